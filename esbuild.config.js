@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+const require = createRequire(import.meta.url);
+const packageOf = name => path.dirname(require.resolve(`${name}/package.json`));
+
+// Packages with a native part are installed beside the bundle; everything else is inside it.
+const native = ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring'];
+
+await rm('dist', { recursive: true, force: true });
+await build({
+  entryPoints: ['src/main.ts', 'src/index.ts'],
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: native,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'linked',
+  loader: { '.prompt': 'text' },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // Bundled CommonJS packages call require for Node's own modules.
+  banner: { js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);" },
+  chunkNames: 'chunks/[name]-[hash]',
+  logLevel: 'warning',
+});
+execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {
+  stdio: 'inherit',
+});
+await mkdir('dist/assets', { recursive: true });
+const fonts = packageOf('dejavu-fonts-ttf');
+await cp(path.join(fonts, 'ttf/DejaVuSans.ttf'), 'dist/assets/DejaVuSans.ttf');
+await cp(path.join(fonts, 'LICENSE'), 'dist/assets/DejaVuSans.LICENSE');

@@ -1,0 +1,58 @@
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+/** A fault the command line found by itself, with its exit code and what to do next. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+  readonly status: string;
+  readonly exitCode: ExitCode;
+  /** A few lines on what to do next. */
+  readonly hints: readonly string[];
+  readonly data: unknown;
+
+  constructor(
+    message: string,
+    options: { status: string; exitCode: ExitCode; hints?: readonly string[]; data?: unknown; cause?: unknown },
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.status = options.status;
+    this.exitCode = options.exitCode;
+    this.hints = options.hints ?? [];
+    this.data = options.data ?? null;
+  }
+}
+
+/** Wrong use: a flag, an argument or an input. Exit 2. */
+export function usageError(message: string, ...hints: string[]): CliError {
+  return new CliError(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
+}
+
+/** Configuration that contradicts itself or can't be read. Exit 2. */
+export function configError(message: string, ...hints: string[]): CliError {
+  return new CliError(message, { status: 'CONFIG_ERROR', exitCode: EXIT.usage, hints });
+}
+
+/** Something that is kept on this machine is not there. Exit 4. */
+export function notFoundError(message: string, ...hints: string[]): CliError {
+  return new CliError(message, { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound, hints });
+}
+
+/** Ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on what goes on and how to get it. */
+export class Interrupted extends CliError {
+  override readonly name = 'Interrupted';
+
+  constructor(
+    readonly signal: 'SIGINT' | 'SIGTERM',
+    hints: readonly string[] = [],
+  ) {
+    super(signal === 'SIGINT' ? 'interrupted' : 'terminated', {
+      status: 'INTERRUPTED',
+      exitCode: signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated,
+      hints,
+    });
+  }
+}
+
+/** The waiting time was over. Exit 6. */
+export function waitTimeout(message: string, options: { hints: readonly string[]; data?: unknown }): CliError {
+  return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
+}

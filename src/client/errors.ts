@@ -1,0 +1,121 @@
+/** What every error of the client has in common. */
+export abstract class PromptServiceError extends Error {
+  override readonly name: string = 'PromptServiceError';
+  /** The service's status code, or the client's own for faults the service did not report. */
+  abstract readonly status: string;
+  /** The HTTP status of the answer; undefined where there was none. */
+  readonly httpStatus: number | undefined;
+  /** The envelope's data; null when none. */
+  readonly data: unknown;
+
+  constructor(message: string, options: { httpStatus?: number; data?: unknown; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.httpStatus = options.httpStatus;
+    this.data = options.data ?? null;
+  }
+}
+
+/** The service answered with an error envelope (interface §7). */
+export class ServiceError extends PromptServiceError {
+  override readonly name: string = 'ServiceError';
+  override readonly httpStatus: number;
+
+  constructor(
+    readonly status: string,
+    message: string,
+    options: { httpStatus: number; data?: unknown },
+  ) {
+    super(message, options);
+    this.httpStatus = options.httpStatus;
+  }
+}
+
+/** 400 or 422: what was sent is wrong. */
+export class ValidationError extends ServiceError {
+  override readonly name = 'ValidationError';
+}
+
+/** 401: no key, or one that is not valid. */
+export class UnauthorizedError extends ServiceError {
+  override readonly name = 'UnauthorizedError';
+}
+
+/** 402: no paid plan, or too few credits. */
+export class PaymentRequiredError extends ServiceError {
+  override readonly name = 'PaymentRequiredError';
+}
+
+/** 404 or 410: there is no such thing, or not for this caller. */
+export class NotFoundError extends ServiceError {
+  override readonly name = 'NotFoundError';
+}
+
+/** 429: too many requests, after all retries. */
+export class RateLimitError extends ServiceError {
+  override readonly name = 'RateLimitError';
+  /** What the service asked to wait, in milliseconds; undefined where it did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    status: string,
+    message: string,
+    options: { httpStatus: number; data?: unknown; retryAfterMs?: number },
+  ) {
+    super(status, message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** 504 of a run creation with the run's id: the run goes on (interface §4.2). */
+export class GatewayTimeoutError extends ServiceError {
+  override readonly name = 'GatewayTimeoutError';
+
+  constructor(
+    status: string,
+    message: string,
+    options: { httpStatus: number; data?: unknown; readonly runId: string },
+  ) {
+    super(status, message, options);
+    this.runId = options.runId;
+  }
+
+  readonly runId: string;
+}
+
+/** No answer came: the connection failed, broke or stayed silent. */
+export class NetworkError extends PromptServiceError {
+  override readonly name = 'NetworkError';
+  readonly status = 'NETWORK_ERROR';
+  /** True only where it is certain that nothing of the request reached a server. */
+  readonly nothingSent: boolean;
+
+  constructor(message: string, options: { nothingSent: boolean; cause?: unknown }) {
+    super(message, options);
+    this.nothingSent = options.nothingSent;
+  }
+}
+
+/** An answer came that is none of the service's: no envelope, a redirect, broken JSON. */
+export class ProtocolError extends PromptServiceError {
+  override readonly name = 'ProtocolError';
+  readonly status = 'PROTOCOL_ERROR';
+}
+
+/** An argument that can never be a valid request; nothing was sent. */
+export class InvalidRequestError extends PromptServiceError {
+  override readonly name = 'InvalidRequestError';
+  readonly status = 'USAGE_ERROR';
+}
+
+/** A run was still going on when the time given for waiting was over (see `waitForRun`). */
+export class WaitTimeoutError extends PromptServiceError {
+  override readonly name = 'WaitTimeoutError';
+  readonly status = 'WAIT_TIMEOUT';
+
+  constructor(
+    message: string,
+    readonly runId: string,
+  ) {
+    super(message, { data: { runId } });
+  }
+}

@@ -1,0 +1,67 @@
+/** One version of a prompt with its input configuration (interface §2, §4.4; service-facts for §4.7). */
+export interface PromptVersion {
+  promptVersionId: string;
+  promptId: string;
+  title: string;
+  /** ISO 8601. */
+  publishedAt: string;
+  /** The inputs the prompt expects. Its fields are not specified; three shapes are known (service-facts). */
+  config: unknown;
+}
+
+/** An entry of `GET /prompts/:promptId/versions` (interface §2). */
+export interface PromptVersionEntry {
+  promptVersionId: string;
+  /** ISO 8601. */
+  publishedAt: string;
+  /** Present, and true, on the latest version only. */
+  isLatest?: true;
+}
+
+/** The published versions of a prompt, newest first, at most 10 (interface §4.5). */
+export interface PromptVersionList {
+  promptId: string;
+  title: string;
+  versions: PromptVersionEntry[];
+}
+
+/** A search result (service-facts, search). */
+export interface PromptSearchRow {
+  promptId: string;
+  /** The latest version. */
+  promptVersionId: string;
+  title: string;
+  description: string;
+  slug: string;
+  /** Index of the model. */
+  model: number;
+  /** 0 text, 1 image. */
+  modality: number;
+  estimatedCredits: number;
+  uses: number;
+  upVotes: number;
+  /** ISO 8601. */
+  publishedAt: string;
+  samples: unknown;
+  configs: unknown;
+}
+
+/** Search results, best match first (service-facts, search). */
+export interface PromptSearchResult {
+  rows: PromptSearchRow[];
+}
+
+/** A text input in the shape the local service's own prompts use (service-facts, decisions: shape (a)). */
+export interface TextInputConfig {
+  type: 'string';
+  description?: string;
+  required: boolean;
+  default?: string;
+  enum?: string[];
+}
+
+/** A prompt's config in shape (a) (service-facts, decisions). */
+export interface PromptConfig {
+  textInputs: Record<string, TextInputConfig>;
+  imageInputs: { description?: string }[];
+}

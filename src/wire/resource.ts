@@ -1,0 +1,24 @@
+/** Modalities of a model (interface §2). */
+export const MODALITIES = ['text', 'image', 'video'] as const;
+export type Modality = (typeof MODALITIES)[number];
+
+/** A run option of a model and the values it accepts (interface §2). */
+export interface RunOption {
+  key: string;
+  options: string[];
+}
+
+/** A model and the run options it accepts (interface §2). */
+export interface Model {
+  model: string;
+  modality: Modality;
+  /** Empty if the model has no options. */
+  availableRunOptions: RunOption[];
+}
+
+/** The models of a service and the hash of them (interface §4.6). */
+export interface Resources {
+  /** Base64url-encoded content hash; changes when the models change. */
+  hash: string;
+  resources: { models: Model[] };
+}

@@ -1,0 +1,93 @@
+/** Every value of `runStatus` and of the list's status filter (interface §3). */
+export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** The output types a service is known to send (interface §2; `video` from service-facts). */
+export const OUTPUT_TYPES = ['text', 'image', 'video', 'error'] as const;
+export type OutputType = (typeof OUTPUT_TYPES)[number];
+
+/** One output of a run (interface §2). A service may send types that are not known yet. */
+export interface OutputItem {
+  type: OutputType | (string & {});
+  /** The text, the media URL or the error message, by `type`. */
+  data: string;
+}
+
+/** A run as creation and retrieval give it (interface §2). */
+export interface Run {
+  runId: string;
+  /** Empty while the run is in progress. */
+  outputs: OutputItem[];
+  runStatus: RunStatus;
+  /** Service tokens consumed; 0 while in progress. */
+  tokens: number;
+}
+
+/** A run as the list gives it: with credits, without tokens (interface §2). */
+export interface RunRow {
+  runId: string;
+  promptVersionId: string;
+  outputs: OutputItem[];
+  runStatus: RunStatus;
+  /** null if the run was free. */
+  credits: number | null;
+  runName: string;
+  /** ISO 8601. */
+  createdAt: string;
+}
+
+/** One page of runs, newest first (interface §4.1). */
+export interface RunPage {
+  rows: RunRow[];
+  /** Whether more rows exist beyond this page, in the direction of paging. */
+  hasMore: boolean;
+}
+
+/** What `GET /runs` may be asked (interface §4.1). */
+export interface RunListQuery {
+  /** 1 to 50, default 10. */
+  limit?: number;
+  /** Only runs created before this run. */
+  startingAfter?: string;
+  /** Only runs created after this run. */
+  endingBefore?: string;
+  status?: RunStatus;
+  /** Unix seconds; runs created at or after it. */
+  since?: number;
+  /** Unix seconds; runs created before it. */
+  until?: number;
+}
+
+/** Discriminators of an image input (interface §4.2). */
+export const IMAGE_INPUT_TYPES = ['url', 'base64'] as const;
+
+/** An input image: a public https URL, or base64 without a data URL prefix (interface §4.2). */
+export type ImageInput = { type: 'url'; url: string } | { type: 'base64'; base64: string };
+
+/** The inputs of a run (interface §4.2). */
+export interface RunInputs {
+  textInputs?: Record<string, string>;
+  imageInputs?: ImageInput[];
+}
+
+/** The body of `POST /runs` (interface §4.2). */
+export interface CreateRunRequest {
+  promptVersionId: string;
+  inputs: RunInputs;
+  /** Omitted means defaults. */
+  runOptions?: Record<string, string>;
+}
+
+/** Run option keys the interface and public documentation name; `GET /resources` stays the authority (interface §2). */
+export const KNOWN_RUN_OPTION_KEYS = [
+  'reasoningEffort',
+  'quality',
+  'size',
+  'aspectRatio',
+  'seconds',
+] as const;
+
+/** What a 504 of run creation carries (interface §4.2). */
+export interface RunReference {
+  runId: string;
+}
