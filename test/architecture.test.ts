@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '..', 'src');
+const IMPORT = /(?:^|[^\w.])(?:import|export)\s*(?:type\s)?(?:[^'"()]*?\sfrom\s*)?\(?\s*['"]([^'"]+)['"]/gm;
+
+interface Import {
+  readonly target: string;
+  readonly lazy: boolean;
+  readonly typeOnly: boolean;
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.(ts|d\.ts)$/.test(file))
+    .map(file => file.split(path.sep).join('/'));
+}
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+}
+
+/** Imports of files of the project, as paths below src/. */
+function importsOf(file: string): Import[] {
+  const source = withoutComments(readFileSync(path.join(root, file), 'utf8'));
+  return [...source.matchAll(IMPORT)]
+    .filter(match => match[1]?.startsWith('.'))
+    .map(match => ({
+      target: path.posix.normalize(path.posix.join(path.posix.dirname(file), match[1] ?? '')),
+      lazy: /import\s*\(/.test(match[0]),
+      typeOnly: /(?:import|export)\s+type\s/.test(match[0]),
+    }));
+}
+
+function houseOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : file;
+}
+
+const ALLOWED: Record<string, readonly string[]> = {
+  wire: ['wire'],
+  client: ['client', 'wire'],
+  service: ['service', 'wire'],
+  cli: ['cli', 'client', 'wire'],
+  'index.ts': ['client', 'wire'],
+  'main.ts': ['cli', 'client', 'service', 'wire'],
+};
+
+const files = sourceFiles();
+const graph = new Map(files.map(file => [file, importsOf(file)]));
+const edges = [...graph].flatMap(([from, imports]) => imports.map(edge => ({ from, ...edge })));
+
+function cycleFrom(start: string): string[] | undefined {
+  const seen = new Set<string>();
+  const walk = (file: string, trail: string[]): string[] | undefined => {
+    for (const { target, typeOnly } of graph.get(file) ?? []) {
+      if (typeOnly) continue;
+      if (target === start) return [...trail, target];
+      if (seen.has(target)) continue;
+      seen.add(target);
+      const cycle = walk(target, [...trail, target]);
+      if (cycle) return cycle;
+    }
+    return undefined;
+  };
+  return walk(start, [start]);
+}
+
+describe('the arrows of the house', () => {
+  it('finds the files it speaks of', () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(edges.length).toBeGreaterThan(files.length);
+  });
+
+  it('resolves every relative import to a file', () => {
+    const missing = edges.filter(({ target }) => !/\.(prompt|json|d\.ts)$/.test(target) && !graph.has(target));
+    expect(missing.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('lets each folder import only what it may', () => {
+    const wrong = edges.filter(({ from, target }) => !ALLOWED[houseOf(from)]?.includes(houseOf(target)));
+    expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('lets main.ts import the service only when it is needed', () => {
+    const eager = edges.filter(
+      edge => edge.from === 'main.ts' && houseOf(edge.target) === 'service' && !edge.lazy && !edge.typeOnly,
+    );
+    expect(eager).toEqual([]);
+  });
+
+  it('keeps the nouns of the command line apart', () => {
+    const noun = (file: string): string | undefined => /^cli\/commands\/([^/]+)\//.exec(file)?.[1];
+    const crossing = edges.filter(({ from, target }) => {
+      const [own, other] = [noun(from), noun(target)];
+      return own !== undefined && other !== undefined && own !== other;
+    });
+    expect(crossing.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('has no circles', () => {
+    const cycles = files.map(cycleFrom).filter(cycle => cycle !== undefined);
+    expect(cycles.map(cycle => cycle.join(' → '))).toEqual([]);
+  });
+
+  it('touches the standard streams of the process in one file of the command line', () => {
+    const touching = files.filter(file =>
+      /process\.(stdout|stderr)|console\./.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))),
+    );
+    expect(touching).toEqual(['cli/io.ts']);
+  });
+
+  it('reads the environment in the composition root only', () => {
+    const reading = files.filter(file =>
+      /process\.env/.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))),
+    );
+    expect(reading).toEqual(['main.ts']);
+  });
+
+  it('never ends the process by itself', () => {
+    const ending = files.filter(file => /process\.exit\s*\(/.test(readFileSync(path.join(root, file), 'utf8')));
+    expect(ending).toEqual([]);
+  });
+});
