@@ -1,0 +1,46 @@
+import type { Context } from '../context.ts';
+import { applyQuery } from './query.ts';
+import { visible } from './sanitise.ts';
+
+// Legal in JSON, but not harmless on a terminal: DEL, C1 and the characters that reorder text.
+const HOSTILE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Whether results are wanted as JSON: `--json`, or `--query`, which implies it. */
+export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
+  return ctx.globals.json || ctx.globals.query !== undefined;
+}
+
+/** Prints a value as JSON, or what `--query` selects of it; a selected string is printed bare. */
+export async function printValue(ctx: Pick<Context, 'globals' | 'io'>, value: unknown): Promise<void> {
+  const { query } = ctx.globals;
+  const selected = query === undefined ? value : await applyQuery(query, value);
+  const terminal = ctx.io.stdout.isTerminal;
+  const text =
+    query !== undefined && typeof selected === 'string'
+      ? bare(selected, terminal)
+      : toJson(selected, terminal);
+  await ctx.io.out(`${text}\n`);
+}
+
+/** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */
+export function toJson(value: unknown, terminal: boolean): string {
+  const text = JSON.stringify(value ?? null, undefined, 2);
+  return terminal ? escapeJson(text) : text;
+}
+
+/** One value on one line, for streams of rows. */
+export function toJsonLine(value: unknown, terminal: boolean): string {
+  const text = JSON.stringify(value ?? null);
+  return terminal ? escapeJson(text) : text;
+}
+
+function bare(text: string, terminal: boolean): string {
+  return terminal ? visible(text) : text;
+}
+
+function escapeJson(text: string): string {
+  return text.replace(
+    HOSTILE_IN_JSON,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
