@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Env } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+
+const STANDARD_INPUT = 0;
+/** Standard output belongs to the results, so that an editor draws on standard error. */
+const DRAWN_ON = 2;
+
+/** Lets the user edit a text in $VISUAL, $EDITOR or the platform's own; gives it without the last newline. */
+export async function editText(text: string, options: { env: Env; signal: AbortSignal }): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
+  const file = path.join(folder, 'text.txt');
+  try {
+    await writeFile(file, text === '' || text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
+    await runEditor(editorOf(options.env), file, options.signal);
+    return withoutLastNewline(await readFile(file, 'utf8'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export function editorOf(env: Env): string {
+  return env['VISUAL'] || env['EDITOR'] || (process.platform === 'win32' ? 'notepad' : 'vi');
+}
+
+async function runEditor(editor: string, file: string, signal: AbortSignal): Promise<void> {
+  const [command, ...words] = commandLine(editor, file);
+  const child = spawn(command, words, {
+    stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],
+    shell: process.platform === 'win32',
+    signal,
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) {
+    throw new CliError(`the editor "${editor}" failed`, {
+      status: 'CONFIG_ERROR',
+      exitCode: EXIT.usage,
+      hints: ['set VISUAL or EDITOR to an editor that works here'],
+    });
+  }
+}
+
+/** $EDITOR is a line for the shell: it may hold arguments and quotes. */
+function commandLine(editor: string, file: string): [string, ...string[]] {
+  return process.platform === 'win32'
+    ? [`${editor} "${file}"`]
+    : ['sh', '-c', `${editor} "$@"`, editor, file];
+}
+
+function withoutLastNewline(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
