@@ -1,0 +1,42 @@
+import type { ModelEntry } from '../models/entry.ts';
+import type { RenderedPrompt } from '../prompts/rendered.ts';
+
+/** One thing an engine made. */
+export type EngineOutput =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'video'; readonly bytes: Uint8Array; readonly mediaType: string }
+  | { readonly type: 'error'; readonly message: string };
+
+export interface EngineJob {
+  readonly model: ModelEntry;
+  readonly prompt: RenderedPrompt;
+  /** The prompt's defaults with the run's own laid over them. */
+  readonly runOptions: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface EngineResult {
+  /** In order. */
+  readonly outputs: readonly EngineOutput[];
+  /** At least 1 unless the run failed. */
+  readonly tokens: number;
+  /** A run can carry error outputs and still succeed. */
+  readonly failed: boolean;
+}
+
+/** Something that runs rendered prompts. Rejects only with the signal's reason; faults of a model become error outputs. */
+export interface Engine {
+  run(job: EngineJob): Promise<EngineResult>;
+}
+
+/** A result that is nothing but a fault. */
+export function failedWith(message: string): EngineResult {
+  return { outputs: [{ type: 'error', message }], tokens: 0, failed: true };
+}
+
+/** A rough count, for engines that are not told: four characters each, at least one. */
+export function roughTokens(text: string): number {
+  return Math.max(1, Math.ceil(text.length / 4));
+}

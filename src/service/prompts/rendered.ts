@@ -1,0 +1,16 @@
+import type { LoadedImage } from '../images/loaded-image.ts';
+import type { Role } from './template-node.ts';
+
+export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
+
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly MessagePart[];
+}
+
+/** A prompt with its inputs in place. */
+export interface RenderedPrompt {
+  readonly messages: readonly Message[];
+  /** The messages as one text, pictures described. */
+  readonly text: string;
+}

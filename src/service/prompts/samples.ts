@@ -1,0 +1,73 @@
+/** A prompt that comes with the service. */
+export interface Sample {
+  readonly slug: string;
+  readonly source: string;
+}
+
+/** The prompts a fresh service starts with. */
+export function samples(): readonly Sample[] {
+  return [
+    { slug: 'hello', source: HELLO },
+    { slug: 'postcard', source: POSTCARD },
+    { slug: 'describe', source: DESCRIBE },
+    { slug: 'sandbox', source: SANDBOX },
+  ];
+}
+
+const HELLO = `---
+title: Hello
+description: Greets somebody by name; a first prompt to try
+model: echo
+input:
+  schema:
+    name: string, who is greeted
+---
+Hello, {{name}}! A pleasant day to you.
+`;
+
+const POSTCARD = `---
+title: Postcard
+description: Draws a postcard from a place of your choice, in the weather of your choice
+model: card
+input:
+  schema:
+    place: string, where the postcard comes from
+    mood?(enum, the weather there): [sunny, rainy, snowy]
+  default:
+    mood: sunny
+---
+Greetings from {{place}}!
+
+{{#ifEquals mood "sunny"}}
+The sun is shining, and the ice cream melts faster than I can eat it.
+{{/ifEquals}}
+{{#ifEquals mood "rainy"}}
+It rains and rains, and the cafés are the nicer for it.
+{{/ifEquals}}
+{{#ifEquals mood "snowy"}}
+Everything is white and quiet, and the cocoa is hot.
+{{/ifEquals}}
+Wish you were here.
+`;
+
+const DESCRIBE = `---
+title: Describe a picture
+description: Says what is known of a picture, its format and its size
+model: echo
+input:
+  schema:
+    picture: string, the picture to describe
+---
+This is what you sent: {{media url=picture}}.
+`;
+
+const SANDBOX = `---
+title: Sandbox
+description: Rehearses slow, failing and half-successful runs, by the run options delaySeconds and outcome
+model: sandbox
+input:
+  schema:
+    note?: string, comes back in the output
+---
+The rehearsal is over.{{#if note}} You noted: {{note}}{{/if}}
+`;
