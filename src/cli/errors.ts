@@ -43,11 +43,14 @@ export class Interrupted extends CliError {
   constructor(
     readonly signal: 'SIGINT' | 'SIGTERM',
     hints: readonly string[] = [],
+    said: { readonly message?: string; readonly data?: unknown } = {},
   ) {
-    super(signal === 'SIGINT' ? 'interrupted' : 'terminated', {
+    const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
+    super(said.message === undefined ? word : `${word}; ${said.message}`, {
       status: 'INTERRUPTED',
       exitCode: signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated,
       hints,
+      data: said.data,
     });
   }
 }

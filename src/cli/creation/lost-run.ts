@@ -1,0 +1,50 @@
+import { findLostRun } from '../../client/recover.ts';
+import type { RunRow } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { Journal } from '../settings/journal.ts';
+
+/** The runs a creation may have made whose answer was lost. */
+export interface LostRun {
+  /** The only one that fits, if nothing else can have made it. */
+  readonly found: RunRow | undefined;
+  readonly candidates: readonly RunRow[];
+}
+
+/** Looks once for the run of a journal's entry among the runs of the service that no entry knows. */
+export async function lookForRun(
+  connection: Connection,
+  journal: Journal,
+  entry: JournalEntry,
+  signal: AbortSignal,
+): Promise<LostRun> {
+  const { found, candidates } = await findLostRun(connection.client, {
+    promptVersionId: entry.promptVersionId,
+    since: Date.parse(entry.time),
+    knownRunIds: await journal.runIds(connection.service),
+    signal,
+  });
+  const mistakable = (await journal.entries()).some(other => mayHaveMadeIt(other, entry));
+  return { found: mistakable ? undefined : found, candidates };
+}
+
+/** Whether another creation of the same version is still waiting for its own answer. */
+function mayHaveMadeIt(other: JournalEntry, entry: JournalEntry): boolean {
+  return (
+    other.id !== entry.id &&
+    other.baseUrl === entry.baseUrl &&
+    other.promptVersionId === entry.promptVersionId &&
+    other.outcome === undefined &&
+    other.pid !== undefined &&
+    isAlive(other.pid)
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

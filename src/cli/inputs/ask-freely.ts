@@ -1,0 +1,51 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { collectInputs, type GivenInputs } from './text-inputs.ts';
+
+/** Takes `key=value` pairs, as `--input` does, until an empty line. */
+export async function askFreely(ctx: Context, given: GivenInputs): Promise<GivenInputs> {
+  const prompter = await ctx.prompter();
+  const text = new Map(given.text);
+  for (;;) {
+    const answer = await prompter.text(
+      {
+        message: 'input',
+        description:
+          text.size === 0
+            ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
+            : 'One more as key=value; an empty line goes on.',
+        check: pair => problemOf(ctx, pair),
+      },
+      ctx.signal,
+    );
+    if (answer === '') {
+      return { text, images: given.images };
+    }
+    for (const [key, value] of await read(ctx, answer)) {
+      text.set(key, value);
+    }
+  }
+}
+
+async function read(ctx: Context, pair: string): Promise<ReadonlyMap<string, string>> {
+  return (await collectInputs(ctx, { inputs: [pair], images: [] })).text;
+}
+
+/** What `--input` would say of it. */
+async function problemOf(ctx: Context, pair: string): Promise<string | undefined> {
+  if (pair === '') {
+    return undefined;
+  }
+  if (pair.endsWith('=@-')) {
+    return 'Standard input is this terminal: give the value or @file.';
+  }
+  try {
+    await read(ctx, pair);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) {
+      return error.message.replace(/^--input /u, '');
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import type { Choice, Prompter } from '../prompter.ts';
+import { countAsked } from '../questions/choices.ts';
+import type { ImageField, InputFields, TextField } from './fields.ts';
+import { askFreely } from './ask-freely.ts';
+import { openImage } from './images.ts';
+import type { GivenInputs } from './text-inputs.ts';
+
+/** What the prompts of the service take as images, by their names; any other may be typed as well. */
+const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
+
+/** Asks for what the prompt wants and was not given. What was given already is never asked for again. */
+export async function askForInputs(
+  ctx: Context,
+  fields: InputFields,
+  given: GivenInputs,
+): Promise<GivenInputs> {
+  if (!fields.known) {
+    return given.text.size + given.images.length > 0 ? given : askFreely(ctx, given);
+  }
+  const text = new Map(given.text);
+  for (const field of fields.text.filter(({ key }) => !given.text.has(key))) {
+    const answer = await askForText(ctx, field);
+    if (answer !== undefined) {
+      text.set(field.key, answer);
+    }
+  }
+  return { text, images: await askForImages(ctx, fields.images, given.images) };
+}
+
+/** Undefined where an optional field is left out. */
+async function askForText(ctx: Context, field: TextField): Promise<string | undefined> {
+  const prompter = await ctx.prompter();
+  if (field.choices === undefined) {
+    return askForLine(ctx, prompter, field);
+  }
+  return field.multiple === undefined
+    ? askForChoice(ctx, prompter, { ...field, choices: field.choices })
+    : askForSeveral(ctx, prompter, { ...field, choices: field.choices, multiple: field.multiple });
+}
+
+async function askForLine(ctx: Context, prompter: Prompter, field: TextField): Promise<string | undefined> {
+  const answer = await prompter.text(
+    {
+      message: field.key,
+      ...(field.description !== undefined && { description: field.description }),
+      ...(field.default !== undefined && { default: field.default }),
+      required: field.required,
+    },
+    ctx.signal,
+  );
+  return answer === '' && field.default === undefined ? undefined : answer;
+}
+
+type Listed = TextField & { readonly choices: readonly string[] };
+
+async function askForChoice(ctx: Context, prompter: Prompter, field: Listed): Promise<string | undefined> {
+  const choices: Choice<string | undefined>[] = field.choices.map(value => ({ value, name: value }));
+  const standard = field.default;
+  if (!field.required && (standard === undefined || !field.choices.includes(standard))) {
+    choices.unshift({ value: undefined, name: standard === undefined ? '(none)' : `(default: ${standard})` });
+  }
+  return prompter.choice(
+    {
+      message: field.key,
+      ...(field.description !== undefined && { description: field.description }),
+      choices,
+      ...(standard !== undefined && { default: standard }),
+    },
+    ctx.signal,
+  );
+}
+
+async function askForSeveral(
+  ctx: Context,
+  prompter: Prompter,
+  field: Listed & { readonly multiple: NonNullable<TextField['multiple']> },
+): Promise<string | undefined> {
+  const { min, max } = bounds(field);
+  const asked = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countAsked(min, max);
+  const standard = field.default?.split(', ') ?? [];
+  const chosen = await prompter.several(
+    {
+      message: field.key,
+      description: [field.description, `(${asked})`].filter(Boolean).join(' '),
+      choices: field.choices.map(value => ({ value, name: value })),
+      defaults: field.choices.filter(choice => standard.includes(choice)),
+      min,
+      max,
+    },
+    ctx.signal,
+  );
+  return chosen.length === 0 && !field.required ? undefined : chosen.join(', ');
+}
+
+/** The bounds as far as the choices can meet them, so that nobody is asked for the impossible. */
+function bounds(field: Listed & { readonly multiple: NonNullable<TextField['multiple']> }): {
+  min: number;
+  max: number;
+} {
+  const { min = field.required ? 1 : 0, max = Number.POSITIVE_INFINITY } = field.multiple;
+  const least = Math.min(min, field.choices.length);
+  return { min: least, max: Math.max(max, least, 1) };
+}
+
+async function askForImages(
+  ctx: Context,
+  fields: readonly ImageField[],
+  given: readonly string[],
+): Promise<readonly string[]> {
+  const images = [...given];
+  for (const [at, field] of fields.entries()) {
+    if (at >= given.length) {
+      const message = fields.length === 1 ? 'image' : `image ${at + 1} of ${fields.length}`;
+      images.push(await askForImage(ctx, message, field));
+    }
+  }
+  return images;
+}
+
+async function askForImage(ctx: Context, message: string, field: ImageField): Promise<string> {
+  const prompter = await ctx.prompter();
+  return prompter.path(
+    {
+      message,
+      description: field.description ?? 'a file or an https URL',
+      proposes: name => IMAGE_NAME.test(name),
+      check: answer => problemOf(ctx, answer),
+    },
+    ctx.signal,
+  );
+}
+
+/** What `--image` would say of it. */
+async function problemOf(ctx: Context, answer: string): Promise<string | undefined> {
+  if (answer === '-') {
+    return 'Standard input is this terminal: give a file or an https URL.';
+  }
+  try {
+    await openImage(ctx, answer);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) {
+      return error.message.replace(/^--image: /u, '');
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import type { Model } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { type CliError, usageError } from '../errors.ts';
+import { parseKeyValue } from './key-value.ts';
+import { nearest } from './nearest.ts';
+
+/** `-o key=value`, as often as given; a later one of the same key wins. */
+export function parseOptions(given: readonly string[]): Map<string, string> {
+  return new Map(
+    given.map(text => {
+      const { key, value } = parseKeyValue(text, '--option');
+      return [key, value];
+    }),
+  );
+}
+
+/**
+ * Refuses a run option that no model lists, after one refresh of the models held: which model a prompt uses is not
+ * known here, so what any of them accepts may be right.
+ */
+export async function checkOptions(
+  connection: Connection,
+  options: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.size === 0) return;
+  const held = connection.resources.held() !== undefined;
+  const models = await connection.resources.models({ signal });
+  if (optionFault(models, options) === undefined) return;
+  const fault = optionFault(
+    held ? await connection.resources.models({ refresh: true, signal }) : models,
+    options,
+  );
+  if (fault !== undefined) throw fault;
+}
+
+/** The first option that no model accepts; undefined where all of them are accepted. */
+export function optionFault(
+  models: readonly Model[],
+  options: ReadonlyMap<string, string>,
+): CliError | undefined {
+  const accepted = acceptedOptions(models);
+  for (const [key, value] of options) {
+    const values = accepted.get(key);
+    if (values === undefined) return unknownKey(key, [...accepted.keys()]);
+    if (!values.has(value)) return unknownValue(key, value, [...values]);
+  }
+  return undefined;
+}
+
+function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+  const accepted = new Map<string, Set<string>>();
+  for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
+    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
+  }
+  return accepted;
+}
+
+const UNCHECKED = '--no-validate sends it all the same';
+
+function unknownKey(key: string, keys: readonly string[]): CliError {
+  const listed = keys.length === 0 ? 'no model lists any' : `accepted keys: ${keys.toSorted().join(', ')}`;
+  return usageError(
+    `no model lists the run option ${JSON.stringify(key)}${meant(key, keys)}`,
+    listed,
+    UNCHECKED,
+  );
+}
+
+function unknownValue(key: string, value: string, values: readonly string[]): CliError {
+  return usageError(
+    `no model lists ${JSON.stringify(value)} for the run option ${key}${meant(value, values)}`,
+    `accepted values: ${values.join(', ')}`,
+    UNCHECKED,
+  );
+}
+
+function meant(given: string, known: readonly string[]): string {
+  const name = nearest(given, known);
+  return name === undefined ? '' : `; did you mean ${name}?`;
+}

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { type CliError, usageError } from '../errors.ts';
+
+/** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */
+export async function readTextFile(file: string, cwd: string, flag: string): Promise<string> {
+  if (file === '')
+    throw usageError(`${flag} names no file after the @`, 'write @@ for a value that starts with @');
+  try {
+    return decodeUtf8(await readFile(path.resolve(cwd, file)), `${flag}: ${file}`);
+  } catch (error) {
+    throw fileFault(error, file, flag);
+  }
+}
+
+/** Bytes as text, exactly; a byte order mark stays. */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw usageError(`${what} is not valid UTF-8 text`, 'inputs are text; an image is given with --image');
+  }
+}
+
+/** Says in one line why a file can't be used. */
+export function fileFault(error: unknown, file: string, flag: string): CliError {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: there is no file ${file}`);
+  if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
+  if (code === 'EACCES' || code === 'EPERM') return usageError(`${flag}: ${file} may not be read`);
+  if (code === undefined) throw error;
+  return usageError(`${flag}: ${file} can't be read (${code})`);
+}
+
+/** Reads standard input to its end; stops as soon as more than `limit` bytes came, or the command is interrupted. */
+export async function readStandardInput(ctx: Context, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
+  const { stream } = ctx.io.stdin;
+  const giveUp = (): unknown => stream.destroy(ctx.signal.reason as Error);
+  ctx.signal.throwIfAborted();
+  ctx.signal.addEventListener('abort', giveUp, { once: true });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Uint8Array | string>) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      chunks.push(bytes);
+      length += bytes.length;
+      if (length > limit) break;
+    }
+  } finally {
+    ctx.signal.removeEventListener('abort', giveUp);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,36 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { usageError } from '../errors.ts';
+
+/** YAML with every number as the text it was written as, booleans as `true` and `false`. */
+export function parseYamlAsWritten(source: string, what: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { schema: 'core', lineCounter: lines, prettyErrors: false });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const { line } = lines.linePos(fault.pos[0]);
+    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${fault.message}`);
+  }
+  return written(document.contents, document, 0);
+}
+
+/** Deeper than any inputs go; an alias that holds itself ends here. */
+const DEEPEST = 8;
+
+function written(node: unknown, document: Document.Parsed, depth: number): unknown {
+  if (depth > DEEPEST) return null;
+  if (isAlias(node)) return written(node.resolve(document), document, depth + 1);
+  if (isMap(node)) {
+    return Object.fromEntries(
+      node.items.map(({ key, value }) => [scalarText(key), written(value, document, depth + 1)]),
+    );
+  }
+  if (isSeq(node)) return node.items.map(item => written(item, document, depth + 1));
+  if (!isScalar(node) || node.value === null) return null;
+  return scalarText(node);
+}
+
+function scalarText(node: unknown): string {
+  if (!isScalar(node)) return String(node);
+  const { value, source } = node;
+  return typeof value === 'number' || typeof value === 'bigint' ? (source ?? String(value)) : String(value);
+}
