@@ -1,0 +1,93 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { ProtocolError } from './errors.ts';
+
+/** What the client accepts as content encodings. */
+export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+
+// Encodings may be stacked; nobody needs more than two.
+const MAX_ENCODINGS = 2;
+
+/**
+ * Undoes the content encodings of an answer and holds it to `maxBytes`, counted after decoding.
+ *
+ * @throws {ProtocolError} while it is read: an unknown encoding, broken data, or more bytes than allowed
+ */
+export async function* decoded(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string | undefined,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let pieces = body;
+  for (const name of encodings(encoding)) pieces = decodedOnce(pieces, name);
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    if (bytes > maxBytes)
+      throw new ProtocolError(`the answer is larger than ${maxBytes} bytes, so it was dropped`);
+    yield piece;
+  }
+}
+
+/** The encodings in the order in which they are to be undone. */
+function encodings(header = ''): string[] {
+  const names = header
+    .toLowerCase()
+    .split(',')
+    .map(name => name.trim());
+  const applied = names.filter(name => name !== '' && name !== 'identity');
+  if (applied.length > MAX_ENCODINGS) throw new ProtocolError('the answer is encoded too many times');
+  return applied.reverse();
+}
+
+async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const source = new Source(body);
+  const first = await source.first();
+  if (first === undefined) return;
+  const decoder = await decoderFor(name, first);
+  pipeline(Readable.from(source.all()), decoder, () => {});
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (source.fault) throw source.fault.error;
+    throw new ProtocolError('the answer is not encoded as its headers say', { cause: error });
+  } finally {
+    decoder.destroy();
+  }
+}
+
+/** The encoded bytes, remembering whether they ended in a fault of their own. */
+class Source {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #first: Uint8Array | undefined;
+  fault: { readonly error: unknown } | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#pieces = body[Symbol.asyncIterator]();
+  }
+
+  async first(): Promise<Uint8Array | undefined> {
+    const first = await this.#pieces.next();
+    this.#first = first.done ? undefined : first.value;
+    return this.#first;
+  }
+
+  async *all(): AsyncGenerator<Uint8Array> {
+    if (this.#first) yield this.#first;
+    try {
+      yield* { [Symbol.asyncIterator]: () => this.#pieces };
+    } catch (error) {
+      this.fault = { error };
+      throw error;
+    }
+  }
+}
+
+async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
+  const zlib = await import('node:zlib');
+  if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
+  if (name === 'br') return zlib.createBrotliDecompress();
+  if (name !== 'deflate')
+    throw new ProtocolError(`the answer is encoded as ${name}, which was not asked for`);
+  // Some servers send the bare deflate format under this name.
+  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
+}

@@ -1,0 +1,75 @@
+import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
+import { SUCCESS_STATUS } from '../wire/index.ts';
+import { ProtocolError } from './errors.ts';
+import { type AnswerHeaders, headerOf } from './transport.ts';
+
+const EXCERPT_LENGTH = 80;
+
+/** What came, before it is known whether it is the service's. */
+export interface Received {
+  readonly httpStatus: number;
+  readonly headers: AnswerHeaders;
+  readonly text: string;
+  /** Names the request in messages. */
+  readonly request: string;
+}
+
+/**
+ * The envelope in an answer (interface §7).
+ *
+ * @throws {ProtocolError} for anything else, saying what came
+ */
+export function envelopeOf(received: Received): Envelope<unknown> {
+  const value = parsed(received);
+  if (!isEnvelope(value)) throw foreign(received, 'JSON without an envelope');
+  const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
+  if (value.status === SUCCESS_STATUS && !succeeded) throw foreign(received, 'an envelope that says SUCCESS');
+  return value;
+}
+
+export function isSuccess(envelope: Envelope<unknown>): envelope is SuccessEnvelope<unknown> {
+  return envelope.status === SUCCESS_STATUS;
+}
+
+/** The text of an answer, cut short and on one line, for messages. */
+export function excerpt(text: string): string {
+  const line = text
+    .slice(0, EXCERPT_LENGTH * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > EXCERPT_LENGTH ? `${line.slice(0, EXCERPT_LENGTH)}…` : line;
+}
+
+function parsed(received: Received): unknown {
+  const text = received.text.replace(/^\uFEFF/, '');
+  if (text.trim() === '') throw foreign(received, 'an empty answer');
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw foreign(received, looksLikeJson(text) ? 'broken or truncated JSON' : kindOf(received));
+  }
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^\s*[[{"]/.test(text);
+}
+
+function kindOf(received: Received): string {
+  const [type = ''] = (headerOf(received.headers, 'content-type') ?? '').split(';', 1);
+  return type === '' ? 'no JSON' : `${type} instead of JSON`;
+}
+
+function foreign({ httpStatus, request, text }: Received, what: string): ProtocolError {
+  const shown = excerpt(text);
+  const quoted = shown === '' ? '' : `: ${shown}`;
+  return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
+    httpStatus,
+  });
+}
+
+function isEnvelope(value: unknown): value is Envelope<unknown> {
+  if (typeof value !== 'object' || value === null || !('status' in value)) return false;
+  if (typeof value.status !== 'string' || value.status === '') return false;
+  if (value.status === SUCCESS_STATUS) return 'data' in value;
+  return !('message' in value) || typeof value.message === 'string';
+}

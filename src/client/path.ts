@@ -1,0 +1,38 @@
+import { InvalidRequestError } from './errors.ts';
+
+/**
+ * Builds a request path in which each value fills exactly one segment.
+ *
+ * @throws {InvalidRequestError} for a value that is empty, can't be encoded, or would leave its segment
+ */
+export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
+  return literals.reduce((built, literal, index) => built + segment(values[index - 1] ?? '') + literal);
+}
+
+function segment(value: string): string {
+  if (value === '') throw new InvalidRequestError('an identifier is empty');
+  if (leavesItsSegment(value)) {
+    throw new InvalidRequestError(
+      `${JSON.stringify(value)} is no identifier: it would leave its path segment`,
+    );
+  }
+  return encodeURIComponent(value);
+}
+
+// A server or an intermediary may decode a segment more than once, so every stage of decoding is looked at.
+function leavesItsSegment(value: string): boolean {
+  if (value === '.' || value === '..' || /[/\\]/.test(value) || !value.isWellFormed()) return true;
+  const decoded = decode(value);
+  return decoded !== value && leavesItsSegment(decoded);
+}
+
+function decode(value: string): string {
+  return value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Whether a path, as a caller wrote it, stays below the base URL it is appended to. */
+export function staysBelowBase(pathAndQuery: string): boolean {
+  const [pathname = ''] = pathAndQuery.split(/[?#]/, 1);
+  if (!pathname.startsWith('/') || pathname.includes('\\')) return false;
+  return pathname.split('/').every(part => part === '' || !['.', '..'].includes(decode(part)));
+}

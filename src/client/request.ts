@@ -1,0 +1,60 @@
+import type { Envelope } from '../wire/index.ts';
+import type { ServiceError } from './errors.ts';
+import type { AnswerHeaders } from './transport.ts';
+
+/** What one request may be told. */
+export interface RequestOptions {
+  /** Values that are undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON; a `RequestBody` is sent as it is and must be JSON already. */
+  readonly body?: unknown;
+  /** Aborts at once, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Bounds each try, from connecting to the last byte of the answer, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Tries after the first; 3 by default. */
+  readonly retries?: number;
+  /** Called at each try, when the request is about to be written to a connection. */
+  readonly onSent?: () => void;
+  /** Does not report an answer's wish for new resources. */
+  readonly ignoreActionRequire?: boolean;
+}
+
+/** An answer in the service's envelope, as it came. */
+export interface RawAnswer {
+  readonly httpStatus: number;
+  readonly headers: AnswerHeaders;
+  readonly text: string;
+  readonly envelope: Envelope<unknown>;
+  /** The service's own time, in milliseconds since the Unix epoch, where it said so. */
+  readonly date: number | undefined;
+  /** What `request` would have thrown. */
+  readonly error: ServiceError | undefined;
+}
+
+/** A success. */
+export interface Answer<T> extends Omit<RawAnswer, 'error'> {
+  readonly data: T;
+}
+
+/** What the typed methods are built on. */
+export interface Requester {
+  request<T>(method: string, path: string, options?: RequestOptions): Promise<Answer<T>>;
+}
+
+/** What happens to a request; for display and logs. Nothing in it holds the key. */
+export interface RequestEvent {
+  readonly kind: 'request' | 'answer' | 'failure' | 'retry';
+  readonly method: string;
+  readonly url: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** HTTP status of an answer. */
+  readonly status?: number;
+  /** Time from the request to the whole answer or its failure. */
+  readonly ms?: number;
+  /** Time until the next try. */
+  readonly waitMs?: number;
+  /** What went wrong. */
+  readonly message?: string;
+}

@@ -1,0 +1,14 @@
+/** The service's clock as its `Date` headers show it, in whole seconds. */
+export class ServiceClock {
+  #offsetMs: number | undefined;
+
+  /** The service's time when the local clock showed `localMs`; undefined while it has never said its own. */
+  at(localMs: number): number | undefined {
+    return this.#offsetMs === undefined ? undefined : localMs + this.#offsetMs;
+  }
+
+  /** Learns from an answer that said `serviceMs` and came when the local clock showed `localMs`. */
+  learn(serviceMs: number, localMs: number): void {
+    this.#offsetMs = serviceMs - localMs;
+  }
+}

@@ -1,0 +1,42 @@
+import { ProtocolError } from './errors.ts';
+import type { Answer } from './request.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The payload of an answer, once it has what every reader of it relies on; unknown fields stay.
+ *
+ * @throws {ProtocolError} naming what is wrong
+ */
+export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields) => string | undefined): T {
+  const fault = isObject(answer.data) ? check(answer.data) : 'it is no object';
+  if (fault === undefined) return answer.data;
+  throw new ProtocolError(`the service answered with something that is no ${what}: ${fault}`, {
+    httpStatus: answer.httpStatus,
+  });
+}
+
+/** What is wrong with fields that must be strings. */
+export function strings(data: Fields, ...names: readonly string[]): string | undefined {
+  const wrong = names.find(name => typeof data[name] !== 'string');
+  return wrong === undefined ? undefined : `${wrong} is no text`;
+}
+
+/** What is wrong with a field that must be a list of objects, each passing `check`. */
+export function listOf(
+  data: Fields,
+  name: string,
+  check: (entry: Fields) => string | undefined = () => undefined,
+): string | undefined {
+  const list = data[name];
+  if (!Array.isArray(list)) return `${name} is no list`;
+  for (const entry of list as unknown[]) {
+    const fault = isObject(entry) ? check(entry) : 'it is no object';
+    if (fault !== undefined) return `in ${name}, ${fault}`;
+  }
+  return undefined;
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+/** A request body of known length that is produced while it is sent. */
+export interface RequestBody {
+  /** In bytes; sent as `Content-Length`. */
+  readonly length: number;
+  /** Called once for each try, so it must be able to start again. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** One HTTP request, ready to be sent. */
+export interface TransportRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: RequestBody | string;
+  /** Aborts the request, and the reading of its answer, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Longest silence between the last byte of the request and the headers of the answer. */
+  readonly headersTimeoutMs: number;
+  /** Longest silence between two pieces of the answer's body. */
+  readonly bodyTimeoutMs: number;
+  /** Called when a connection stands and the request is about to be written to it. */
+  readonly onSent?: () => void;
+}
+
+/** An answer whose body has not been read yet. */
+export interface TransportResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: AnswerHeaders;
+  /** Must be read to its end or left with `return`, or the connection stays open. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What carries requests; may be replaced by any other HTTP client. */
+export interface Transport {
+  /** @throws {NetworkError} where no answer came; the signal's reason where it was aborted */
+  request(request: TransportRequest): Promise<TransportResponse>;
+  /** Drops every connection; the transport can't be used any more. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  /** Proxies as the environment variables of these names give them; none by default. */
+  readonly proxy?: { readonly httpsProxy?: string; readonly httpProxy?: string; readonly noProxy?: string };
+  /** How long a connection may take to be made, in milliseconds; 10 s by default. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** The HTTP client that is used where none is given. Redirects are not followed. */
+export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
+  const { UndiciTransport } = await import('./undici-transport.ts');
+  return UndiciTransport.create(options);
+}
+
+/** The value of a header; the first where there are several. */
+export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
