@@ -1,0 +1,293 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A service on a free loopback port that expects the calls it is told, in that order, and answers as it is told:
+ *
+ *     const service = await scriptedService(
+ *       { expect: { method: 'POST', path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) },
+ *       { expect: { path: `/runs/${runId}` }, answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) },
+ *     );
+ *     … new PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' }) …
+ *     service.verify();            // fails on unexpected, unfit and unused calls
+ *     await service.close();       // or: afterEach(() => service.close())
+ *
+ * A call that does not fit the next exchange is answered with HTTP 599 and reported by `verify`. With
+ * `{ ordered: false }` as last argument of `scriptedServiceOf`, each call takes the first unused exchange that fits,
+ * for callers that send several at once.
+ */
+export async function scriptedService(...script: readonly Exchange[]): Promise<ScriptedService> {
+  return scriptedServiceOf(script);
+}
+
+export async function scriptedServiceOf(
+  script: readonly Exchange[],
+  options: { readonly ordered?: boolean } = {},
+): Promise<ScriptedService> {
+  const service = new ScriptedService(script, options.ordered ?? true);
+  await service.listen();
+  return service;
+}
+
+/** A call and its answer. */
+export interface Exchange {
+  readonly expect?: Expectation;
+  readonly answer: ScriptedAnswer;
+  /** How many calls it is for; 1 by default. `any` also fits none at all. */
+  readonly times?: number | 'any';
+}
+
+/** Everything that is given must fit; what is left out may be anything. */
+export interface Expectation {
+  readonly method?: string;
+  /** Without the `/v1` and without the query. */
+  readonly path?: string | RegExp;
+  /** Each named value must be equal; null must be missing. */
+  readonly query?: Readonly<Record<string, string | null>>;
+  /** Each named value must be equal or match; null must be missing. Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | RegExp | null>>;
+  /** A predicate over the parsed JSON body (the text itself where it is no JSON), or the value it must equal. */
+  readonly body?: ((body: unknown) => boolean) | object;
+}
+
+export type ScriptedAnswer =
+  | PlainAnswer
+  | Fault
+  | ((call: Call) => PlainAnswer | Fault | Promise<PlainAnswer | Fault>);
+
+export interface PlainAnswer {
+  /** 200 by default. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A value is sent as JSON, a string or bytes as they are. */
+  readonly body?: unknown;
+  /** Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all of it. */
+  readonly cutAfter?: number;
+  /** Sends the body in pieces of so many bytes, each once the one before is out. */
+  readonly dripBytes?: number;
+}
+
+/**
+ * `reset-before-body`: the connection is reset once the headers of the request are in; `reset-after-body`: once the
+ * whole request is in; `close`: likewise, but closed in order; `silence`: nothing is ever answered.
+ */
+export type Fault = 'reset-before-body' | 'reset-after-body' | 'close' | 'silence';
+
+/** A call that was made. */
+export interface Call {
+  readonly method: string;
+  /** Without the `/v1` and without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingMessage['headers'];
+  /** Parsed JSON, or the text where it is none; undefined where there was none. */
+  readonly body: unknown;
+  readonly bytes: Buffer;
+}
+
+/** A success in the envelope. */
+export function success(data: unknown, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
+  return { status: 200, headers, body: { status: 'SUCCESS', data } };
+}
+
+/** An error in the envelope. */
+export function failure(
+  httpStatus: number,
+  status: string,
+  message: string,
+  data: unknown = null,
+  headers: Readonly<Record<string, string>> = {},
+): PlainAnswer {
+  return { status: httpStatus, headers, body: { status, message, data } };
+}
+
+/** An error page of an intermediary. */
+export function html(httpStatus: number, text = '<html><body>Bad Gateway</body></html>'): PlainAnswer {
+  return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: text };
+}
+
+/** The base URL of a port nobody listens on. */
+export async function deadBaseUrl(): Promise<string> {
+  const service = await scriptedService();
+  await service.close();
+  return service.baseUrl;
+}
+
+export class ScriptedService {
+  /** Every call, in the order in which they came in. */
+  readonly calls: Call[] = [];
+  readonly #server: Server;
+  readonly #left: { readonly exchange: Exchange; used: number }[];
+  readonly #ordered: boolean;
+  readonly #faults: string[] = [];
+  #port = 0;
+
+  constructor(script: readonly Exchange[], ordered: boolean) {
+    this.#left = script.map(exchange => ({ exchange, used: 0 }));
+    this.#ordered = ordered;
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch((error: unknown) => this.#faults.push(String(error)));
+    });
+  }
+
+  /** Without the `/v1`. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get baseUrl(): string {
+    return `${this.origin}/v1`;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>(resolve => this.#server.listen(0, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise(resolve => this.#server.close(resolve));
+  }
+
+  /** Throws, naming every call that was not expected and every exchange that was not used. */
+  verify(): void {
+    const unused = this.#left
+      .filter(({ exchange, used }) => exchange.times !== 'any' && used < (exchange.times ?? 1))
+      .map(
+        ({ exchange, used }) => `unused (${used} of ${exchange.times ?? 1}): ${described(exchange.expect)}`,
+      );
+    const faults = [...this.#faults, ...unused];
+    if (faults.length > 0) throw new Error(`the script was not followed:\n  ${faults.join('\n  ')}`);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {});
+    const head = callOf(request, Buffer.alloc(0));
+    const early = this.#next(head, 'headers');
+    if (early?.answer === 'reset-before-body') {
+      this.calls.push(head);
+      this.#take(early);
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const call = callOf(request, await bytesOf(request));
+    this.calls.push(call);
+    const exchange = this.#next(call, 'whole');
+    if (exchange === undefined) {
+      this.#faults.push(
+        `unexpected: ${call.method} ${call.path} ${JSON.stringify(call.query)} ${excerpt(call)}`,
+      );
+      await respond(response, { status: 599, body: 'not in the script' });
+      return;
+    }
+    this.#take(exchange);
+    const { answer } = exchange;
+    await respond(response, typeof answer === 'function' ? await answer(call) : answer);
+  }
+
+  #next(call: Call, known: 'headers' | 'whole'): Exchange | undefined {
+    const open = this.#left
+      .filter(({ exchange, used }) => used < limitOf(exchange))
+      .map(({ exchange }) => exchange);
+    if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, known));
+    // An exchange for any number of calls may be passed over.
+    for (const exchange of open) {
+      if (fits(exchange.expect, call, known)) return exchange;
+      if (exchange.times !== 'any') return undefined;
+    }
+    return undefined;
+  }
+
+  #take(exchange: Exchange): void {
+    const entry = this.#left.find(candidate => candidate.exchange === exchange);
+    if (entry) entry.used++;
+  }
+}
+
+function limitOf({ times = 1 }: Exchange): number {
+  return times === 'any' ? Number.POSITIVE_INFINITY : times;
+}
+
+function fits(expect: Expectation = {}, call: Call, known: 'headers' | 'whole'): boolean {
+  const { method, path, query = {}, headers = {}, body } = expect;
+  if (method !== undefined && method !== call.method) return false;
+  if (path !== undefined && !matches(path, call.path)) return false;
+  if (!Object.entries(query).every(([name, value]) => (call.query[name] ?? null) === value)) return false;
+  if (!Object.entries(headers).every(([name, value]) => headerFits(value, call.headers[name]))) return false;
+  return known === 'headers' || body === undefined || bodyFits(body, call.body);
+}
+
+function matches(expected: string | RegExp, value: string): boolean {
+  return typeof expected === 'string' ? expected === value : expected.test(value);
+}
+
+function headerFits(expected: string | RegExp | null, value: string | string[] | undefined): boolean {
+  if (expected === null || value === undefined) return expected === null && value === undefined;
+  return matches(expected, String(value));
+}
+
+function bodyFits(expected: NonNullable<Expectation['body']>, body: unknown): boolean {
+  if (typeof expected === 'function') return (expected as (body: unknown) => boolean)(body);
+  return JSON.stringify(expected) === JSON.stringify(body);
+}
+
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+function callOf(request: IncomingMessage, bytes: Buffer): Call {
+  const url = new URL(request.url ?? '/', 'http://loopback');
+  const text = bytes.toString('utf8');
+  return {
+    method: request.method ?? '',
+    path: url.pathname.replace(/^\/v1(?=\/|$)/, ''),
+    query: Object.fromEntries(url.searchParams),
+    headers: request.headers,
+    body: text === '' ? undefined : parsed(text),
+    bytes,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+async function respond(response: ServerResponse, answer: PlainAnswer | Fault): Promise<void> {
+  if (answer === 'silence') return;
+  if (answer === 'close') response.socket?.end();
+  else if (typeof answer === 'string') response.socket?.resetAndDestroy();
+  else await send(response, answer);
+}
+
+async function send(response: ServerResponse, answer: PlainAnswer): Promise<void> {
+  const { status = 200, headers = {}, body = '', cutAfter, dripBytes } = answer;
+  const plain = typeof body === 'string' || body instanceof Uint8Array;
+  const bytes = Buffer.from(plain ? body : JSON.stringify(body));
+  response.writeHead(status, {
+    ...(!plain && { 'content-type': 'application/json' }),
+    ...(cutAfter !== undefined && { 'content-length': String(bytes.byteLength) }),
+    ...headers,
+  });
+  const sent = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);
+  const size = dripBytes ?? Math.max(1, sent.byteLength);
+  response.flushHeaders();
+  for (let start = 0; start < sent.byteLength; start += size) {
+    await new Promise<void>(resolve => response.write(sent.subarray(start, start + size), () => resolve()));
+  }
+  if (cutAfter === undefined) response.end();
+  else response.socket?.destroy();
+}
+
+function described(expect: Expectation = {}): string {
+  return `${expect.method ?? 'any method'} ${String(expect.path ?? 'any path')} ${JSON.stringify(expect.query ?? {})}`;
+}
+
+function excerpt({ bytes }: Call): string {
+  return bytes.toString('utf8').slice(0, 200);
+}
