@@ -12,14 +12,24 @@ export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
 
 /** Prints a value as JSON, or what `--query` selects of it; a selected string is printed bare. */
 export async function printValue(ctx: Pick<Context, 'globals' | 'io'>, value: unknown): Promise<void> {
+  await print(ctx, value, toJson);
+}
+
+/** One of many rows, as `printValue` on a line of its own. False once the reader has gone. */
+export function printRow(ctx: Pick<Context, 'globals' | 'io'>, row: unknown): Promise<boolean> {
+  return print(ctx, row, toJsonLine);
+}
+
+async function print(
+  ctx: Pick<Context, 'globals' | 'io'>,
+  value: unknown,
+  form: (value: unknown, terminal: boolean) => string,
+): Promise<boolean> {
   const { query } = ctx.globals;
-  const selected = query === undefined ? value : await applyQuery(query, value);
   const terminal = ctx.io.stdout.isTerminal;
-  const text =
-    query !== undefined && typeof selected === 'string'
-      ? bare(selected, terminal)
-      : toJson(selected, terminal);
-  await ctx.io.out(`${text}\n`);
+  const selected = query === undefined ? value : await applyQuery(query, value);
+  const isBare = query !== undefined && typeof selected === 'string';
+  return ctx.io.out(`${isBare ? bare(selected, terminal) : form(selected, terminal)}\n`);
 }
 
 /** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */
@@ -28,8 +38,7 @@ export function toJson(value: unknown, terminal: boolean): string {
   return terminal ? escapeJson(text) : text;
 }
 
-/** One value on one line, for streams of rows. */
-export function toJsonLine(value: unknown, terminal: boolean): string {
+function toJsonLine(value: unknown, terminal: boolean): string {
   const text = JSON.stringify(value ?? null);
   return terminal ? escapeJson(text) : text;
 }

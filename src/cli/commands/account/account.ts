@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { oneLine } from '../../outputs/sanitise.ts';
+import { plainRows } from '../../outputs/table.ts';
+import { fieldText } from '../../outputs/values.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun account
+  promptrun account --query credits`;
+
+export function declareAccount(command: Command, host: Host, run = account): void {
+  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+}
+
+/** Shows who the key belongs to and the credits left. */
+export async function account(ctx: Context): Promise<ExitCode> {
+  const { client } = await ctx.connection();
+  const options = { signal: ctx.signal };
+  const [owner, balance] = await Promise.all([client.account.get(options), client.account.credits(options)]);
+  const value = { ...owner, ...balance };
+  await present(ctx, value, {
+    terminal: () =>
+      [
+        `User     ${oneLine(fieldText(owner.displayName ?? owner.username) || 'without a name')}`,
+        ...(owner.username === null ? [] : [`Name     ${oneLine(fieldText(owner.username))}`]),
+        `Credits  ${oneLine(fieldText(balance.credits))}`,
+      ].join('\n'),
+    plain: () => plainRows(Object.entries(value).map(([key, field]) => [key, fieldText(field)])),
+  });
+  return EXIT.ok;
+}

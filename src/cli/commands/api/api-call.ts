@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { parseKeyValue } from '../../inputs/key-value.ts';
+import { nearest } from '../../inputs/nearest.ts';
+import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
+import { fieldsAsObject } from './api-fields.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const WITHOUT_BODY = ['GET', 'DELETE'];
+
+/** A request as `api` sends it. */
+export interface ApiCall {
+  readonly method: string;
+  /** Below the base URL, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** JSON, as it is sent. */
+  readonly body?: Buffer;
+}
+
+interface ApiArguments {
+  readonly method: string;
+  readonly path: string;
+  readonly field: readonly string[];
+  readonly input?: string;
+  readonly paginate?: boolean;
+}
+
+/** Checks what was given and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
+export async function apiCall(ctx: Context, given: ApiArguments, baseUrl: string): Promise<ApiCall> {
+  const method = methodOf(given.method);
+  if (given.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
+  const [pathname = '', search = ''] = split(pathBelow(given.path, baseUrl));
+  const query = new URLSearchParams(search);
+  const fields = given.field.map(field => parseKeyValue(field, '--field'));
+  if (WITHOUT_BODY.includes(method)) {
+    if (given.input !== undefined) throw usageError(`--input: a ${method} has no body`);
+    for (const { key, value } of fields) query.append(key, value);
+    return { method, path: pathname, query };
+  }
+  if (given.input !== undefined && fields.length > 0) {
+    throw usageError('--input and --field exclude each other', 'put the fields into the body');
+  }
+  const body = given.input === undefined ? fieldsBody(fields) : await readBody(ctx, given.input);
+  return { method, path: pathname, query, ...(body !== undefined && { body }) };
+}
+
+/** The path with its query as it goes on from the base URL. @throws {CliError} for another origin or a way out */
+function pathBelow(given: string, baseUrl: string): string {
+  const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(given) ? belowBase(given, baseUrl) : given;
+  // oxlint-disable-next-line no-control-regex -- a URL parser drops some of these without a word
+  if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
+    throw usageError(`${JSON.stringify(given)} is no path`, 'a path is written like /runs or /runs?limit=50');
+  }
+  const absolute = local.startsWith('/') ? local : `/${local}`;
+  const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character));
+  return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
+}
+
+function belowBase(given: string, baseUrl: string): string {
+  if (given.startsWith(`${baseUrl}/`)) return given.slice(baseUrl.length);
+  throw usageError(
+    `${JSON.stringify(given)} is not below ${baseUrl}`,
+    'the key is sent to the configured service only: give the path, such as /runs',
+  );
+}
+
+function split(target: string): string[] {
+  const at = target.indexOf('?');
+  return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
+}
+
+function methodOf(given: string): string {
+  const method = given.toUpperCase();
+  if (METHODS.includes(method)) return method;
+  const guess = nearest(method, METHODS);
+  throw usageError(
+    `there is no method ${JSON.stringify(given)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `methods are ${METHODS.join(', ')}`,
+  );
+}
+
+function fieldsBody(fields: readonly { key: string; value: string }[]): Buffer | undefined {
+  return fields.length === 0 ? undefined : Buffer.from(JSON.stringify(fieldsAsObject(fields)));
+}
+
+async function readBody(ctx: Context, source: string): Promise<Buffer> {
+  const body =
+    source === '-' ? await readStandardInput(ctx, MAX_BODY_BYTES) : await readBodyFile(ctx, source);
+  if (body.length > MAX_BODY_BYTES) {
+    throw usageError(
+      `--input: the body is larger than the ${MAX_BODY_BYTES / 1024 / 1024} MiB a service takes`,
+    );
+  }
+  return body;
+}
+
+async function readBodyFile(ctx: Context, file: string): Promise<Buffer> {
+  try {
+    return await readFile(path.resolve(ctx.cwd, file));
+  } catch (error) {
+    throw fileFault(error, file, '--input');
+  }
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import type { RawAnswer } from '../../../client/request.ts';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printValue } from '../../outputs/json.ts';
+import { visible } from '../../outputs/sanitise.ts';
+import { type ApiCall, apiCall } from './api-call.ts';
+import { nextPage } from './api-pages.ts';
+import { sendCreation } from './api-creation.ts';
+
+export interface ApiOptions {
+  readonly method: string;
+  readonly path: string;
+  /** `key=value` each. */
+  readonly field: readonly string[];
+  /** A file, or `-` for standard input. */
+  readonly input?: string;
+  readonly include?: boolean;
+  readonly paginate?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun api GET /runs -f limit=50 -f status=failed
+  promptrun api GET /runs -f limit=50 --paginate --query 'data.rows[].runId'
+  promptrun api POST /runs --input run.json
+
+Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a
+field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells.`;
+
+export function declareApi(command: Command, host: Host, run = api): void {
+  command
+    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('<path>', 'below the base URL, such as /runs')
+    .option('-f, --field <key=value>', 'a query parameter or a field of the body; repeatable', collect, [])
+    .option('--input <file>', 'send this file as the body; - is standard input')
+    .option('--include', "print the answer's status and headers as well")
+    .option('--paginate', 'follow a list to its end')
+    .addHelpText('after', EXAMPLES)
+    .action((method: string, path: string, flags: Omit<ApiOptions, 'method' | 'path'>) =>
+      host.act(command, ctx => run(ctx, { method, path, ...flags })),
+    );
+}
+
+/** Calls any endpoint and prints its whole envelope. */
+export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> {
+  const connection = await ctx.connection();
+  let call: ApiCall | undefined = await apiCall(ctx, options, connection.baseUrl);
+  while (call !== undefined) {
+    const answer = await sendCreation(ctx, connection, call);
+    const reading = await print(ctx, answer, options.include === true);
+    if (answer.error !== undefined) throw answer.error;
+    call = reading && options.paginate === true ? nextPage(call, answer.envelope) : undefined;
+  }
+  return EXIT.ok;
+}
+
+async function print(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
+  if (include && !(await show(ctx, head(answer)))) return false;
+  if (ctx.globals.query === undefined) return show(ctx, answer.text);
+  await printValue(ctx, answer.envelope);
+  return ctx.io.out('');
+}
+
+function show(ctx: Context, text: string): Promise<boolean> {
+  const whole = text.endsWith('\n') ? text : `${text}\n`;
+  return ctx.io.out(ctx.io.stdout.isTerminal ? visible(whole) : whole);
+}
+
+function head({ httpStatus, headers }: RawAnswer): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map(one => `${name}: ${one}`),
+  );
+  return [`HTTP ${httpStatus}`, ...lines, '', ''].join('\n');
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}

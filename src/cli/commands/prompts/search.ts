@@ -1,0 +1,97 @@
+import type { Command } from 'commander';
+import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { ageOf } from '../../outputs/age.ts';
+import { present } from '../../outputs/present.ts';
+import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { fieldText } from '../../outputs/values.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun prompts search postcard
+  promptrun prompts search weekly report --query '[].slug'
+
+Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SLUG', min: 12 },
+  { title: 'TITLE', min: 12, dropOrder: 5 },
+  { title: 'TYPE', dropOrder: 6 },
+  { title: 'CREDITS', align: 'right', dropOrder: 4 },
+  { title: 'USES', align: 'right', dropOrder: 2 },
+  { title: 'PUBLISHED', dropOrder: 1 },
+  { title: 'DESCRIPTION', min: 16, dropOrder: 3 },
+];
+
+// By index (service-facts, search); video prompts are not found.
+const MODALITY_NAMES = ['text', 'image'];
+
+export function declarePromptsSearch(command: Command, host: Host, run = promptsSearch): void {
+  command
+    .argument('<words...>', 'what to look for')
+    .addHelpText('after', EXAMPLES)
+    .action((words: string[]) => host.act(command, ctx => run(ctx, { words })));
+}
+
+/** Finds prompts, best match first. */
+export async function promptsSearch(
+  ctx: Context,
+  { words }: { readonly words: readonly string[] },
+): Promise<ExitCode> {
+  const query = searchQuery(words);
+  const { client } = await ctx.connection();
+  const { rows } = await client.prompts.search(query, { signal: ctx.signal });
+  await present(ctx, rows, {
+    terminal: () => (rows.length === 0 ? 'no prompts found\n' : resultsTable(ctx, rows)),
+    plain: () => plainRows(rows.map(plainCells)),
+    paged: true,
+  });
+  return EXIT.ok;
+}
+
+function searchQuery(words: readonly string[]): string {
+  const query = words.join(' ').trim();
+  if (query === '')
+    throw usageError('there is nothing to search for', 'for example: promptrun prompts search postcard');
+  if (query.length <= MAX_QUERY_LENGTH) return query;
+  throw usageError(
+    `the search is ${query.length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
+    'give fewer words',
+  );
+}
+
+function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<string> {
+  return terminalTable(
+    ctx.io,
+    COLUMNS,
+    rows.map(row => [
+      fieldText(row.slug),
+      fieldText(row.title),
+      modalityName(row),
+      fieldText(row.estimatedCredits),
+      fieldText(row.uses),
+      ageOf(fieldText(row.publishedAt), ctx.clock.now()),
+      fieldText(row.description),
+    ]),
+  );
+}
+
+function plainCells(row: PromptSearchRow): string[] {
+  return [
+    fieldText(row.slug),
+    fieldText(row.promptVersionId),
+    fieldText(row.promptId),
+    modalityName(row),
+    fieldText(row.estimatedCredits),
+    fieldText(row.publishedAt),
+    fieldText(row.title),
+    fieldText(row.description),
+  ];
+}
+
+function modalityName({ modality }: PromptSearchRow): string {
+  return MODALITY_NAMES[modality] ?? fieldText(modality);
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { MODALITIES, type Model } from '../../../wire/index.ts';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { notFoundError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { nearest } from '../../inputs/nearest.ts';
+import { present } from '../../outputs/present.ts';
+import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { fieldText } from '../../outputs/values.ts';
+import { wellFormedModels } from '../../settings/resource-entries.ts';
+
+export interface ResourcesListOptions {
+  readonly modality?: string;
+  readonly model?: string;
+  /** Shows what is held and sends nothing. */
+  readonly cached?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun resources list --modality image
+  promptrun models --cached --query '[].model'
+
+Piped, a line is: model, modality, run options (key=value,value …).`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'MODEL', min: 12 },
+  { title: 'MODALITY' },
+  { title: 'RUN OPTIONS', min: 16 },
+];
+
+export function declareResourcesList(command: Command, host: Host, run = resourcesList): void {
+  command
+    .option('--modality <modality>', `only models for ${MODALITIES.join(', ')}`)
+    .option('--model <model>', 'only this model')
+    .option('--cached', 'show what is held, send nothing')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: ResourcesListOptions) => host.act(command, ctx => run(ctx, flags)));
+}
+
+/** Lists the models and the run options each accepts. */
+export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<ExitCode> {
+  checkModality(options.modality);
+  const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
+  const rows = wellFormedModels(chosen).map(modelCells);
+  await present(ctx, chosen, {
+    terminal: () => (rows.length === 0 ? 'no models\n' : terminalTable(ctx.io, COLUMNS, rows)),
+    plain: () => plainRows(rows),
+    paged: true,
+  });
+  return EXIT.ok;
+}
+
+async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
+  const { resources } = await ctx.connection();
+  if (cached !== true) return (await resources.refresh({ signal: ctx.signal })).resources.models;
+  const held = resources.held();
+  if (held !== undefined) return held.models;
+  throw notFoundError(
+    'no models are held for this service and key',
+    'promptrun resources refresh fetches them',
+  );
+}
+
+function isChosen(model: unknown, { modality, model: name }: ResourcesListOptions): boolean {
+  const { model: itsName, modality: its } = (model ?? {}) as Partial<Model>;
+  return (modality === undefined || its === modality) && (name === undefined || itsName === name);
+}
+
+function checkModality(modality: string | undefined): void {
+  if (modality === undefined || MODALITIES.some(known => known === modality)) return;
+  const guess = nearest(modality, MODALITIES);
+  throw usageError(
+    `--modality: there is no modality ${JSON.stringify(modality)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `modalities are ${MODALITIES.join(', ')}`,
+  );
+}
+
+function modelCells(model: Model): string[] {
+  const options = model.availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`);
+  return [model.model, fieldText(model.modality), options.join(' ')];
+}

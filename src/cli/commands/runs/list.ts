@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { RunRow } from '../../../wire/index.ts';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printRow, wantsJson } from '../../outputs/json.ts';
+import { present } from '../../outputs/present.ts';
+import { type Pages, type Rest, runPages } from './list-pages.ts';
+import { type RunsListFlags, runsListRequest } from './list-request.ts';
+import { runLine, runsTable } from './list-table.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun runs list
+  promptrun runs list --status failed --since 7d
+  promptrun runs list --all --ndjson | jq .runId
+
+Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
+Piped, a line is: run id, status, time, credits (- if free), prompt version, name.
+With --ndjson, --query is applied to each row.`;
+
+export function declareRunsList(command: Command, host: Host, run = runsList): void {
+  command
+    .option('--limit <n>', 'how many at most (default: 10)')
+    .option('--all', 'all of them')
+    .option('--status <status>', 'only queued, running, succeeded or failed ones')
+    .option('--since <time>', 'only those created at or after this time')
+    .option('--until <time>', 'only those created before this time')
+    .option('--starting-after <runId>', 'only those created before this run')
+    .option('--ending-before <runId>', 'only those created after this run')
+    .option('--ndjson', 'one JSON object a line, as pages arrive')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: RunsListFlags) => host.act(command, ctx => run(ctx, flags)));
+}
+
+/** Lists own runs, newest first. */
+export async function runsList(ctx: Context, flags: RunsListFlags): Promise<ExitCode> {
+  const request = runsListRequest(flags, ctx.clock.now());
+  const { client } = await ctx.connection();
+  const pages = runPages(client.runs, request, ctx.signal);
+  const rest = streams(ctx, flags) ? await stream(ctx, flags, pages) : await show(ctx, pages);
+  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${rest.cursor}`);
+  return EXIT.ok;
+}
+
+/** Whether rows are written as they come: as NDJSON, and as lines for a program. */
+function streams(ctx: Context, flags: RunsListFlags): boolean {
+  return flags.ndjson === true || !(wantsJson(ctx) || ctx.io.stdout.isTerminal);
+}
+
+async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise<Rest | undefined> {
+  for (;;) {
+    const page = await pages.next();
+    if (page.done === true) return page.value;
+    for (const row of page.value) {
+      const reading = flags.ndjson === true ? await printRow(ctx, row) : await ctx.io.out(runLine(ctx, row));
+      if (!reading) return undefined;
+    }
+  }
+}
+
+async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
+  const rows: RunRow[] = [];
+  let page = await pages.next();
+  for (; page.done !== true; page = await pages.next()) rows.push(...page.value);
+  await present(ctx, rows, {
+    terminal: () => (rows.length === 0 ? 'no runs\n' : runsTable(ctx, rows)),
+    plain: () => rows.map(row => runLine(ctx, row)).join(''),
+    paged: true,
+  });
+  return page.value;
+}

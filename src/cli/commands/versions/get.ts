@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { presentPromptVersion } from '../../outputs/prompt-details.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77
+  promptrun versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77 --json`;
+
+export function declareVersionsGet(command: Command, host: Host, run = versionsGet): void {
+  command
+    .argument('<promptVersionId>', 'the version')
+    .addHelpText('after', EXAMPLES)
+    .action((promptVersionId: string) => host.act(command, ctx => run(ctx, { promptVersionId })));
+}
+
+/** Shows one version of a prompt and the inputs it expects. */
+export async function versionsGet(
+  ctx: Context,
+  { promptVersionId }: { readonly promptVersionId: string },
+): Promise<ExitCode> {
+  const { client, prompts } = await ctx.connection();
+  const version = await client.versions.get(promptVersionId, { signal: ctx.signal });
+  prompts.put(version);
+  await presentPromptVersion(ctx, version);
+  return EXIT.ok;
+}

@@ -1,0 +1,84 @@
+import type { PromptVersion } from '../../wire/index.ts';
+import type { Context } from '../context.ts';
+import { describeConfig, type InputFields, type TextField } from '../inputs/describe.ts';
+import { ageOf } from './age.ts';
+import { present } from './present.ts';
+import { shellWord } from './quote.ts';
+import { oneLine } from './sanitise.ts';
+import { type Column, plainRows, terminalTable } from './table.ts';
+import { fieldText } from './values.ts';
+
+const INPUT_COLUMNS: readonly Column[] = [
+  { title: 'INPUT', min: 8 },
+  { title: 'NEEDED', dropOrder: 2 },
+  { title: 'DEFAULT', min: 8, dropOrder: 1 },
+  { title: 'CHOICES', min: 10, dropOrder: 3 },
+  { title: 'DESCRIPTION', min: 16 },
+];
+
+/** Shows a version of a prompt, the inputs it expects and how to run it. */
+export function presentPromptVersion(ctx: Context, version: PromptVersion): Promise<void> {
+  const fields = describeConfig(version.config);
+  return present(ctx, version, {
+    terminal: () => promptPage(ctx, version, fields),
+    plain: () => plainRows([...factRows(version), ...inputRows(fields).map(row => ['input', ...row])]),
+    paged: true,
+  });
+}
+
+/** A command line that runs the version, with the inputs it can't do without; safe to paste whatever the names are. */
+export function exampleCommand(promptVersionId: string, fields: InputFields): string {
+  const texts = fields.text
+    .filter(field => field.required)
+    .flatMap(field => ['-i', shellWord(`${field.key}=${field.choices?.[0] ?? '…'}`)]);
+  const images = fields.images.flatMap(() => ['--image', 'photo.png']);
+  return ['promptrun run', shellWord(promptVersionId), ...texts, ...images].join(' ');
+}
+
+async function promptPage(ctx: Context, version: PromptVersion, fields: InputFields): Promise<string> {
+  const { paint } = ctx.io;
+  return [
+    paint.bold(oneLine(fieldText(version.title))),
+    '',
+    `Prompt     ${oneLine(fieldText(version.promptId))}`,
+    `Version    ${oneLine(fieldText(version.promptVersionId))}`,
+    `Published  ${oneLine(ageOf(fieldText(version.publishedAt), ctx.clock.now()))}`,
+    '',
+    await inputsPart(ctx, fields),
+    `Run it: ${paint.cyan(exampleCommand(fieldText(version.promptVersionId), fields))}`,
+    '',
+  ].join('\n');
+}
+
+async function inputsPart(ctx: Context, fields: InputFields): Promise<string> {
+  if (!fields.known)
+    return 'Its inputs are not described in a form that is known; --json shows them as they are.\n';
+  const rows = inputRows(fields);
+  return rows.length === 0 ? 'It takes no inputs.\n' : terminalTable(ctx.io, INPUT_COLUMNS, rows);
+}
+
+/** For each input: name, whether it is needed, default, choices, description. */
+function inputRows({ text, images }: InputFields): string[][] {
+  return [
+    ...text.map(field => [
+      field.key,
+      field.required ? 'required' : 'optional',
+      field.default ?? '',
+      choicesOf(field),
+      field.description ?? '',
+    ]),
+    ...images.map((image, index) => [`image ${index + 1}`, 'required', '', '', image.description ?? '']),
+  ];
+}
+
+function choicesOf({ choices = [], multiple }: TextField): string {
+  const several = multiple === undefined ? '' : ' (several)';
+  return choices.length === 0 ? '' : `${choices.join(', ')}${several}`;
+}
+
+function factRows(version: PromptVersion): string[][] {
+  return (['promptId', 'promptVersionId', 'title', 'publishedAt'] as const).map(name => [
+    name,
+    fieldText(version[name]),
+  ]);
+}
