@@ -89,8 +89,8 @@ export class PromptService implements Requester {
    * @throws {InvalidRequestError} before anything is sent
    */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-    const { answer, error } = await this.#call(method, path, options);
-    if (answer === undefined || error !== undefined) throw error;
+    const answer = await this.raw(method, path, options);
+    if (answer.error) throw answer.error;
     return { ...answer, data: answer.envelope.data as T };
   }
 
@@ -100,9 +100,9 @@ export class PromptService implements Requester {
    * @throws {NetworkError | ProtocolError | InvalidRequestError} as `request` does
    */
   async raw(method: string, path: string, options: RequestOptions = {}): Promise<RawAnswer> {
-    const { answer, error } = await this.#call(method, path, options);
-    if (answer === undefined) throw error;
-    return answer;
+    const outcome = await this.#call(method, path, options);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.answer;
   }
 
   /**
@@ -132,8 +132,9 @@ export class PromptService implements Requester {
     const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#exchange.once(request, attempt);
-      const { error, retryAfterMs } = outcome;
+      const error = 'error' in outcome ? outcome.error : outcome.answer.error;
       if (error === undefined) return outcome;
+      const { retryAfterMs } = outcome;
       const waitMs = retryDelay(
         { method: request.method, attempt, maxAttempts, error, retryAfterMs },
         this.random,
@@ -161,8 +162,11 @@ function usableKey(key: string): string {
 
 function exchangeRequest(method: string, path: string, options: RequestOptions): ExchangeRequest {
   const { query = {}, body, ...rest } = options;
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const search = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined) params.set(key, String(value));
+  }
+  const search = params.toString();
   const target = search === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${search}`;
   return { method, path: target, ...(body !== undefined && { body: encoded(body) }), ...rest };
 }

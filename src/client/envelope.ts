@@ -12,6 +12,8 @@ export interface Received {
   readonly text: string;
   /** Names the request in messages. */
   readonly request: string;
+  /** Makes text fit to be shown. */
+  readonly redact: (text: string) => string;
 }
 
 /**
@@ -32,7 +34,7 @@ export function isSuccess(envelope: Envelope<unknown>): envelope is SuccessEnvel
 }
 
 /** The text of an answer, cut short and on one line, for messages. */
-export function excerpt(text: string): string {
+function excerpt(text: string): string {
   const line = text
     .slice(0, EXCERPT_LENGTH * 4)
     .replace(/\s+/g, ' ')
@@ -59,8 +61,8 @@ function kindOf(received: Received): string {
   return type === '' ? 'no JSON' : `${type} instead of JSON`;
 }
 
-function foreign({ httpStatus, request, text }: Received, what: string): ProtocolError {
-  const shown = excerpt(text);
+function foreign({ httpStatus, request, text, redact }: Received, what: string): ProtocolError {
+  const shown = excerpt(redact(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
     httpStatus,

@@ -1,4 +1,4 @@
-import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER, type ErrorEnvelope } from '../wire/index.ts';
+import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER, type Envelope } from '../wire/index.ts';
 import { Deadline } from './deadline.ts';
 import { ACCEPTED_ENCODINGS, decoded } from './decode.ts';
 import { envelopeOf, isSuccess } from './envelope.ts';
@@ -31,12 +31,11 @@ export interface ExchangeRequest {
   readonly ignoreActionRequire?: boolean;
 }
 
-/** What a try came to: an answer, an error, or an answer that reports an error. */
-export interface Outcome {
-  readonly answer?: RawAnswer;
-  readonly error?: PromptServiceError;
+/** What a try came to: an answer, which may report an error, or none that is the service's. */
+export type Outcome = ({ readonly answer: RawAnswer } | { readonly error: PromptServiceError }) & {
+  /** What the answer asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-}
+};
 
 export interface ExchangeOptions {
   readonly baseUrl: string;
@@ -137,26 +136,28 @@ export class Exchange {
     this.#options.onActionRequire?.();
   }
 
-  #judged(request: ExchangeRequest, response: TransportResponse, received: string): Outcome {
+  #judged(request: ExchangeRequest, response: TransportResponse, text: string): Outcome {
     const { status: httpStatus, headers } = response;
     const date = dateOf(response);
     const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? this.#options.now());
     try {
       if (isRedirect(response)) throw redirected(request, response, this.#options.baseUrl);
-      const name = nameOf(request);
-      const text = httpStatus < 300 ? received : this.#redaction.apply(received);
-      const envelope = envelopeOf({ httpStatus, headers, text, request: name });
+      const envelope = this.#envelope(request, response, text);
       const circumstances = { method: request.method, httpStatus, retryAfterMs };
-      const error = isSuccess(envelope) ? undefined : serviceError(envelope as ErrorEnvelope, circumstances);
-      return {
-        answer: { httpStatus, headers, text, envelope, date, error },
-        ...(error && { error }),
-        retryAfterMs,
-      };
+      const error = isSuccess(envelope) ? undefined : serviceError(envelope, circumstances);
+      return { answer: { httpStatus, headers, text, envelope, date, error }, retryAfterMs };
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       return { error: httpStatus === 429 ? refusedOnTheWay(error, retryAfterMs) : error, retryAfterMs };
     }
+  }
+
+  // Only what succeeded may hold the key: it may be a result. Errors are shown and logged.
+  #envelope(request: ExchangeRequest, response: TransportResponse, text: string): Envelope<unknown> {
+    const { status: httpStatus, headers } = response;
+    const redact = (shown: string): string => this.#redaction.text(shown);
+    const envelope = envelopeOf({ httpStatus, headers, text, request: nameOf(request), redact });
+    return isSuccess(envelope) ? envelope : this.#redaction.value(envelope);
   }
 
   #report(

@@ -16,7 +16,8 @@ export interface MediaUrlSource {
  * @throws {ProtocolError} for any other, naming it
  */
 export function checkedMediaUrl(given: string, { baseUrl, from }: MediaUrlSource): URL {
-  if (!URL.canParse(given, from)) throw new ProtocolError(`${JSON.stringify(given)} is no URL of media`);
+  if (!URL.canParse(given, from?.href))
+    throw new ProtocolError(`${JSON.stringify(given)} is no URL of media`);
   const url = new URL(given, from);
   const service = new URL(baseUrl);
   const fault = faultOf(url, service, from);

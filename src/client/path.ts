@@ -16,12 +16,16 @@ function segment(value: string): string {
       `${JSON.stringify(value)} is no identifier: it would leave its path segment`,
     );
   }
-  return encodeURIComponent(value);
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    throw new InvalidRequestError(`${JSON.stringify(value)} is no identifier: it is no well-formed text`);
+  }
 }
 
 // A server or an intermediary may decode a segment more than once, so every stage of decoding is looked at.
 function leavesItsSegment(value: string): boolean {
-  if (value === '.' || value === '..' || /[/\\]/.test(value) || !value.isWellFormed()) return true;
+  if (value === '.' || value === '..' || /[/\\]/.test(value)) return true;
   const decoded = decode(value);
   return decoded !== value && leavesItsSegment(decoded);
 }

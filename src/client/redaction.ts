@@ -10,7 +10,14 @@ export class Redaction {
     this.#key = key;
   }
 
-  apply(text: string): string {
+  text(text: string): string {
     return this.#key.length < SHORTEST_SECRET ? text : text.replaceAll(this.#key, SHOWN_INSTEAD);
+  }
+
+  /** The same for a value that came as JSON. */
+  value<T>(value: T): T {
+    const text = JSON.stringify(value);
+    const redacted = this.text(text);
+    return redacted === text ? value : (JSON.parse(redacted) as T);
   }
 }

@@ -1,6 +1,6 @@
-/// <reference path="./undici.d.ts" />
 import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
+import type send from 'undici/lib/api/api-request.js';
 import { NetworkError } from './errors.ts';
 import { networkFault } from './network-fault.ts';
 import { proxySettings } from './proxy.ts';
@@ -14,7 +14,7 @@ import type {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-type Send = typeof import('undici/lib/api/api-request.js').default;
+type Send = typeof send;
 
 /** Carries requests with undici. */
 export class UndiciTransport implements Transport {
@@ -71,7 +71,7 @@ class RequestState {
     return {
       origin,
       path: pathname + search,
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: typeof body === 'object' ? { ...headers, 'content-length': String(body.length) } : headers,
       body:
         typeof body === 'object'
