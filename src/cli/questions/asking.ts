@@ -7,6 +7,8 @@ export interface Place {
   readonly input: NodeJS.ReadStream;
   readonly output: Writable;
   readonly signal: AbortSignal;
+  /** A question that was interrupted leaves nothing on the screen. */
+  readonly clearPromptOnDone: boolean;
 }
 
 /** Asks one question; Ctrl-C, Ctrl-D, a terminal that goes away and an aborted signal all throw `Interrupted`. */
@@ -14,14 +16,22 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
   const input = io.stdin.stream;
   const ended = new AbortController();
   const end = () => ended.abort();
-  // Readline closes at Ctrl-D on an empty line and tells nobody who could answer for it.
+  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it tells nobody who could answer for it.
   const endIfClosed = (_text: unknown, key?: { ctrl?: boolean; name?: string }) => {
-    if (key?.ctrl === true && key.name === 'd' && input.isPaused()) {
+    if (key?.ctrl === true && (key.name === 'c' || (key.name === 'd' && input.isPaused()))) {
       end();
     }
   };
   try {
-    const answer = ask({ input, output: drawnOn(io), signal: AbortSignal.any([signal, ended.signal]) });
+    const wanted = AbortSignal.any([signal, ended.signal]);
+    const answer = ask({
+      input,
+      output: drawnOn(io),
+      signal: wanted,
+      get clearPromptOnDone() {
+        return wanted.aborted;
+      },
+    });
     input.on('keypress', endIfClosed).on('end', end).on('close', end);
     return await answer;
   } catch (error) {

@@ -1,45 +1,72 @@
 import { checkbox, confirm, password, search } from '@inquirer/prompts';
-import { oneLine } from '../outputs/sanitise.ts';
-import type {
-  Check,
-  Choice,
-  ChoiceQuestion,
-  ConfirmQuestion,
-  EditQuestion,
-  PathQuestion,
-  Prompter,
-  PrompterOptions,
-  SearchQuestion,
-  SecretQuestion,
-  SeveralQuestion,
-  TextQuestion,
-} from '../prompter.ts';
+import type { Check, Choice, Prompter, PrompterOptions, TextQuestion } from '../prompter.ts';
 import { asking } from './asking.ts';
 import { chosenTooFewOrMany, matching } from './choices.ts';
 import { editText } from './editor.ts';
 import { completePath, meantPath } from './path-completion.ts';
 import { textQuestion } from './text-question.ts';
 import { questionTheme } from './theme.ts';
+import { fitted, paragraph } from './words.ts';
 
 /** Lines of a list shown at once, and the lines a question needs besides. */
 const MOST_LINES = 10;
-const OTHER_LINES = 6;
+const OTHER_LINES = 8;
+/** Columns that a cursor and a tick take beside a choice. */
+const BESIDE_CHOICE = 5;
+
+type Keys = readonly (readonly [key: string, action: string])[];
+const MOVE = ['↑↓', 'move'] as const;
+const FILTER_KEYS: Keys = [MOVE, ['type', 'to filter'], ['enter', 'choose']];
+const SEARCH_KEYS: Keys = [['type', 'to search'], MOVE, ['enter', 'choose']];
+const TICK_KEYS: Keys = [MOVE, ['space', 'tick'], ['a', 'all'], ['i', 'invert'], ['enter', 'done']];
 
 /** Questions that are drawn and redrawn in place. */
 export function drawnPrompter({ io, env, cwd }: PrompterOptions): Prompter {
   const theme = questionTheme(io.paintErr);
   const home = env['HOME'] ?? env['USERPROFILE'];
-  /** The description stands beside the question until that is answered. */
-  const common = (question: { message: string; description?: string }) => {
-    const description =
-      question.description === undefined ? '' : `  ${io.paintErr.dim(oneLine(question.description))}`;
-    const message = (text: string, status: string) =>
-      io.paintErr.bold(text) + (status === 'done' ? '' : description);
-    return { message: oneLine(question.message), theme: { ...theme, style: { ...theme.style, message } } };
-  };
+  const columns = () => io.stderr.columns;
   const pageSize = () => Math.max(3, Math.min(MOST_LINES, io.stderr.rows - OTHER_LINES));
 
-  /** The terminal as the editor expects it, and back as the question needs it. */
+  /** Name and description of a question whose list follows right below. */
+  const listQuestion = (question: { message: string; description?: string }, keys: Keys) => {
+    const message = (text: string, status: string) => {
+      const name = io.paintErr.bold(text);
+      return status === 'done' ? name : `${name}${describedBeside(question.description)}`;
+    };
+    const keysHelpTip = () => theme.tip(keys);
+    return {
+      message: fitted(question.message, columns() - 4),
+      pageSize: pageSize(),
+      theme: { ...theme, style: { ...theme.style, message, keysHelpTip } },
+    };
+  };
+
+  const describedBeside = (description: string | undefined) => {
+    if (description === undefined || description === '') {
+      return '';
+    }
+    return description.length < columns() / 2
+      ? `  ${io.paintErr.dim(fitted(description, columns()))}`
+      : `\n${io.paintErr.dim(paragraph(description, columns()))}\n`;
+  };
+
+  const textConfig = (question: Omit<TextQuestion, 'default'> & { default?: string }) => ({
+    message: fitted(question.message, columns() - 4),
+    description: question.description === undefined ? '' : paragraph(question.description, columns()),
+    default: question.default ?? '',
+    required: question.required ?? false,
+    check: question.check ?? (() => undefined),
+    shown: (text: string) => fitted(text, Math.max(20, columns() - question.message.length - 5)),
+    theme,
+  });
+
+  const listed = <T>(choice: Choice<T>) => ({
+    value: choice.value,
+    name: fitted(choice.name, columns() - BESIDE_CHOICE),
+    ...(choice.description && { description: paragraph(choice.description, columns()) }),
+  });
+
+  /** The terminal as an editor expects it, and back as the question needs it. */
   const edit = async (text: string, signal: AbortSignal): Promise<string> => {
     const { stream } = io.stdin;
     stream.setRawMode?.(false);
@@ -51,48 +78,70 @@ export function drawnPrompter({ io, env, cwd }: PrompterOptions): Prompter {
   };
 
   return {
-    text: (question: TextQuestion, signal) =>
+    text: (question, signal) =>
       asking(io, signal, place =>
         textQuestion(
+          { ...textConfig(question), signal: place.signal, edit: text => edit(text, place.signal) },
+          place,
+        ),
+      ),
+
+    path: async (question, signal) => {
+      const typed = await asking(io, signal, place =>
+        textQuestion(
           {
-            ...question,
-            message: oneLine(question.message),
+            ...textConfig({
+              ...question,
+              required: true,
+              check: async text => question.check?.(await meantPath(text, { cwd, home })),
+            }),
+            signal: place.signal,
+            complete: text => {
+              const { candidates, ...completion } = completePath(text, {
+                cwd,
+                home,
+                proposes: question.proposes,
+              });
+              return { ...completion, candidates: paragraph(candidates.join('  '), columns()) };
+            },
+          },
+          place,
+        ),
+      );
+      return meantPath(typed, { cwd, home });
+    },
+
+    secret: (question, signal) =>
+      asking(io, signal, place =>
+        password(
+          {
+            message: question.message,
+            mask: '*',
+            toggleMask: false,
+            validate: verdict(question.check),
             theme,
-            ...described(question),
-            required: question.required ?? false,
-            edit: text => edit(text, place.signal),
           },
           place,
         ),
       ),
 
-    secret: (question: SecretQuestion, signal) =>
+    choice: (question, signal) =>
       asking(io, signal, place =>
-        password(
-          { ...common(question), mask: '*', toggleMask: false, validate: verdict(question.check) },
-          place,
-        ),
-      ),
-
-    choice: <T>(question: ChoiceQuestion<T>, signal: AbortSignal) =>
-      asking(io, signal, place =>
-        search<T>(
+        search(
           {
-            ...common(question),
-            ...('default' in question && { default: question.default }),
-            pageSize: pageSize(),
+            ...listQuestion(question, FILTER_KEYS),
+            ...(question.default !== undefined && { default: question.default }),
             source: words => matching(question.choices, words ?? '').map(listed),
           },
           place,
         ),
       ),
 
-    search: <T>(question: SearchQuestion<T>, signal: AbortSignal) =>
+    search: (question, signal) =>
       asking(io, signal, place =>
-        search<T>(
+        search(
           {
-            ...common(question),
-            pageSize: pageSize(),
+            ...listQuestion(question, SEARCH_KEYS),
             source: async (words, { signal }) =>
               (await question.find(words ?? '', AbortSignal.any([signal, place.signal]))).map(listed),
           },
@@ -100,12 +149,11 @@ export function drawnPrompter({ io, env, cwd }: PrompterOptions): Prompter {
         ),
       ),
 
-    several: <T>(question: SeveralQuestion<T>, signal: AbortSignal) =>
+    several: (question, signal) =>
       asking(io, signal, place =>
-        checkbox<T>(
+        checkbox(
           {
-            ...common(question),
-            pageSize: pageSize(),
+            ...listQuestion(question, TICK_KEYS),
             choices: question.choices.map(choice => ({
               ...listed(choice),
               checked: question.defaults?.includes(choice.value) ?? false,
@@ -116,36 +164,13 @@ export function drawnPrompter({ io, env, cwd }: PrompterOptions): Prompter {
         ),
       ),
 
-    confirm: (question: ConfirmQuestion, signal) =>
-      asking(io, signal, place => confirm({ ...common(question), default: question.default }, place)),
+    confirm: (question, signal) =>
+      asking(io, signal, place =>
+        confirm({ message: question.message, default: question.default, theme }, place),
+      ),
 
-    path: async (question: PathQuestion, signal) => {
-      const typed = await asking(io, signal, place =>
-        textQuestion(
-          {
-            message: oneLine(question.message),
-            theme,
-            ...described(question),
-            required: true,
-            complete: text => completePath(text, { cwd, home, proposes: question.proposes }),
-            check: text => question.check?.(meantPath(text, home)),
-          },
-          place,
-        ),
-      );
-      return meantPath(typed, home);
-    },
-
-    edit: (question: EditQuestion, signal) => editText(question.text ?? '', { env, signal }),
+    edit: (question, signal) => editText(question.text ?? '', { env, signal }),
   };
-}
-
-function described(question: { description?: string }): { description?: string } {
-  return question.description === undefined ? {} : { description: oneLine(question.description) };
-}
-
-function listed<T>(choice: Choice<T>): { value: T; name: string; description?: string } {
-  return { value: choice.value, name: oneLine(choice.name), ...described(choice) };
 }
 
 function verdict(check: Check<string> | undefined): (answer: string) => Promise<string | true> {

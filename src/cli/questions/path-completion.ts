@@ -1,6 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
-import type { Completion } from './text-question.ts';
 
 export interface PathPlace {
   readonly cwd: string;
@@ -9,12 +9,15 @@ export interface PathPlace {
   readonly proposes: (fileName: string) => boolean;
 }
 
-/** Completes a path as a shell does: as far as it is certain, and then shows what it might be. */
-export async function completePath(typed: string, place: PathPlace): Promise<Completion> {
-  const cut = typed.lastIndexOf('/') + 1;
+/** Completes a path as a shell does: as far as it is certain, and then tells what it might be. At once, as keys follow. */
+export function completePath(
+  typed: string,
+  place: PathPlace,
+): { readonly text: string; readonly candidates: readonly string[] } {
+  const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
   const folder = typed.slice(0, cut);
   const begun = typed.slice(cut);
-  const candidates = await entriesOf(
+  const candidates = entriesOf(
     path.resolve(place.cwd, expandHome(folder, place.home)),
     begun,
     place.proposes,
@@ -26,25 +29,45 @@ export async function completePath(typed: string, place: PathPlace): Promise<Com
   };
 }
 
-/** The path that was meant: `~` expanded, quotes and backslashes as a dropped file brings them taken off. */
-export function meantPath(typed: string, home: string | undefined): string {
+/**
+ * The path that was meant: `~` expanded, and the quotes or backslashes taken off that a file dropped on the terminal
+ * comes with, unless there is a file of that very name.
+ */
+export async function meantPath(
+  typed: string,
+  place: { cwd: string; home: string | undefined },
+): Promise<string> {
   const text = typed.trim();
-  const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(text);
-  const plain = quoted?.[1] ?? quoted?.[2] ?? (path.sep === '/' ? text.replace(/\\(.)/g, '$1') : text);
-  return expandHome(plain, home);
+  const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
+  const readings = [typed, text, quoted?.[1] ?? quoted?.[2], text.replace(/\\(.)/gu, '$1')]
+    .filter(reading => reading !== undefined)
+    .map(reading => expandHome(reading, place.home));
+  for (const reading of readings) {
+    if (await exists(path.resolve(place.cwd, reading))) {
+      return reading;
+    }
+  }
+  return expandHome(text, place.home);
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 function expandHome(typed: string, home: string | undefined): string {
   return home !== undefined && /^~(\/|$)/.test(typed) ? home + typed.slice(1) : typed;
 }
 
-async function entriesOf(
+function entriesOf(
   folder: string,
   begun: string,
   proposes: (fileName: string) => boolean,
-): Promise<readonly string[]> {
+): readonly string[] {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = readdirSync(folder, { withFileTypes: true });
     return entries
       .filter(entry => entry.name.startsWith(begun) && (begun !== '' || !entry.name.startsWith('.')))
       .filter(entry => entry.isDirectory() || entry.isSymbolicLink() || proposes(entry.name))

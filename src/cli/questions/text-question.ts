@@ -10,18 +10,22 @@ import {
 } from '@inquirer/core';
 import type { Check } from '../prompter.ts';
 import type { QuestionTheme } from './theme.ts';
-import { firstWords } from './words.ts';
 
 export interface TextConfig {
   readonly message: string;
-  readonly description?: string;
-  readonly default?: string;
+  /** Lines shown beneath. */
+  readonly description: string;
+  readonly default: string;
   readonly required: boolean;
-  readonly check?: Check<string>;
-  /** Hands the terminal to an editor; undefined as the result keeps what was typed. */
+  readonly check: Check<string>;
+  /** Hands the terminal to an editor; gives the text it was left with. */
   readonly edit?: (text: string) => Promise<string>;
-  /** Turns what was typed into what it stands for, when Tab is pressed. */
-  readonly complete?: (typed: string) => Promise<Completion>;
+  /** What Tab makes of the text typed so far. */
+  readonly complete?: (typed: string) => Completion;
+  /** A text as it is shown on the line of the question. */
+  readonly shown: (text: string) => string;
+  /** Once aborted, the line is closed and must be left alone. */
+  readonly signal: AbortSignal;
   readonly theme: QuestionTheme;
 }
 
@@ -29,89 +33,100 @@ export interface Completion {
   /** What was typed, as far as it goes on in one way only. */
   readonly text: string;
   /** The ways it may go on, where there are several. */
-  readonly candidates: readonly string[];
+  readonly candidates: string;
 }
 
-type Status = 'idle' | 'loading' | 'done';
+type Line = Parameters<Parameters<typeof useKeypress>[0]>[1];
 
 /** A line of text, with Tab to complete it or take over the default, and Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
-  const [status, setStatus] = useState<Status>('idle');
+  const { style, tip } = config.theme;
+  const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
   const [value, setValue] = useState('');
-  const [standard, setStandard] = useState(config.default ?? '');
-  const [notice, setNotice] = useState('');
-  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const [standard, setStandard] = useState(config.default);
+  const [edited, setEdited] = useState('');
+  const [error, setError] = useState('');
+  const [candidates, setCandidates] = useState('');
   const prefix = usePrefix({ status, theme: makeTheme(config.theme) });
 
-  const problemOf = async (answer: string): Promise<string | undefined> =>
-    config.required && answer === '' ? 'An answer is needed here.' : config.check?.(answer);
-
-  const submit = async (answer: string): Promise<boolean> => {
-    const problem = await problemOf(answer);
-    setNotice(problem === undefined ? '' : config.theme.style.error(problem));
+  /** Done with the answer, or back to the question with what is wrong with it. */
+  const submit = async (answer: string, line: Line): Promise<void> => {
+    setStatus('loading');
+    const problem =
+      config.required && answer === '' ? 'An answer is needed here.' : await config.check(answer);
     if (problem === undefined) {
       setValue(answer);
       setStatus('done');
       done(answer);
+    } else {
+      line.write(value);
+      setError(problem);
+      setStatus('idle');
     }
-    return problem === undefined;
   };
 
-  useKeypress(async (key, rl) => {
+  const edit = async (editor: (text: string) => Promise<string>, line: Line): Promise<void> => {
+    setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
+    line.pause();
+    const text = await editor(value || edited || standard).catch((fault: unknown) => {
+      setError(fault instanceof Error ? fault.message : String(fault));
+    });
+    if (config.signal.aborted) {
+      return;
+    }
+    line.resume();
+    setEdited(text ?? '');
+    if (text) {
+      line.clearLine(0);
+      await submit(text, line);
+    } else {
+      setStatus('idle');
+    }
+  };
+
+  const complete = (line: Line): void => {
+    line.clearLine(0);
+    const completion = config.complete?.(value) ?? { text: value || standard, candidates: '' };
+    line.write(completion.text);
+    setValue(completion.text);
+    setCandidates(completion.candidates);
+  };
+
+  useKeypress(async (key, line) => {
     if (status !== 'idle') {
       return;
     }
+    setError('');
+    setCandidates('');
     if (isEnterKey(key)) {
-      setStatus('loading');
-      if (!(await submit(value === '' ? standard : value))) {
-        rl.write(value);
-        setStatus('idle');
-      }
+      await submit(value || standard, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
-      setStatus('loading');
-      rl.pause();
-      try {
-        const text = await config.edit(value || edited || standard);
-        setEdited(text);
-        if (text !== '' && (await submit(text))) {
-          return;
-        }
-      } catch (error) {
-        setNotice(config.theme.style.error(error instanceof Error ? error.message : String(error)));
-      }
-      rl.resume();
-      setStatus('idle');
+      await edit(config.edit, line);
     } else if (isTabKey(key)) {
-      rl.clearLine(0);
-      const completion = await completed(value);
-      rl.write(completion.text);
-      setValue(completion.text);
-      setNotice(config.theme.style.help(completion.candidates.join('  ')));
+      complete(line);
     } else if (isBackspaceKey(key) && value === '') {
       setStandard('');
     } else {
-      setValue(rl.line);
-      setNotice('');
+      setValue(line.line);
     }
   });
 
-  const completed = async (typed: string): Promise<Completion> =>
-    (await config.complete?.(typed)) ?? { text: typed === '' ? standard : typed, candidates: [] };
-
-  const message = config.theme.style.message(config.message);
+  const message = style.message(config.message);
   if (status === 'done') {
-    return `${prefix} ${message} ${config.theme.style.answer(firstWords(value))}`;
+    return `${prefix} ${message} ${style.answer(config.shown(value))}`;
   }
-  const offered =
-    value === '' && standard !== '' ? config.theme.style.defaultAnswer(firstWords(standard)) : undefined;
-  const tips = config.theme.tip([
-    ...(config.complete ? [['tab', 'completes'] as const] : []),
-    ...(config.edit ? [['ctrl+o', 'editor'] as const] : []),
-  ]);
+  const offered = value === '' && standard !== '' ? style.defaultAnswer(config.shown(standard)) : undefined;
+  const beneath = [
+    style.help(config.description),
+    candidates,
+    error === '' ? '' : style.error(error),
+    tip([
+      ...(config.complete ? [['tab', 'completes'] as const] : []),
+      ...(config.edit ? [['ctrl+o', 'editor'] as const] : []),
+    ]),
+  ];
   return [
     [prefix, message, offered, value].filter(part => part !== undefined).join(' '),
-    [config.description && config.theme.style.help(config.description), notice, tips]
-      .filter(line => line !== undefined && line !== '')
-      .join('\n'),
+    beneath.filter(line => line !== '').join('\n'),
   ];
 });

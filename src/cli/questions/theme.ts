@@ -3,7 +3,7 @@ import type { ChalkInstance } from 'chalk';
 /** How the questions look; colours only where standard error takes them. */
 export function questionTheme(paint: ChalkInstance) {
   const tip = (keys: readonly (readonly [key: string, action: string])[]) =>
-    paint.dim(keys.map(([key, action]) => `${key} ${action}`).join(' · '));
+    keys.length === 0 ? '' : `  ${paint.dim(keys.map(([key, action]) => `${key} ${action}`).join(' · '))}`;
   return {
     prefix: { idle: paint.blue('?'), done: paint.green('✔') },
     spinner: { frames: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'].map(frame => paint.yellow(frame)) },
@@ -11,15 +11,14 @@ export function questionTheme(paint: ChalkInstance) {
     style: {
       answer: paint.cyan,
       message: paint.bold,
-      error: (text: string) => paint.red(text),
+      error: (text: string) => paint.red(`> ${text}`),
       defaultAnswer: (text: string) => paint.dim(`(${text})`),
       help: paint.dim,
       highlight: paint.cyan,
       key: paint.bold,
-      searchTerm: paint.cyan,
+      searchTerm: (text: string) => `› ${paint.cyan(text)}`,
       description: paint.dim,
       disabled: paint.dim,
-      keysHelpTip: tip,
     },
     tip,
   };

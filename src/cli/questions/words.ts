@@ -1,13 +1,31 @@
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { oneLine } from '../outputs/sanitise.ts';
 
-const LONGEST = 60;
+const MOST_LINES = 4;
+const INDENT = 2;
 
-/** A text on one short line: what it begins with, and how long it is where that is not all. */
-export function firstWords(text: string): string {
+/** A text on one line of at most so many columns, harmless to the terminal; what is cut off is told by `…`. */
+export function fitted(text: string, columns: number): string {
   const line = oneLine(text);
-  const characters = [...line];
-  if (characters.length <= LONGEST) {
+  if (stringWidth(line) <= columns) {
     return line;
   }
-  return `${characters.slice(0, LONGEST).join('')}… (${[...text].length} characters)`;
+  let shown = '';
+  for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * 4))) {
+    if (stringWidth(shown + segment) > columns - 1) {
+      break;
+    }
+    shown += segment;
+  }
+  return `${shown}…`;
+}
+
+/** A text in a few indented lines that break between words. */
+export function paragraph(text: string, columns: number): string {
+  const width = columns - INDENT - 1;
+  return wrapAnsi(fitted(text, width * MOST_LINES), width, { trim: true, hard: true })
+    .split('\n')
+    .map(line => ' '.repeat(INDENT) + line)
+    .join('\n');
 }

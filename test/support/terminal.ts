@@ -1,0 +1,148 @@
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+
+export interface TerminalOptions {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** 80 by default. */
+  readonly columns?: number;
+  /** 24 by default. */
+  readonly rows?: number;
+}
+
+/** Names of keys for `press`. */
+const KEYS = {
+  enter: '\r',
+  tab: '\t',
+  space: ' ',
+  backspace: '\u007f',
+  escape: '\u001b',
+  up: '\u001b[A',
+  down: '\u001b[B',
+  'ctrl+c': '\u0003',
+  'ctrl+d': '\u0004',
+  'ctrl+o': '\u000f',
+} as const;
+export type Key = keyof typeof KEYS;
+
+/** The longest a test waits for the screen to show something, in milliseconds. */
+const DEADLINE_MS = 15_000;
+/** The last output may come after the news of the exit by some 50 ms. */
+const QUIET_MS = 120;
+
+/** A command on a real terminal, and what a person would see on its screen. */
+export interface TestTerminal {
+  type(text: string): void;
+  press(...keys: readonly Key[]): void;
+  /** Resolves once the screen, or what scrolled off it, shows the text or matches. */
+  waitFor(wanted: string | RegExp): Promise<void>;
+  /** The visible lines without trailing blanks and empty lines. */
+  screen(): string;
+  /** Everything that scrolled off, and the screen. */
+  history(): string;
+  /** Every byte the command has written so far. */
+  raw(): string;
+  cursorIsVisible(): boolean;
+  resize(columns: number, rows: number): void;
+  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void;
+  /** Resolves with the exit code once everything has been drawn. */
+  exit(): Promise<number>;
+}
+
+export function openTerminal(options: TerminalOptions): TestTerminal {
+  const { columns = 80, rows = 24 } = options;
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
+  const child = spawn(options.file, [...options.args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    cwd: options.cwd,
+    env: { TERM: 'xterm-256color', ...options.env },
+  });
+  const watchers = new Set<() => void>();
+  let raw = '';
+  let lastData = 0;
+  let exited: number | undefined;
+  const changed = () => {
+    for (const watcher of watchers) watcher();
+  };
+  child.onData(data => {
+    raw += data;
+    lastData = Date.now();
+    screen.write(data, changed);
+  });
+  // The terminal answers what a program asks it: its size, where the cursor is.
+  screen.onData(answer => child.write(answer));
+  child.onExit(({ exitCode, signal }) => {
+    exited = signal === undefined || signal === 0 ? exitCode : 128 + signal;
+    changed();
+  });
+
+  const lines = (from: number, to: number) => {
+    const text: string[] = [];
+    for (let at = from; at < to; at += 1) {
+      const line = screen.buffer.active.getLine(at);
+      text.push(line?.translateToString(true) ?? '');
+    }
+    return text.join('\n').trimEnd();
+  };
+  const shown = () => lines(screen.buffer.active.baseY, screen.buffer.active.baseY + screen.rows);
+  const history = () => lines(0, screen.buffer.active.baseY + screen.rows);
+
+  const until = (isSo: () => boolean, what: string) =>
+    new Promise<void>((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(deadline);
+        watchers.delete(look);
+      };
+      const look = () => {
+        if (isSo()) {
+          stop();
+          resolve();
+        } else if (exited !== undefined && !what.startsWith('the exit')) {
+          setTimeout(() => {
+            if (!watchers.has(look)) return;
+            stop();
+            if (isSo()) resolve();
+            else reject(new Error(`exited with ${exited} without ${what}; the screen:\n${history()}`));
+          }, QUIET_MS);
+        }
+      };
+      const deadline = setTimeout(() => {
+        stop();
+        reject(new Error(`no ${what} in time; the screen:\n${history()}\n${JSON.stringify(raw.slice(-400))}`));
+      }, DEADLINE_MS);
+      watchers.add(look);
+      look();
+    });
+
+  return {
+    type: text => child.write(text),
+    press: (...keys) => {
+      for (const key of keys) child.write(KEYS[key]);
+    },
+    waitFor: wanted =>
+      until(
+        () => (typeof wanted === 'string' ? history().includes(wanted) : wanted.test(history())),
+        typeof wanted === 'string' ? JSON.stringify(wanted) : String(wanted),
+      ),
+    screen: shown,
+    history,
+    raw: () => raw,
+    cursorIsVisible: () => raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l'),
+    resize: (columns, rows) => {
+      child.resize(columns, rows);
+      screen.resize(columns, rows);
+    },
+    kill: signal => child.kill(signal),
+    exit: async () => {
+      await until(() => exited !== undefined, 'the exit');
+      while (Date.now() - lastData < QUIET_MS) {
+        await new Promise(resolve => setTimeout(resolve, QUIET_MS));
+      }
+      return exited ?? -1;
+    },
+  };
+}
