@@ -1,8 +1,9 @@
 import { AccountApi } from './account.ts';
 import { baseUrlOf } from './base-url.ts';
 import { type Download, download } from './download.ts';
-import { InvalidRequestError } from './errors.ts';
+import { InvalidRequestError, RateLimitError } from './errors.ts';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
+import type { Pace } from './pace.ts';
 import { staysBelowBase } from './path.ts';
 import { Prompts } from './prompts.ts';
 import type { Answer, RawAnswer, RequestEvent, RequestOptions, Requester } from './request.ts';
@@ -53,6 +54,8 @@ export class PromptService implements Requester {
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Asked before every request, tries again and downloads included; none by default. */
+  pace: Pace | undefined;
   readonly #exchange: Exchange;
   readonly #options: ClientOptions;
   readonly #userAgent: string;
@@ -116,6 +119,7 @@ export class PromptService implements Requester {
   async download(url: string, options: { readonly signal?: AbortSignal } = {}): Promise<Download> {
     const { baseUrl, sleep, random, now } = this;
     const transport = await this.#transportInUse();
+    await this.pace?.turn(options.signal);
     return download(url, { ...options, baseUrl, sleep, random, now, transport, userAgent: this.#userAgent });
   }
 
@@ -131,10 +135,12 @@ export class PromptService implements Requester {
     const request = exchangeRequest(method.toUpperCase(), path, options);
     const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
     for (let attempt = 1; ; attempt++) {
+      await this.pace?.turn(options.signal);
       const outcome = await this.#exchange.once(request, attempt);
       const error = 'error' in outcome ? outcome.error : outcome.answer.error;
-      if (error === undefined) return outcome;
       const { retryAfterMs } = outcome;
+      this.pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs });
+      if (error === undefined) return outcome;
       const waitMs = retryDelay(
         { method: request.method, attempt, maxAttempts, error, retryAfterMs },
         this.random,
