@@ -1,0 +1,89 @@
+import { type Model, MODALITIES } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import type { Choice } from '../prompter.ts';
+
+/** The values of a run option and the models that take it. */
+interface Offered {
+  readonly values: Set<string>;
+  readonly models: Set<string>;
+}
+
+/** Lets a person set run options one after the other; nothing to choose where no model has any. */
+export async function pickOptions(
+  ctx: Context,
+  connection: Connection,
+  modality: number | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const offered = offeredOptions(await modelsOf(ctx, connection), modality);
+  const chosen = new Map<string, string>();
+  while (offered.size > 0) {
+    const key = await pickKey(ctx, offered, chosen);
+    if (key === undefined) {
+      break;
+    }
+    const value = await pickValue(ctx, key, offered.get(key)?.values ?? new Set());
+    if (value === undefined) {
+      chosen.delete(key);
+    } else {
+      chosen.set(key, value);
+    }
+  }
+  return chosen;
+}
+
+/** Options are never needed, so a service that can't tell them stops nothing. */
+async function modelsOf(ctx: Context, connection: Connection): Promise<readonly Model[]> {
+  try {
+    return await connection.resources.models({ signal: ctx.signal });
+  } catch {
+    ctx.signal.throwIfAborted();
+    return [];
+  }
+}
+
+function offeredOptions(models: readonly Model[], modality: number | undefined): Map<string, Offered> {
+  const wanted = modality === undefined ? undefined : MODALITIES[modality];
+  const offered = new Map<string, Offered>();
+  for (const model of models.filter(model => wanted === undefined || model.modality === wanted)) {
+    for (const { key, options } of model.availableRunOptions) {
+      const { values, models: takers } = offered.get(key) ?? { values: new Set(), models: new Set() };
+      offered.set(key, {
+        values: new Set([...values, ...options]),
+        models: new Set([...takers, model.model]),
+      });
+    }
+  }
+  return offered;
+}
+
+/** Undefined once there is nothing more to set. */
+async function pickKey(
+  ctx: Context,
+  offered: ReadonlyMap<string, Offered>,
+  chosen: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
+  const set = [...chosen].map(([key, value]) => `${key}=${value}`);
+  const choices: Choice<string | undefined>[] = [
+    { value: undefined, name: set.length === 0 ? 'the defaults' : `go on with ${set.join(' ')}` },
+    ...[...offered].map(([key, { values, models }]) => ({
+      value: key,
+      name: key,
+      description: `${[...values].join(', ')}, for ${[...models].join(', ')}`,
+    })),
+  ];
+  const prompter = await ctx.prompter();
+  return prompter.choice({ message: 'run options', choices }, ctx.signal);
+}
+
+async function pickValue(
+  ctx: Context,
+  key: string,
+  values: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const choices = [
+    { value: undefined, name: '(default)' },
+    ...[...values].map(value => ({ value, name: value })),
+  ];
+  const prompter = await ctx.prompter();
+  return prompter.choice<string | undefined>({ message: key, choices }, ctx.signal);
+}
