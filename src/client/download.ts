@@ -1,4 +1,3 @@
-import { headerOf, type Transport, type TransportResponse } from './transport.ts';
 import { decoded } from './decode.ts';
 import {
   NetworkError,
@@ -9,6 +8,7 @@ import {
 } from './errors.ts';
 import { checkedMediaUrl } from './media-url.ts';
 import { MAX_ATTEMPTS, retryAfter, retryDelay } from './retry.ts';
+import { headerOf, leave, type Transport, type TransportResponse } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
@@ -127,10 +127,6 @@ function refusal(
     httpStatus,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
-}
-
-async function leave({ body }: TransportResponse): Promise<void> {
-  await body[Symbol.asyncIterator]().return?.();
 }
 
 function lengthOf(header: string | undefined): number | undefined {

@@ -6,7 +6,7 @@ import { type AnswerHeaders, headerOf } from './transport.ts';
 const EXCERPT_LENGTH = 80;
 
 /** What came, before it is known whether it is the service's. */
-export interface Received {
+export interface ReceivedText {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Received {
  *
  * @throws {ProtocolError} for anything else, saying what came
  */
-export function envelopeOf(received: Received): Envelope<unknown> {
+export function envelopeOf(received: ReceivedText): Envelope<unknown> {
   const value = parsed(received);
   if (!isEnvelope(value)) throw foreign(received, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
@@ -42,7 +42,7 @@ function excerpt(text: string): string {
   return line.length > EXCERPT_LENGTH ? `${line.slice(0, EXCERPT_LENGTH)}…` : line;
 }
 
-function parsed(received: Received): unknown {
+function parsed(received: ReceivedText): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, 'an empty answer');
   try {
@@ -56,12 +56,12 @@ function looksLikeJson(text: string): boolean {
   return /^\s*[[{"]/.test(text);
 }
 
-function kindOf(received: Received): string {
+function kindOf(received: ReceivedText): string {
   const [type = ''] = (headerOf(received.headers, 'content-type') ?? '').split(';', 1);
   return type === '' ? 'no JSON' : `${type} instead of JSON`;
 }
 
-function foreign({ httpStatus, request, text, redact }: Received, what: string): ProtocolError {
+function foreign({ httpStatus, request, text, redact }: ReceivedText, what: string): ProtocolError {
   const shown = excerpt(redact(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {

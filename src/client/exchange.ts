@@ -1,14 +1,12 @@
-import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER, type Envelope } from '../wire/index.ts';
+import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER } from '../wire/index.ts';
 import { Deadline } from './deadline.ts';
 import { ACCEPTED_ENCODINGS, decoded } from './decode.ts';
-import { envelopeOf, isSuccess } from './envelope.ts';
-import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
+import { NetworkError, PromptServiceError, ProtocolError } from './errors.ts';
+import { dateOf, isRedirect, judged, type Outcome, type Received } from './judge.ts';
 import { Redaction } from './redaction.ts';
-import type { RawAnswer, RequestEvent } from './request.ts';
-import { retryAfter } from './retry.ts';
+import type { RequestEvent } from './request.ts';
 import type { ServiceClock } from './service-clock.ts';
-import { serviceError } from './service-error.ts';
-import { headerOf, type RequestBody, type Transport, type TransportResponse } from './transport.ts';
+import { headerOf, leave, type RequestBody, type Transport, type TransportResponse } from './transport.ts';
 
 /** Longest silence before the headers of an answer. A creation is answered after up to two minutes (interface §4.2). */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
@@ -31,12 +29,6 @@ export interface ExchangeRequest {
   readonly ignoreActionRequire?: boolean;
 }
 
-/** What a try came to: an answer, which may report an error, or none that is the service's. */
-export type Outcome = ({ readonly answer: RawAnswer } | { readonly error: PromptServiceError }) & {
-  /** What the answer asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-};
-
 export interface ExchangeOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -49,7 +41,7 @@ export interface ExchangeOptions {
   readonly onEvent: ((event: RequestEvent) => void) | undefined;
 }
 
-/** Sends requests and judges their answers. */
+/** Sends requests and reads their answers. */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #redaction: Redaction;
@@ -61,18 +53,17 @@ export class Exchange {
 
   /** One try; throws only the signal's reason and faults of the request's own body. */
   async once(request: ExchangeRequest, attempt: number): Promise<Outcome> {
-    const startedAt = this.#options.now();
-    const report = (kind: RequestEvent['kind'], more: Partial<RequestEvent> = {}): void =>
-      this.#report(kind, request, attempt, { ms: this.#options.now() - startedAt, ...more });
+    const { now } = this.#options;
+    const startedAt = now();
     this.#report('request', request, attempt);
     try {
-      const { response, text } = await this.#answered(request);
-      report('answer', { status: response.status });
-      return this.#judged(request, response, text);
+      const received = await this.#received(request);
+      this.#report('answer', request, attempt, { ms: now() - startedAt, status: received.httpStatus });
+      return judged(received, this.#redaction);
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (!(error instanceof PromptServiceError)) throw error;
-      report('failure', { message: error.message });
+      this.#report('failure', request, attempt, { ms: now() - startedAt, message: error.message });
       return { error };
     }
   }
@@ -82,31 +73,40 @@ export class Exchange {
     this.#report('retry', request, attempt, { waitMs });
   }
 
-  async #answered(request: ExchangeRequest): Promise<{ response: TransportResponse; text: string }> {
+  async #received(request: ExchangeRequest): Promise<Received> {
+    const { method } = request;
+    const url = this.#options.baseUrl + request.path;
     let sent = false;
-    const deadline = new Deadline(request.signal);
+    const onSent = (): void => {
+      sent = true;
+      request.onSent?.();
+    };
     const late = (): NetworkError =>
-      new NetworkError(`no whole answer to ${nameOf(request)} in time`, { nothingSent: !sent });
+      new NetworkError(`no whole answer to ${method} ${url} in time`, { nothingSent: !sent });
+    const deadline = new Deadline(request.signal);
     deadline.limit(request.timeoutMs, late);
     try {
-      const response = await this.#send(request, deadline.signal, () => {
-        sent = true;
-        request.onSent?.();
-      });
+      const response = await this.#send(request, url, deadline.signal, onSent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
-      this.#noteHeaders(request, response);
-      return { response, text: isRedirect(response) ? await leave(response) : await textOf(response) };
+      const receivedAt = this.#options.now();
+      this.#noteHeaders(request, response, receivedAt);
+      const { status: httpStatus, headers } = response;
+      return { method, url, httpStatus, headers, text: await textOf(response), receivedAt };
     } finally {
       deadline.end();
     }
   }
 
-  async #send(request: ExchangeRequest, signal: AbortSignal, onSent: () => void): Promise<TransportResponse> {
+  async #send(
+    { method, body }: ExchangeRequest,
+    url: string,
+    signal: AbortSignal,
+    onSent: () => void,
+  ): Promise<TransportResponse> {
     const transport = await this.#options.transport();
-    const { method, body } = request;
     return transport.request({
       method,
-      url: this.#options.baseUrl + request.path,
+      url,
       headers: this.#headers(body !== undefined),
       ...(body !== undefined && { body }),
       signal,
@@ -129,35 +129,11 @@ export class Exchange {
     };
   }
 
-  #noteHeaders(request: ExchangeRequest, response: TransportResponse): void {
-    const date = dateOf(response);
-    if (date !== undefined) this.#options.clock.learn(date, this.#options.now());
-    if (request.ignoreActionRequire || response.headers[ACTION_REQUIRE_HEADER] === undefined) return;
+  #noteHeaders(request: ExchangeRequest, { headers }: TransportResponse, receivedAt: number): void {
+    const date = dateOf(headers);
+    if (date !== undefined) this.#options.clock.learn(date, receivedAt);
+    if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
     this.#options.onActionRequire?.();
-  }
-
-  #judged(request: ExchangeRequest, response: TransportResponse, text: string): Outcome {
-    const { status: httpStatus, headers } = response;
-    const date = dateOf(response);
-    const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? this.#options.now());
-    try {
-      if (isRedirect(response)) throw redirected(request, response, this.#options.baseUrl);
-      const envelope = this.#envelope(request, response, text);
-      const circumstances = { method: request.method, httpStatus, retryAfterMs };
-      const error = isSuccess(envelope) ? undefined : serviceError(envelope, circumstances);
-      return { answer: { httpStatus, headers, text, envelope, date, error }, retryAfterMs };
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      return { error: httpStatus === 429 ? refusedOnTheWay(error, retryAfterMs) : error, retryAfterMs };
-    }
-  }
-
-  // Only what succeeded may hold the key: it may be a result. Errors are shown and logged.
-  #envelope(request: ExchangeRequest, response: TransportResponse, text: string): Envelope<unknown> {
-    const { status: httpStatus, headers } = response;
-    const redact = (shown: string): string => this.#redaction.text(shown);
-    const envelope = envelopeOf({ httpStatus, headers, text, request: nameOf(request), redact });
-    return isSuccess(envelope) ? envelope : this.#redaction.value(envelope);
   }
 
   #report(
@@ -170,47 +146,20 @@ export class Exchange {
   }
 }
 
-function isRedirect({ status }: TransportResponse): boolean {
-  return status >= 300 && status < 400;
-}
-
-function redirected(request: ExchangeRequest, response: TransportResponse, baseUrl: string): ProtocolError {
-  const location = headerOf(response.headers, 'location');
-  const base = baseUrl + request.path;
-  const target =
-    location !== undefined && URL.canParse(location, base) ? new URL(location, base).href : location;
-  return new ProtocolError(
-    `${nameOf(request)} was redirected to ${target ?? 'nowhere'} (HTTP ${response.status}); redirects of the service are not followed`,
-    { httpStatus: response.status },
-  );
-}
-
-/** An intermediary's 429 has no envelope, but means the same. */
-function refusedOnTheWay(error: ProtocolError, retryAfterMs: number | undefined): RateLimitError {
-  return new RateLimitError('TOO_MANY_REQUESTS_ERROR', error.message, {
-    httpStatus: 429,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
-}
-
-async function leave({ body }: TransportResponse): Promise<string> {
-  await body[Symbol.asyncIterator]().return?.();
-  return '';
-}
-
-async function textOf({ headers, body }: TransportResponse): Promise<string> {
+async function textOf(response: TransportResponse): Promise<string> {
+  const { status: httpStatus, headers, body } = response;
+  if (isRedirect(httpStatus)) {
+    await leave(response);
+    return '';
+  }
   const pieces: Uint8Array[] = [];
-  for await (const piece of decoded(body, headerOf(headers, 'content-encoding'), MAX_ANSWER_BYTES)) {
-    pieces.push(piece);
+  try {
+    for await (const piece of decoded(body, headerOf(headers, 'content-encoding'), MAX_ANSWER_BYTES)) {
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof ProtocolError) throw new ProtocolError(error.message, { httpStatus, cause: error });
+    throw error;
   }
   return Buffer.concat(pieces).toString('utf8');
-}
-
-function dateOf({ headers }: TransportResponse): number | undefined {
-  const date = Date.parse(headerOf(headers, 'date') ?? '');
-  return Number.isNaN(date) ? undefined : date;
-}
-
-function nameOf({ method, path }: ExchangeRequest): string {
-  return `${method} ${path}`;
 }

@@ -9,7 +9,7 @@ import {
 import { ProtocolError } from './errors.ts';
 import { path } from './path.ts';
 import type { Requester, RequestOptions } from './request.ts';
-import { isObject, listOf, payload, strings } from './shape.ts';
+import { listOf, payload, strings } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -64,8 +64,12 @@ export class Runs {
     while (wanted > 0) {
       const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
       const page = await this.list({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) }, options);
-      yield page;
-      wanted -= page.rows.length;
+      const { rows } = page;
+      // A service may send more than it was asked for; the rows next to the cursor are the ones wanted.
+      yield rows.length <= wanted
+        ? page
+        : { ...page, rows: backwards ? rows.slice(-wanted) : rows.slice(0, wanted) };
+      wanted -= rows.length;
       const next = (backwards ? page.rows[0] : page.rows.at(-1))?.runId;
       if (!page.hasMore || next === undefined) return;
       if (next === cursor) throw new ProtocolError('the service gives the same page of runs again and again');
@@ -93,5 +97,5 @@ function runFault(data: Readonly<Record<string, unknown>>): string | undefined {
 }
 
 function pageFault(data: Readonly<Record<string, unknown>>): string | undefined {
-  return listOf(data, 'rows', row => (isObject(row) ? strings(row, 'runId', 'runStatus') : undefined));
+  return listOf(data, 'rows', row => strings(row, 'runId', 'runStatus'));
 }

@@ -29,7 +29,7 @@ export class UndiciTransport implements Transport {
   }
 
   static async create(options: TransportOptions): Promise<UndiciTransport> {
-    useBaselineWebAssembly();
+    if (options.shortLived) useBaselineWebAssembly();
     const { default: send } = await import('undici/lib/api/api-request.js');
     const makeAgent = await agentMaker(options);
     return new UndiciTransport(send, makeAgent(), makeAgent());
@@ -145,7 +145,7 @@ async function agentMaker(options: TransportOptions): Promise<() => Dispatcher> 
   return () => new Agent({ connect });
 }
 
-// On Node 20 undici's parser is compiled a second time in the background, which holds up the process's end by 30 ms.
+// On Node 20 undici's parser is compiled a second time in the background.
 function useBaselineWebAssembly(): void {
   if (process.versions.node.startsWith('20.')) v8.setFlagsFromString('--liftoff-only');
 }
