@@ -75,5 +75,5 @@ function roleOf({ path, params, hash }: hbs.AST.MustacheStatement): Role {
 function onlyParam({ path, params }: hbs.AST.MustacheStatement, context: CompileContext): TemplateValue {
   const [param] = params;
   if (param && params.length === 1) return paramValue(param, context);
-  throw new FileFault(path.loc.start.line, `\`${path.original}\` takes one value`);
+  throw new FileFault(path.loc.start.line, '`json` takes one value');
 }

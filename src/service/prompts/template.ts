@@ -76,7 +76,7 @@ function compileStatement(statement: hbs.AST.Statement, context: CompileContext)
 
 /** The line breaks that set off a role marker are layout, not text. */
 function trimAroundRoles(nodes: readonly TemplateNode[]): TemplateNode[] {
-  return nodes.flatMap((node, index) => {
+  return nodes.flatMap((node, index): TemplateNode[] => {
     if (node.kind !== 'text') return [node];
     const afterRole = nodes[index - 1]?.kind === 'role';
     const beforeRole = nodes[index + 1]?.kind === 'role';

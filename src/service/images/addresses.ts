@@ -1,0 +1,49 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Blocks of the IPv4 space that are private, local, shared, reserved or not for single hosts (RFC 6890 and its kin). */
+const CLOSED_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+/** The one block public IPv6 addresses are given out of, and the parts of it that lead elsewhere: Teredo, 6to4, documentation. */
+const OPEN_V6 = '2000::/3';
+const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+const closedV4 = blockList(CLOSED_V4, 'ipv4');
+const openV6 = blockList([OPEN_V6], 'ipv6');
+const closedV6 = blockList(CLOSED_V6, 'ipv6');
+
+/** Whether an address belongs to a host on the public internet. What is no plain IP address does not. */
+export function isPublicAddress(address: string): boolean {
+  switch (address.includes('%') ? 0 : isIP(address)) {
+    case 4:
+      return !closedV4.check(address, 'ipv4');
+    case 6:
+      return openV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');
+    default:
+      return false;
+  }
+}
+
+function blockList(blocks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const [network = '', prefix] = block.split('/');
+    list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}

@@ -1,0 +1,125 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { isPublicAddress } from './addresses.ts';
+import { type HttpAnswer, type OpenUrl, openUrl } from './open-url.ts';
+
+/** Finds every address of a host. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface FetchImageOptions {
+  readonly signal: AbortSignal;
+  readonly resolve?: Resolve;
+  readonly open?: OpenUrl;
+  /** For the whole way, redirects included, in milliseconds; default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+
+/** Fetches what a URL leads to, over https and from public addresses only, also after redirects. Throws Error. */
+export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
+  const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const signal = AbortSignal.any([options.signal, limit]);
+  try {
+    return await follow(url, { ...options, signal });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (limit.aborted) throw new Error('the image did not arrive in time', { cause: error });
+    throw error;
+  }
+}
+
+async function follow(start: string, options: FetchImageOptions): Promise<Buffer> {
+  let url = start;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const answer = await openChecked(url, options);
+    const target = redirectTarget(answer, url);
+    if (target === undefined) return readImage(answer);
+    answer.discard();
+    url = target;
+  }
+  throw new Error(`the URL redirects more than ${MAX_REDIRECTS} times`);
+}
+
+async function openChecked(text: string, { signal, resolve, open }: FetchImageOptions): Promise<HttpAnswer> {
+  const url = checkedUrl(text);
+  const addresses = await publicAddresses(url, resolve ?? resolveHost, signal);
+  signal.throwIfAborted();
+  try {
+    return await (open ?? openUrl)(url, addresses, signal);
+  } catch (error) {
+    throw new Error(`${url.host} can’t be reached: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new Error('this is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('an image URL can’t carry a user name or password');
+  return url;
+}
+
+/** Every address must be public: a name that leads inside as well is not to be trusted. */
+async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(host) ? [host] : await resolved(host, resolve, signal);
+  if (addresses.length > 0 && addresses.every(isPublicAddress)) return addresses;
+  throw new Error(
+    `${url.hostname} is not a public address: images are fetched from the public internet only`,
+  );
+}
+
+async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return await Promise.race([resolve(host), rejectsWhenAborted(signal)]);
+  } catch (error) {
+    throw new Error(`the host ${host} can’t be found`, { cause: error });
+  }
+}
+
+async function resolveHost(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function rejectsWhenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+function redirectTarget({ status, location }: HttpAnswer, from: string): string | undefined {
+  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is no URL');
+  return new URL(location, from).href;
+}
+
+async function readImage(answer: HttpAnswer): Promise<Buffer> {
+  if (answer.status !== 200) {
+    answer.discard();
+    throw new Error(`the URL answers ${answer.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of answer.body) {
+    length += chunk.length;
+    if (length > MAX_IMAGE_BYTES) {
+      answer.discard();
+      throw new Error('the image is larger than 20 MiB');
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,2 @@
+export { type LoadImageOptions, loadImageInputs } from './load.ts';
+export { InvalidImage, type LoadedImage } from './loaded-image.ts';

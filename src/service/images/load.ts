@@ -1,0 +1,45 @@
+import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { decodeBase64 } from './base64.ts';
+import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
+import { InvalidImage, type LoadedImage } from './loaded-image.ts';
+import { imageType } from './sniff.ts';
+
+export type LoadImageOptions = FetchImageOptions;
+
+/** Decodes or fetches the pictures of a run, in order. Throws InvalidImage for the first that can't be used. */
+export async function loadImageInputs(
+  inputs: readonly ImageInput[],
+  options: LoadImageOptions,
+): Promise<LoadedImage[]> {
+  const rest = new AbortController();
+  const signal = AbortSignal.any([options.signal, rest.signal]);
+  try {
+    return await Promise.all(inputs.map((input, index) => loadImage(input, index, { ...options, signal })));
+  } finally {
+    rest.abort();
+  }
+}
+
+async function loadImage(input: ImageInput, index: number, options: LoadImageOptions): Promise<LoadedImage> {
+  const field = `inputs.imageInputs[${index}].${input.type}`;
+  try {
+    return await checked(
+      input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
+    );
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw new InvalidImage(
+      index,
+      field,
+      `${field}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function checked(bytes: Buffer): Promise<LoadedImage> {
+  if (bytes.length === 0) throw new Error('the image is empty');
+  if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
+  const mediaType = await imageType(bytes);
+  if (mediaType === undefined) throw new Error('this is no image: PNG, JPEG, GIF, WebP and the like are');
+  return { bytes, mediaType };
+}

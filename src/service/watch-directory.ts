@@ -1,0 +1,55 @@
+import { type FSWatcher, watch } from 'node:fs';
+
+export interface DirectoryWatch {
+  /** Which file names matter. */
+  readonly concerns: (name: string) => boolean;
+  /** Called once for a burst of events; the next call waits until it is done. */
+  readonly onChange: () => Promise<void>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Editors write, rename and touch: what happens within this time is one change, in milliseconds. */
+const SETTLE_MS = 100;
+
+export interface Watching {
+  /** Calls `onChange` now, after any call that is under way. */
+  settle(): Promise<void>;
+  close(): void;
+}
+
+/** Watches the files of a directory without keeping the process alive. */
+export function watchDirectory(directory: string, { concerns, onChange, onError }: DirectoryWatch): Watching {
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const settle = (): Promise<void> => {
+    last = last
+      .then(onChange)
+      .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))));
+    return last;
+  };
+  const onEvent = (_: string, name: string | null): void => {
+    if (name !== null && !concerns(name)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void settle(), SETTLE_MS);
+    timer.unref();
+  };
+  const watcher = open(directory, onEvent, onError);
+  const close = (): void => {
+    clearTimeout(timer);
+    watcher?.close();
+  };
+  return { settle, close };
+}
+
+function open(
+  directory: string,
+  onEvent: (event: string, name: string | null) => void,
+  onError: (error: Error) => void,
+): FSWatcher | undefined {
+  try {
+    return watch(directory, { persistent: false }, onEvent).on('error', onError);
+  } catch (error) {
+    onError(new Error(`can’t watch ${directory} for changes`, { cause: error }));
+    return undefined;
+  }
+}
