@@ -93,6 +93,10 @@ export interface PrompterOptions {
 
 /** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
+  if (options.env['ACCESSIBLE'] || options.env['TERM'] === 'dumb') {
+    const { linePrompter } = await import('./questions/lines.ts');
+    return linePrompter(options);
+  }
   const { drawnPrompter } = await import('./questions/drawn.ts');
   return drawnPrompter(options);
 }

@@ -1,0 +1,102 @@
+import { oneLine } from '../outputs/sanitise.ts';
+import type { Check, Prompter, PrompterOptions } from '../prompter.ts';
+import { editText } from './editor.ts';
+import { type Judged, numberedList, oneChoice, severalChoices } from './line-choices.ts';
+import { readLine } from './line-reader.ts';
+import { meantPath } from './path-completion.ts';
+
+interface Asked {
+  readonly message: string;
+  readonly description?: string;
+}
+
+/** Plain lines and numbered lists, for screen readers and for terminals that can't move the cursor. */
+export function linePrompter({ io, env, cwd }: PrompterOptions): Prompter {
+  const home = env['HOME'] ?? env['USERPROFILE'];
+
+  /** Asks until the answer is right. */
+  const ask = async <T>(
+    question: Asked & { readonly hint?: string; readonly hidden?: boolean },
+    signal: AbortSignal,
+    judge: (line: string) => Judged<T> | Promise<Judged<T>>,
+  ): Promise<T> => {
+    const description = question.description ? `. ${oneLine(question.description)}` : '';
+    const line = `${oneLine(question.message)}${description}${question.hint ?? ''}: `;
+    for (;;) {
+      const typed = await readLine(line, { io, signal, hidden: question.hidden ?? false });
+      const judged = await judge(typed);
+      if ('answer' in judged) {
+        return judged.answer;
+      }
+      io.err(`${judged.problem}\n`);
+    }
+  };
+
+  return {
+    text: ({ default: standard = '', required = false, check, ...question }, signal) =>
+      ask({ ...question, hint: standardHint(standard) }, signal, line =>
+        checked(line || standard, { required, check }),
+      ),
+
+    secret: ({ check, ...question }, signal) =>
+      ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => checked(line, { check })),
+
+    choice: ({ choices, default: standard, ...question }, signal) => {
+      const at = choices.findIndex(({ value }) => value === standard);
+      const name = choices[at]?.name ?? '';
+      io.err(numberedList(choices, io.stderr.columns));
+      return ask({ ...question, hint: standardHint(name) }, signal, line => oneChoice(choices, line || name));
+    },
+
+    search: async (question, signal) => {
+      let found = await question.find('', signal);
+      for (;;) {
+        io.err(numberedList(found, io.stderr.columns));
+        const hint = found.length === 0 ? '' : ' (a number, or other words)';
+        const typed = await ask({ ...question, hint }, signal, line => ({ answer: line }));
+        const judged = /^\d+$/u.test(typed) ? oneChoice(found, typed) : undefined;
+        if (judged !== undefined && 'answer' in judged) {
+          return judged.answer;
+        }
+        found = await question.find(typed, signal);
+        io.err(found.length === 0 ? 'Nothing found.\n' : '');
+      }
+    },
+
+    several: (question, signal) => {
+      const names = question.choices.filter(({ value }) => question.defaults?.includes(value));
+      const standard = standardHint(names.map(({ name }) => name).join(', '));
+      io.err(numberedList(question.choices, io.stderr.columns));
+      return ask({ ...question, hint: ` with commas between${standard}` }, signal, line =>
+        severalChoices(question, line),
+      );
+    },
+
+    confirm: ({ default: standard, ...question }, signal) =>
+      ask({ ...question, hint: standardHint(standard ? 'yes' : 'no') }, signal, line => {
+        const yes = line === '' ? standard : /^y(es)?$/iu.test(line);
+        return yes || line === '' || /^no?$/iu.test(line)
+          ? { answer: yes }
+          : { problem: 'Answer yes or no.' };
+      }),
+
+    path: ({ check, ...question }, signal) =>
+      ask(question, signal, async line =>
+        checked(line === '' ? '' : await meantPath(line, { cwd, home }), { required: true, check }),
+      ),
+
+    edit: ({ text = '' }, signal) => editText(text, { env, signal }),
+  };
+}
+
+function standardHint(standard: string): string {
+  return standard === '' ? '' : ` (default: ${oneLine(standard)})`;
+}
+
+async function checked(
+  answer: string,
+  { required = false, check }: { required?: boolean; check?: Check<string> | undefined },
+): Promise<Judged<string>> {
+  const problem = required && answer === '' ? 'An answer is needed here.' : await check?.(answer);
+  return problem === undefined ? { answer } : { problem };
+}
