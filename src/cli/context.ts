@@ -142,6 +142,8 @@ export interface Context {
   readonly settings: Settings;
   /** Resolves once base URL and key are known; starts the embedded service where that is the default. The same each time. */
   connection(): Promise<Connection>;
+  /** A connection to a service that is not the configured one, with a key that need not be stored. */
+  connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;
   /** Loaded when the first question is asked. */
   prompter(): Promise<Prompter>;
   readonly local: LocalService;

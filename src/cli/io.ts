@@ -1,4 +1,7 @@
+import { isatty } from 'node:tty';
 import type { ChalkInstance } from 'chalk';
+import { CliError } from './errors.ts';
+import { EXIT } from './exit-codes.ts';
 
 /** Whether and how wide a stream is a terminal. */
 export interface TerminalFacts {
@@ -28,4 +31,131 @@ export interface Io {
   readonly paintErr: ChalkInstance;
   /** Called before anything is written to either stream, so that a spinner can step aside; returns how to stop that. */
   beforeWrite(stepAside: () => void): () => void;
+}
+
+/** What is used of a stream that is written to. */
+export interface Sink {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+export interface Streams {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly stdinIsTerminal: boolean;
+  /** Touched only by a command that reads: opening standard input can hold a process up. */
+  stdin(): NodeJS.ReadStream;
+  /** Lets the process end although standard input is still open. */
+  releaseStdin(): void;
+}
+
+/** The streams as a command gets them, before the flags are known: no `--quiet`, no colours. */
+export type PlainIo = Omit<Io, 'note' | 'paint' | 'paintErr'>;
+
+/** The standard streams of this process. */
+export function processStreams(): Streams {
+  let opened: NodeJS.ReadStream | undefined;
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    stdinIsTerminal: isatty(0),
+    stdin: () => (opened ??= process.stdin),
+    releaseStdin: () => {
+      opened?.pause();
+      opened?.unref?.();
+    },
+  };
+}
+
+export function plainIo(streams: Streams): PlainIo {
+  const hooks = new Set<() => void>();
+  const stepAside = (): void => {
+    for (const hook of hooks) hook();
+  };
+  streams.stderr.on('error', () => {}); // nobody is left to be told
+  const write = resultWriter(streams.stdout);
+  return {
+    stdout: factsOf(streams.stdout),
+    stderr: factsOf(streams.stderr),
+    stdin: {
+      isTerminal: streams.stdinIsTerminal,
+      get stream() {
+        return streams.stdin();
+      },
+    },
+    out: data => {
+      stepAside();
+      return write(data);
+    },
+    error: line => {
+      stepAside();
+      streams.stderr.write(`${line}\n`);
+    },
+    err: data => {
+      streams.stderr.write(data);
+    },
+    beforeWrite: hook => {
+      hooks.add(hook);
+      return () => hooks.delete(hook);
+    },
+  };
+}
+
+/** Completes the streams with what the flags say. */
+export function completeIo(
+  io: PlainIo,
+  options: { quiet: boolean; paint: ChalkInstance; paintErr: ChalkInstance },
+): Io {
+  return {
+    ...io,
+    note: line => {
+      if (!options.quiet) io.error(line);
+    },
+    paint: options.paint,
+    paintErr: options.paintErr,
+  };
+}
+
+/** Waits for each write, so that memory stays bounded and a reader that has gone is noticed. */
+function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
+  let gone = false;
+  stdout.on('error', () => {
+    gone = true;
+  });
+  return async data => {
+    if (gone || data.length === 0) return !gone;
+    const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
+    if (error && !readerHasGone(error)) throw unwritable(error);
+    if (error) gone = true;
+    return !gone;
+  };
+}
+
+function readerHasGone(error: Error): boolean {
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  );
+}
+
+function unwritable(cause: Error): CliError {
+  return new CliError(`standard output can't be written: ${cause.message}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    cause,
+  });
+}
+
+function factsOf(stream: Sink): TerminalFacts {
+  return {
+    isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
+  };
 }

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { nearest } from '../../inputs/nearest.ts';
+import { confirm } from '../../outputs/confirm.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun alias remove haiku`;
+
+export function declareAliasRemove(command: Command, host: Host, run = aliasRemove): void {
+  command
+    .argument('<name>', 'the alias')
+    .addHelpText('after', EXAMPLES)
+    .action((name: string) => host.act(command, ctx => run(ctx, name)));
+}
+
+/** Forgets an alias. */
+export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode> {
+  await ctx.settings.config.update(document => {
+    if (!Object.hasOwn(document.aliases, name)) throw unknownAlias(name, Object.keys(document.aliases));
+    delete document.aliases[name];
+  });
+  await confirm(ctx, { removed: name }, `The alias ${name} is forgotten.`);
+  return EXIT.ok;
+}
+
+function unknownAlias(name: string, aliases: readonly string[]): CliError {
+  const like = nearest(name, aliases);
+  return usageError(`there is no alias '${name}'`, ...(like === undefined ? [] : [`Did you mean ${like}?`]));
+}

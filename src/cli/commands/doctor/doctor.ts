@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { oneLine } from '../../outputs/sanitise.ts';
+import { plainRows } from '../../outputs/table.ts';
+import { type Check, passed, skipped } from './check.ts';
+import { checkConfiguration } from './check-configuration.ts';
+import { checkService } from './check-service.ts';
+
+const EXAMPLES = `
+The exit code is that of the first check that failed: 2 configuration, 1 reachability, 3 key.
+
+Examples:
+  promptrun doctor
+  promptrun doctor --profile work --query 'checks[?!ok].detail'
+
+Piped, a line is: check; ok, failed or skipped; what was found.`;
+
+export function declareDoctor(command: Command, host: Host, run = doctor): void {
+  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+}
+
+/** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
+export async function doctor(ctx: Context): Promise<ExitCode> {
+  const checks = [...(await checksBeyondTerminal(ctx)), checkTerminal(ctx)];
+  const failed = checks.find(({ ok }) => ok === false);
+  const shown = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
+  await present(
+    ctx,
+    { ok: failed === undefined, checks: shown },
+    {
+      terminal: () => checks.flatMap(check => linesOf(ctx, check)).join('\n'),
+      plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, wordFor(ok), detail])),
+    },
+  );
+  return failed?.exitCode ?? EXIT.ok;
+}
+
+async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
+  const { check, usable } = await checkConfiguration(ctx);
+  if (usable) return [check, ...(await checkService(ctx, await ctx.connection()))];
+  const names = ['reachability', 'key', 'cache'] as const;
+  return [check, ...names.map(name => skipped(name, 'not checked'))];
+}
+
+function checkTerminal({ io, interactive }: Context): Check {
+  const { isTerminal, columns } = io.stdout;
+  const colours = io.paint.level > 0 ? 'colours' : 'no colours';
+  const questions = interactive ? 'questions are asked' : 'nothing is asked';
+  return passed(
+    'terminal',
+    `${isTerminal ? `a terminal, ${columns} columns` : 'no terminal'}, ${colours}, ${questions}`,
+  );
+}
+
+function linesOf({ io: { paint } }: Context, { name, ok, detail, hints }: Check): string[] {
+  const colour = ok === null ? paint.dim : ok ? paint.green : paint.red;
+  const line = `${colour(wordFor(ok).padEnd(8))}${name.padEnd(14)}${oneLine(detail)}`;
+  return [line, ...hints.map(hint => `${' '.repeat(22)}${oneLine(hint)}`)];
+}
+
+function wordFor(ok: boolean | null): string {
+  if (ok === null) return 'skipped';
+  return ok ? 'ok' : 'failed';
+}

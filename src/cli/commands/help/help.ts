@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { ENVIRONMENT_TOPIC } from './environment.ts';
+import { EXIT_CODES_TOPIC } from './exit-codes.ts';
+
+const TOPICS: Readonly<Record<string, string>> = {
+  environment: ENVIRONMENT_TOPIC,
+  'exit-codes': EXIT_CODES_TOPIC,
+};
+
+const EXAMPLES = `
+Topics: ${Object.keys(TOPICS).join(', ')}
+
+Examples:
+  promptrun help runs list
+  promptrun help environment`;
+
+export function declareHelp(command: Command): void {
+  command
+    .argument('[topic...]', 'a command, or one of the topics below')
+    .addHelpText('after', EXAMPLES)
+    .action((words: string[]) => help(command, words));
+}
+
+/** Explains a topic, or a command however deep: as `--help` after its name does. */
+async function help(command: Command, words: readonly string[]): Promise<void> {
+  const [name = ''] = words;
+  const topic = words.length === 1 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
+  if (topic === undefined) await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
+  else command.configureOutput().writeOut?.(topic);
+}

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { notFoundError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { confirm } from '../../outputs/confirm.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun keys list
+  promptrun keys revoke <id>`;
+
+export function declareKeysRevoke(command: Command, host: Host, run = keysRevoke): void {
+  command
+    .argument('<id>', 'as keys list shows it')
+    .addHelpText('after', EXAMPLES)
+    .action((id: string) => host.act(command, ctx => run(ctx, id)));
+}
+
+/** Makes a key of the local service invalid. */
+export async function keysRevoke(ctx: Context, id: string): Promise<ExitCode> {
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    if (!(await store.revokeKey(id)))
+      throw notFoundError(`there is no key '${id}'`, 'See promptrun keys list.');
+    await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);
+    return EXIT.ok;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,93 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context, LocalStore, PublishedPrompt } from '../../context.ts';
+import { notFoundError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+
+export interface PromptsPublishOptions {
+  readonly files: readonly string[];
+  /** Slugs to withdraw. */
+  readonly unpublish: readonly string[];
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun prompts publish haiku.prompt
+  promptrun prompts publish prompts/*.prompt
+  promptrun prompts publish --unpublish haiku
+
+Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SLUG', min: 8 },
+  { title: 'PROMPT VERSION', min: 8 },
+  { title: 'TITLE', min: 8, dropOrder: 1 },
+  { title: 'STATE' },
+];
+
+export function declarePromptsPublish(command: Command, host: Host, run = promptsPublish): void {
+  command
+    .argument('[file...]', 'prompt files (*.prompt)')
+    .option(
+      '--unpublish <slug>',
+      'withdraw a prompt; repeatable',
+      (slug: string, given: string[]) => [...given, slug],
+      [],
+    )
+    .addHelpText('after', EXAMPLES)
+    .action((files: string[], { unpublish }: { unpublish: string[] }) =>
+      host.act(command, ctx => run(ctx, { files, unpublish })),
+    );
+}
+
+type Row = PublishedPrompt | { readonly slug: string; readonly unpublished: true };
+
+/** Publishes prompt files to the local service, and withdraws prompts. */
+export async function promptsPublish(
+  ctx: Context,
+  { files, unpublish }: PromptsPublishOptions,
+): Promise<ExitCode> {
+  if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
+  const paths = files.map(file => promptFile(ctx, file));
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  const rows: Row[] = [];
+  try {
+    for (const file of paths) rows.push(await store.publish(file));
+    for (const slug of unpublish) rows.push(await withdraw(store, slug));
+  } finally {
+    await store.close();
+    if (rows.length > 0) await show(ctx, rows);
+  }
+  return EXIT.ok;
+}
+
+function promptFile({ cwd }: Context, given: string): string {
+  const file = path.resolve(cwd, given);
+  if (path.extname(file) !== '.prompt')
+    throw usageError(`${given} is no prompt file: its name must end in .prompt`);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) throw usageError(`there is no file ${given}`);
+  if (!stats.isFile()) throw usageError(`${given} is no file`);
+  return file;
+}
+
+async function withdraw(store: LocalStore, slug: string): Promise<Row> {
+  if (await store.unpublish(slug)) return { slug, unpublished: true };
+  throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts search finds those that are.');
+}
+
+async function show(ctx: Context, rows: readonly Row[]): Promise<void> {
+  const cells = rows.map(row =>
+    'unpublished' in row
+      ? [row.slug, '', '', 'unpublished']
+      : [row.slug, row.promptVersionId, row.title, row.changed ? 'published' : 'unchanged'],
+  );
+  await present(ctx, rows, {
+    terminal: () => terminalTable(ctx.io, COLUMNS, cells),
+    plain: () => plainRows(cells),
+  });
+}

@@ -1,0 +1,37 @@
+import type { Command, CommanderError } from 'commander';
+import { type CliError, usageError } from './errors.ts';
+
+/** Parsing ended because help or the version was shown: a success. */
+export class HelpShown extends Error {
+  override readonly name = 'HelpShown';
+}
+
+const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+/** Turns the end of commander's parsing into our own errors. */
+export function throwParsingEnd(command: Command, error: CommanderError): never {
+  if (SHOWN.has(error.code)) throw new HelpShown();
+  throw wrongUsage(command, error.message);
+}
+
+/** Help of a command that doesn't exist would be the help of its parent: says that it doesn't exist instead. */
+export function refuseUnknownCommand(command: Command & { unknownCommand?: () => void }): void {
+  const [word] = command.args;
+  if (word === undefined || word.startsWith('-') || command.commands.length === 0) return;
+  command.unknownCommand?.();
+}
+
+function wrongUsage(command: Command, message: string): CliError {
+  const [what = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
+  const path = pathOf(command);
+  return usageError(
+    what.replace(/\.$/, ''),
+    ...suggestions.map(line => line.replace(/^\((.*)\)$/, '$1')),
+    `Usage: ${path} ${command.usage()}`,
+    `See: ${path} --help`,
+  );
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { configError } from '../errors.ts';
+import { isRecord } from './cache-file.ts';
+
+export type JsonDocument = Record<string, unknown>;
+
+/**
+ * What a file of ours holds; undefined where there is none yet.
+ *
+ * @throws {CliError} CONFIG_ERROR for one that is damaged or can't be read
+ */
+export function readJsonFile(file: string): JsonDocument | undefined {
+  const text = readText(file);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return value;
+  } catch {
+    // The parser's own message would quote the file, which may hold a key.
+  }
+  throw damaged(file, 'it is no JSON object');
+}
+
+/** Says where the damage is and how to mend it. */
+export function damaged(file: string, what: string): Error {
+  return configError(
+    `${file} is damaged: ${what}`,
+    `Mend it in an editor, or start afresh: mv '${file}' '${file}.damaged'`,
+  );
+}
+
+/** Loads what writes files; loading takes longer than writing, so it is done before a lock is taken. */
+export async function loadWriter(): Promise<(file: string, document: JsonDocument) => void> {
+  const { default: Conf } = await import('conf');
+  return (file, document) => {
+    const { dir, name } = path.parse(file);
+    const written = { cwd: dir, configName: name, configFileMode: 0o600 };
+    try {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      new Conf({ ...written, accessPropertiesByDotNotation: false, clearInvalidConfig: false }).store =
+        document;
+    } catch (error) {
+      throw inaccessible(file, 'written', error);
+    }
+  };
+}
+
+/** @returns never a silent nothing: a file that is there and can't be read is an error */
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw inaccessible(file, 'read', error);
+  }
+}
+
+export function inaccessible(file: string, deed: 'read' | 'written', cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return configError(
+    `${file} can't be ${deed}: ${reason}`,
+    'Check who owns it and its mode, or choose another place with PROMPTRUN_CONFIG_DIR.',
+  );
+}

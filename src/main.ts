@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import type { LocalService } from './cli/context.ts';
+import type { ExitCode } from './cli/exit-codes.ts';
+import { processStreams } from './cli/io.ts';
+import { systemClock } from './cli/clock.ts';
+import { runCli } from './cli/run-cli.ts';
+
+/** Runs the command line in this process: reads its arguments, gives its exit code. */
+export function main(argv: readonly string[]): Promise<ExitCode> {
+  return runCli(argv, {
+    version: packageVersion(),
+    streams: processStreams(),
+    env: process.env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    process,
+    local: localService,
+  });
+}
+
+/** The service is loaded only by the commands that need it. */
+const localService: LocalService = {
+  async start({ dataDir }) {
+    const { startService } = await import('./service/index.ts');
+    const { url, sessionKey, close } = await startService({ ...EMBEDDED, dataDir });
+    return { baseUrl: url, key: sessionKey, close };
+  },
+  async serve(options) {
+    const { startService } = await import('./service/index.ts');
+    const { url, newKey, close } = await startService(options);
+    return { baseUrl: url, newKey, close };
+  },
+  async open({ dataDir }) {
+    const { openLocalStore } = await import('./service/index.ts');
+    return openLocalStore({ dataDir });
+  },
+};
+
+/** On a free port that nobody is told of; its runs end with the process that started them. */
+const EMBEDDED = {
+  host: '127.0.0.1',
+  port: 0,
+  syncWindowMs: 120_000,
+  graceMs: 0,
+  embedded: true,
+  onNotice: () => {},
+};
+
+function packageVersion(): string {
+  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(file) as { version: string }).version;
+}
