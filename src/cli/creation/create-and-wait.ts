@@ -1,4 +1,3 @@
-import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { RunBody } from '../inputs/body.ts';
 import { type Created, createRun } from './create-run.ts';
@@ -37,7 +36,11 @@ export async function createAndWait(
     if (created.kind === 'ended') return created;
     await options.onRunId?.(created.runId);
     if (options.wait === false) return created;
-    const run = await waitToTheEnd(connection, created.runId, deadline, options.onProgress ?? (() => {}));
+    const { fresh } = created;
+    const run = await waitToTheEnd(connection, created.runId, deadline, {
+      fresh,
+      onProgress: options.onProgress,
+    });
     await noteEnd(ctx, created.journalId, run);
     return { kind: 'ended', run };
   } finally {

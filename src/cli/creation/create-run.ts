@@ -13,7 +13,12 @@ import { interruptedCreation, timedOutCreation } from './given-up.ts';
 /** A run that exists: with its outputs once it has ended, otherwise only its id. */
 export type Created =
   | { readonly kind: 'ended'; readonly run: Run }
-  | { readonly kind: 'going'; readonly runId: string; readonly journalId: string };
+  | {
+      readonly kind: 'going';
+      readonly runId: string;
+      readonly journalId: string /** False where it may have ended long ago. */;
+      readonly fresh: boolean;
+    };
 
 interface Attempt {
   readonly ctx: Context;
@@ -67,13 +72,13 @@ async function answered(attempt: Attempt, run: Run): Promise<Created> {
   const { runId, runStatus } = run;
   const ended = runStatus === 'succeeded' || runStatus === 'failed';
   await note(attempt, { outcome: ended ? 'ended' : 'created', runId, runStatus });
-  return ended ? { kind: 'ended', run } : { kind: 'going', runId, journalId: attempt.entry.id };
+  return ended ? { kind: 'ended', run } : { kind: 'going', runId, journalId: attempt.entry.id, fresh: true };
 }
 
 async function afterFault(attempt: Attempt, error: unknown, sent: boolean): Promise<Created> {
   if (error instanceof GatewayTimeoutError) {
     await note(attempt, { outcome: 'created', runId: error.runId });
-    return { kind: 'going', runId: error.runId, journalId: attempt.entry.id };
+    return { kind: 'going', runId: error.runId, journalId: attempt.entry.id, fresh: true };
   }
   if (attempt.signal.aborted) return givenUp(attempt, sent);
   if (answerIsLost(error)) return recovered(attempt, error);
@@ -107,7 +112,7 @@ async function recovered(attempt: Attempt, error: unknown): Promise<Created> {
   }
   ctx.io.note(`note: going on with run ${found.runId}`);
   await note(attempt, { outcome: 'created', runId: found.runId });
-  return { kind: 'going', runId: found.runId, journalId: entry.id };
+  return { kind: 'going', runId: found.runId, journalId: entry.id, fresh: false };
 }
 
 /** A journal that can't be written any more must not cost the result. */

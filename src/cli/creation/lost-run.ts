@@ -20,7 +20,7 @@ export async function lookForRun(
 ): Promise<LostRun> {
   const { found, candidates } = await findLostRun(connection.client, {
     promptVersionId: entry.promptVersionId,
-    since: Date.parse(entry.time),
+    sentAt: Date.parse(entry.time),
     knownRunIds: await journal.runIds(connection.service),
     signal,
   });

@@ -13,6 +13,12 @@ export interface WaitProgress {
   readonly polls: number;
 }
 
+export interface WaitToTheEndOptions {
+  /** The service has just said that it takes longer, so the first poll can wait. */
+  readonly fresh: boolean;
+  readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
+}
+
 /**
  * Polls until a run has ended.
  *
@@ -22,15 +28,16 @@ export async function waitToTheEnd(
   connection: Connection,
   runId: string,
   deadline: Deadline,
-  onProgress: (progress: WaitProgress) => void,
+  options: WaitToTheEndOptions,
 ): Promise<Run> {
   let status = 'running';
   try {
     return await waitForRun(connection.client, runId, {
       signal: deadline.signal,
+      delayFirst: options.fresh,
       onPoll: ({ run, polls }) => {
         status = run?.runStatus ?? status;
-        onProgress({ status, polls });
+        options.onProgress?.({ status, polls });
       },
     });
   } catch (error) {

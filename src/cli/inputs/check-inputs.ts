@@ -11,12 +11,14 @@ export interface CheckedInputs {
 
 /** The first thing a prompt's config refuses; undefined where it refuses nothing, or is not known. */
 export function inputFault(fields: InputFields, given: CheckedInputs): CliError | undefined {
+  return givenFault(fields, given) ?? (fields.known ? missing(fields, given) : undefined);
+}
+
+/** The same without what is missing: that can still be asked for. */
+export function givenFault(fields: InputFields, given: CheckedInputs): CliError | undefined {
   if (!fields.known) return undefined;
   return (
-    unknownKey(fields, given.text) ??
-    wrongChoice(fields, given.text) ??
-    missing(fields, given) ??
-    tooManyImages(fields, given.images)
+    unknownKey(fields, given.text) ?? wrongChoice(fields, given.text) ?? tooManyImages(fields, given.images)
   );
 }
 

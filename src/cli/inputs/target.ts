@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { isUuid } from '../../wire/index.ts';
+import { NotFoundError } from '../../client/errors.ts';
+import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError, usageError } from '../errors.ts';
+import { oneLine } from '../outputs/sanitise.ts';
 import { findSlug } from './target-slug.ts';
 import { publishFile } from './target-file.ts';
 
@@ -29,40 +31,61 @@ export async function resolveTarget(
 }
 
 /** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */
-export async function resolveAsPrompt(
+export async function latestOfPrompt(
   ctx: Context,
   connection: Connection,
   id: string,
-): Promise<ResolvedTarget> {
-  const version = await latestVersion(connection, id, ctx.signal);
+): Promise<PromptVersion> {
+  const version = await findPrompt(connection, id, ctx.signal);
   if (version === undefined) {
     throw notFoundError(
       `there is no published prompt version or prompt ${id}`,
-      'find prompts with: promptrun prompts search <words>',
+      'Find prompts with: promptrun prompts search <words>',
     );
   }
-  ctx.io.note(`note: ${id} is a prompt; running its latest version ${version}`);
-  return known(version);
+  connection.prompts.put(version);
+  ctx.io.note(`note: ${id} is a prompt; running its latest version ${oneLine(version.promptVersionId)}`);
+  return version;
 }
 
-function known(promptVersionId: string): ResolvedTarget {
-  return { promptVersionId, mayBePrompt: false };
+/** The version of a target with its config; asks the service only where it was never read. */
+export async function readVersion(
+  ctx: Context,
+  connection: Connection,
+  { promptVersionId, mayBePrompt }: ResolvedTarget,
+): Promise<PromptVersion> {
+  const kept = connection.prompts.get(promptVersionId);
+  if (kept !== undefined) return kept;
+  const version = await unlessNotFound(
+    connection.client.versions.get(promptVersionId, { signal: ctx.signal }),
+  );
+  if (version !== undefined) {
+    connection.prompts.put(version);
+    return version;
+  }
+  if (mayBePrompt) return latestOfPrompt(ctx, connection, promptVersionId);
+  throw notFoundError(`there is no published prompt version ${promptVersionId}`);
 }
 
-async function latestVersion(
+function findPrompt(
   connection: Connection,
   id: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { NotFoundError } = await import('../../client/errors.ts');
+): Promise<PromptVersion | undefined> {
+  return unlessNotFound(connection.client.prompts.get(id, { signal }));
+}
+
+async function unlessNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    const version = await connection.client.prompts.get(id, { signal });
-    connection.prompts.put(version);
-    return version.promptVersionId;
+    return await asked;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
   }
+}
+
+function known(promptVersionId: string): ResolvedTarget {
+  return { promptVersionId, mayBePrompt: false };
 }
 
 async function isPromptFile(ctx: Context, name: string): Promise<boolean> {

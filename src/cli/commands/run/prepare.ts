@@ -1,0 +1,72 @@
+import type { Connection, Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import type { RunRequest } from '../../inputs/body.ts';
+import { checkInputs } from '../../inputs/check-inputs.ts';
+import { describeConfig } from '../../inputs/describe.ts';
+import { openImages } from '../../inputs/images.ts';
+import { checkOptions, parseOptions } from '../../inputs/options.ts';
+import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
+import { collectInputs, type GivenInputs } from '../../inputs/text-inputs.ts';
+import { askForTheRest } from './ask-for-the-rest.ts';
+import type { RunFlags } from './flags.ts';
+
+/** A run that has been checked as far as it can be without sending it. */
+export interface PreparedRun {
+  readonly connection: Connection;
+  readonly request: RunRequest;
+  /** Whether the version's id may turn out to be a prompt's. */
+  readonly mayBePrompt: boolean;
+}
+
+/** Reads, asks for and checks everything a run needs. A version given by its id costs no request. */
+export async function prepareRun(
+  ctx: Context,
+  target: string | undefined,
+  flags: RunFlags,
+): Promise<PreparedRun> {
+  if (target === undefined && !ctx.interactive) throw missingTarget();
+  const options = parseOptions(flags.option);
+  const given = await collectInputs(ctx, {
+    inputs: flags.input,
+    images: flags.image,
+    ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
+  });
+  const images = await openImages(ctx, given.images);
+  const connection = await ctx.connection();
+  const name = target ?? (await pickTarget(ctx, connection));
+  const found = await resolveTarget(ctx, connection, name);
+  if (flags.validate) await checkOptions(connection, options, ctx.signal);
+  const { resolved, inputs } = ctx.interactive
+    ? await askForTheRest(ctx, connection, { name, resolved: found }, { target, given, flags })
+    : checkKnown(connection, found, given);
+  const asked = await openImages(ctx, inputs.images.slice(images.length));
+  const { promptVersionId, mayBePrompt } = resolved;
+  const request = { promptVersionId, text: inputs.text, images: [...images, ...asked], options };
+  return { connection, request, mayBePrompt };
+}
+
+/** Checks against a config that was read before; reads none. */
+function checkKnown(
+  connection: Connection,
+  resolved: ResolvedTarget,
+  inputs: GivenInputs,
+): { resolved: ResolvedTarget; inputs: GivenInputs } {
+  const kept = connection.prompts.get(resolved.promptVersionId);
+  if (kept !== undefined) {
+    checkInputs(describeConfig(kept.config), { text: inputs.text, images: inputs.images.length });
+  }
+  return { resolved, inputs };
+}
+
+async function pickTarget(ctx: Context, connection: Connection): Promise<string> {
+  const { pickPrompt } = await import('../../inputs/pick-prompt.ts');
+  const { alias, promptVersionId } = await pickPrompt(ctx, connection);
+  return alias ?? promptVersionId;
+}
+
+function missingTarget(): Error {
+  return usageError(
+    'no target is given',
+    'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
+  );
+}

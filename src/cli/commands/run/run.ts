@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { giveRun } from '../../outputs/results.ts';
+import { saveDirectory, wantsPreview } from '../../outputs/output-flags.ts';
+import type { RunFlags } from './flags.ts';
+import { prepareRun } from './prepare.ts';
+import { startRun } from './start.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun run hello -i name=Ada
+  promptrun run postcard -i place=Lisbon --save pictures
+  promptrun run ./my.prompt --inputs inputs.yaml --image photo.jpg
+  git diff | promptrun run 0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 -i diff=@- -o reasoningEffort=low
+
+The target is an alias, a prompt file, the id of a prompt version or of a prompt, or a slug.
+Values: key=value as it is, key=@file from a file, key=@- from standard input, key=@@x for a literal @x.`;
+
+export function declareRun(command: Command, host: Host, run = runTarget): void {
+  command
+    .argument('[target]', 'what to run; asked for on a terminal')
+    .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
+    .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
+    .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
+    .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
+    .option('--no-validate', 'send run options that no model lists')
+    .option('--no-wait', 'if it takes long, print the run id instead of waiting')
+    .option('--save [dir]', 'write the outputs to files as well')
+    .option('--force', 'overwrite files that exist')
+    .option('--no-preview', 'no small previews of images')
+    .option('--dry-run', 'print what would be sent, and create nothing')
+    .addHelpText('after', EXAMPLES)
+    .action((target: string | undefined, flags: RunFlags) =>
+      host.act(command, ctx => run(ctx, target, flags)),
+    );
+}
+
+/** Creates a run of a target, waits for it and gives its outputs. */
+export async function runTarget(
+  ctx: Context,
+  target: string | undefined,
+  flags: RunFlags,
+): Promise<ExitCode> {
+  const prepared = await prepareRun(ctx, target, flags);
+  if (flags.dryRun === true) {
+    const { printDryRun } = await import('./dry-run.ts');
+    return printDryRun(ctx, prepared);
+  }
+  const startedAt = ctx.clock.now();
+  const started = await startRun(ctx, prepared, { wait: flags.wait });
+  if (started.kind === 'going') return giveRunId(ctx, started.runId);
+  const { run, request } = started;
+  const facts = { request, startedAt, endedAt: ctx.clock.now() };
+  const directory = saveDirectory(ctx, flags);
+  return giveRun(ctx, prepared.connection, run, {
+    preview: wantsPreview(ctx, flags),
+    ...(directory !== undefined && { save: { directory, force: flags.force === true, facts } }),
+  });
+}
+
+async function giveRunId(ctx: Context, runId: string): Promise<ExitCode> {
+  if (wantsJson(ctx)) await printValue(ctx, { runId });
+  else await ctx.io.out(`${runId}\n`);
+  return EXIT.ok;
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}

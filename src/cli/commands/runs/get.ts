@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { isOver } from '../../../client/poll.ts';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { type OutputFlags, wantsPreview } from '../../outputs/output-flags.ts';
+import { giveRun } from '../../outputs/results.ts';
+import { oneLine } from '../../outputs/sanitise.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
+  promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 --query runStatus`;
+
+export type RunsGetFlags = Pick<OutputFlags, 'preview'>;
+
+export function declareRunsGet(command: Command, host: Host, run = runsGet): void {
+  command
+    .argument('<runId>', 'which run')
+    .option('--no-preview', 'no small previews of images')
+    .addHelpText('after', EXAMPLES)
+    .action((runId: string, flags: RunsGetFlags) => host.act(command, ctx => run(ctx, runId, flags)));
+}
+
+/** Gives one run as it stands: its outputs, or that it still goes on. */
+export async function runsGet(ctx: Context, runId: string, flags: RunsGetFlags): Promise<ExitCode> {
+  const connection = await ctx.connection();
+  const run = await connection.client.runs.get(runId, { signal: ctx.signal });
+  if (isOver(run)) return giveRun(ctx, connection, run, { preview: wantsPreview(ctx, flags) });
+  if (wantsJson(ctx)) await printValue(ctx, run);
+  else {
+    ctx.io.note(
+      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${oneLine(run.runId)}`,
+    );
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { ageOf } from '../../outputs/age.ts';
+import { present } from '../../outputs/present.ts';
+import { type Cell, type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type JournalEntry, inDoubt } from '../../settings/journal-lines.ts';
+import { openJournal } from '../../settings/journal.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun runs journal
+  promptrun runs journal --query "[?inDoubt]"
+
+A creation is in doubt where no answer came: it may have made a run. \`promptrun runs wait --last\` looks for the latest.
+Piped, a line is: time, status, run id (- if not known), prompt version, base URL.`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'STARTED', dropOrder: 3 },
+  { title: 'STATUS' },
+  { title: 'RUN' },
+  { title: 'PROMPT VERSION', dropOrder: 1 },
+  { title: 'SERVICE', min: 12, dropOrder: 2 },
+];
+
+export function declareRunsJournal(command: Command, host: Host, run = runsJournal): void {
+  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+}
+
+/** Shows the runs started on this machine, newest first. Sends nothing. */
+export async function runsJournal(ctx: Context): Promise<ExitCode> {
+  const journal = openJournal(ctx.stateDir, ctx.clock.now);
+  const { entries, damaged } = await journal.read();
+  if (damaged > 0) {
+    ctx.io.note(
+      `note: ${damaged} line${damaged === 1 ? '' : 's'} of ${journal.file} can't be read and ${damaged === 1 ? 'is' : 'are'} left out`,
+    );
+  }
+  const newestFirst = entries.toReversed();
+  await present(
+    ctx,
+    newestFirst.map(entry => ({ ...entry, inDoubt: inDoubt(entry) })),
+    {
+      terminal: () =>
+        newestFirst.length === 0 ? 'no runs were started on this machine\n' : table(ctx, newestFirst),
+      plain: () => plainRows(newestFirst.map(entry => cells(ctx, entry, entry.time))),
+      paged: true,
+    },
+  );
+  return EXIT.ok;
+}
+
+function table(ctx: Context, entries: readonly JournalEntry[]): Promise<string> {
+  const now = ctx.clock.now();
+  return terminalTable(
+    ctx.io,
+    COLUMNS,
+    entries.map(entry => cells(ctx, entry, ageOf(entry.time, now))),
+  );
+}
+
+function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {
+  return [when, statusCell(ctx, entry), entry.runId ?? '-', entry.promptVersionId, entry.baseUrl];
+}
+
+function statusCell({ io: { paint } }: Context, entry: JournalEntry): Cell {
+  if (inDoubt(entry)) return { text: 'in doubt', paint: paint.yellow };
+  if (entry.outcome === 'refused') return 'refused';
+  if (entry.runStatus === 'succeeded') return { text: 'succeeded', paint: paint.green };
+  return entry.runStatus === 'failed' ? { text: 'failed', paint: paint.red } : 'started';
+}

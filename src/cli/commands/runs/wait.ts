@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Connection, Context } from '../../context.ts';
+import { startDeadline } from '../../creation/deadline.ts';
+import { lastRun } from '../../creation/last-run.ts';
+import { noteEndOfRun } from '../../creation/note-end.ts';
+import { waitToTheEnd } from '../../creation/wait-for-created.ts';
+import { usageError } from '../../errors.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { type OutputFlags, saveDirectory, wantsPreview } from '../../outputs/output-flags.ts';
+import { giveRun } from '../../outputs/results.ts';
+import { startProgress } from '../../outputs/spinner.ts';
+import type { Run } from '../../../wire/index.ts';
+import { factsFromJournal } from './facts.ts';
+
+export interface RunsWaitFlags extends OutputFlags {
+  readonly last?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
+  promptrun runs wait --last --timeout 10m
+  promptrun runs wait --last --save pictures`;
+
+export function declareRunsWait(command: Command, host: Host, run = runsWait): void {
+  command
+    .argument('[runId]', 'which run')
+    .option('--last', 'the run started last on this machine')
+    .option('--save [dir]', 'write the outputs to files as well')
+    .option('--force', 'overwrite files that exist')
+    .option('--no-preview', 'no small previews of images')
+    .addHelpText('after', EXAMPLES)
+    .action((runId: string | undefined, flags: RunsWaitFlags) =>
+      host.act(command, ctx => run(ctx, runId, flags)),
+    );
+}
+
+/** Waits until a run has ended, then gives it as `run` does. */
+export async function runsWait(
+  ctx: Context,
+  runId: string | undefined,
+  flags: RunsWaitFlags,
+): Promise<ExitCode> {
+  if ((runId === undefined) === (flags.last !== true)) {
+    throw usageError('give either a run id or --last', 'See: promptrun runs wait --help');
+  }
+  const connection = await ctx.connection();
+  const run = await wait(ctx, connection, runId ?? (await lastRun(ctx, connection)));
+  await noteEndOfRun(ctx, connection, run);
+  const directory = saveDirectory(ctx, flags);
+  return giveRun(ctx, connection, run, {
+    preview: wantsPreview(ctx, flags),
+    ...(directory !== undefined && {
+      save: {
+        directory,
+        force: flags.force === true,
+        facts: await factsFromJournal(ctx, connection, run.runId),
+      },
+    }),
+  });
+}
+
+async function wait(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
+  const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
+  try {
+    return await waitToTheEnd(connection, runId, deadline, { fresh: false, onProgress: progress.update });
+  } finally {
+    progress.stop();
+    deadline.stop();
+  }
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Connection, Context } from '../context.ts';
+import { graphicsOf } from './graphics.ts';
+
+/** Larger pictures are not fetched for a preview, in bytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** A preview that takes longer than this is left out, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** Shows a small picture where the terminal can; whatever goes wrong only means that there is none. */
+export async function preview(
+  ctx: Context,
+  connection: Connection,
+  url: string,
+  file: string | undefined,
+): Promise<void> {
+  const graphics = await graphicsOf(ctx);
+  if (graphics === undefined) return;
+  try {
+    const bytes =
+      file === undefined
+        ? await fetchPicture(ctx, connection, url)
+        : await readFile(path.resolve(ctx.cwd, file));
+    const { miniature } = await import('./miniature.ts');
+    await ctx.io.out(`${graphics(await miniature(bytes))}\n`);
+  } catch {
+    ctx.signal.throwIfAborted();
+  }
+}
+
+async function fetchPicture(ctx: Context, connection: Connection, url: string): Promise<Buffer> {
+  const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const { body } = await connection.client.download(url, { signal });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > MOST_BYTES) throw new Error('too large for a preview');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

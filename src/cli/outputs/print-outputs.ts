@@ -1,0 +1,81 @@
+import type { OutputItem, Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { linked } from './hyperlink.ts';
+import { oneLine, visible } from './sanitise.ts';
+import { fieldText } from './values.ts';
+
+export interface PrintOptions {
+  /** Where each output was saved. */
+  readonly paths: readonly (string | undefined)[];
+  readonly preview: boolean;
+}
+
+/** Prints results to standard output, in order, and everything else about them to standard error. */
+export async function printOutputs(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: PrintOptions,
+): Promise<void> {
+  for (const [index, item] of run.outputs.entries()) {
+    await printOutput(ctx, connection, item, {
+      number: index + 1,
+      path: options.paths[index],
+      preview: options.preview,
+    });
+  }
+  if (run.runStatus === 'failed' && !run.outputs.some(item => item.type === 'error')) {
+    ctx.io.error(`error: run ${oneLine(run.runId)} failed`);
+  }
+  if (
+    connection.embedded &&
+    run.outputs.some((item, index) => isMedia(item) && options.paths[index] === undefined)
+  ) {
+    ctx.io.note(
+      `note: the embedded service ends with this command, and its URLs with it; save them with: promptrun runs save ${oneLine(run.runId)}`,
+    );
+  }
+}
+
+async function printOutput(
+  ctx: Context,
+  connection: Connection,
+  item: OutputItem,
+  { number, path, preview }: { number: number; path: string | undefined; preview: boolean },
+): Promise<void> {
+  const data = fieldText(item.data);
+  if (item.type === 'error') {
+    ctx.io.error(`error: ${ctx.io.stderr.isTerminal ? visible(data) : data}`);
+  } else if (isMedia(item)) {
+    if (preview) await showPreview(ctx, connection, item, path);
+    await ctx.io.out(`${path === undefined ? linked(ctx, data, data) : linked(ctx, path, path)}\n`);
+  } else {
+    await printText(ctx, data);
+    if (item.type !== 'text') {
+      ctx.io.note(
+        `note: output ${number} is of a type that is not known here: ${oneLine(fieldText(item.type))}`,
+      );
+    }
+  }
+}
+
+/** Exactly as it came when piped, with a newline at the end where it lacks one. */
+async function printText(ctx: Context, text: string): Promise<void> {
+  const shown = ctx.io.stdout.isTerminal ? visible(text) : text;
+  await ctx.io.out(shown.endsWith('\n') ? shown : `${shown}\n`);
+}
+
+function isMedia(item: OutputItem): boolean {
+  return item.type === 'image' || item.type === 'video';
+}
+
+async function showPreview(
+  ctx: Context,
+  connection: Connection,
+  item: OutputItem,
+  path: string | undefined,
+): Promise<void> {
+  if (item.type !== 'image' || !ctx.io.stdout.isTerminal) return;
+  const { preview } = await import('./preview.ts');
+  await preview(ctx, connection, item.data, path);
+}

@@ -1,0 +1,74 @@
+import type { Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { printValue, wantsJson } from './json.ts';
+import { printOutputs } from './print-outputs.ts';
+import { safeFileName, visible } from './sanitise.ts';
+import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
+
+export interface GiveOptions {
+  /** Writes the outputs to files as well. */
+  readonly save?: SaveOptions;
+  /** Whether pictures may be shown on a terminal that can. */
+  readonly preview: boolean;
+}
+
+const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
+
+/** Gives a run's outputs in the form asked for; its exit code is the run's, whatever the form. */
+export async function giveRun(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: GiveOptions,
+): Promise<ExitCode> {
+  const { paths, failures } = await save(ctx, connection, run, options.save);
+  if (wantsJson(ctx)) await printValue(ctx, withPaths(run, paths));
+  else await printOutputs(ctx, connection, run, { paths, preview: options.preview });
+  if (run.runStatus !== 'failed') {
+    refuseFailures(run, failures);
+    return EXIT.ok;
+  }
+  for (const failure of failures) ctx.io.note(visible(`note: ${toldAs(failure)}`));
+  return EXIT.runFailed;
+}
+
+/** A download that failed after a good run: the results are out already. */
+function refuseFailures(run: Run, failures: readonly SaveFailure[]): void {
+  const [first, ...others] = failures.map(toldAs);
+  if (first === undefined) return;
+  throw new CliError(first, {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+    hints: [...others, `Try again with: promptrun runs save ${safeFileName(run.runId)}`],
+    data: { runId: run.runId, notSaved: failures },
+  });
+}
+
+function toldAs({ output, message }: SaveFailure): string {
+  return output === 0 ? message : `output ${output} was not saved: ${message}`;
+}
+
+async function save(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: SaveOptions | undefined,
+): Promise<SavedOutputs> {
+  if (options === undefined) return NOTHING_SAVED;
+  const { saveOutputs } = await import('./save.ts');
+  return saveOutputs(ctx, connection, run, options);
+}
+
+/** The run as it came, with the path of each output that was saved. */
+function withPaths(run: Run, paths: readonly (string | undefined)[]): Run {
+  if (paths.every(path => path === undefined)) return run;
+  return {
+    ...run,
+    outputs: run.outputs.map((item, index) => {
+      const savedTo = paths[index];
+      return savedTo === undefined ? item : { ...item, savedTo };
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+import path from 'node:path';
+import type { OutputItem, Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
+import { safeFileName } from './sanitise.ts';
+import { saveMedia } from './save-media.ts';
+import { fieldText } from './values.ts';
+import { writeWhole } from './write-file.ts';
+
+export interface SaveOptions {
+  /** As the user gave it, relative to the working directory. */
+  readonly directory: string;
+  /** Overwrites files that exist. */
+  readonly force: boolean;
+  /** What is known of how the run was made, for `<runId>.json`. */
+  readonly facts: RunFacts;
+}
+
+export interface SaveFailure {
+  /** From 1, counting all outputs. */
+  readonly output: number;
+  readonly message: string;
+}
+
+export interface SavedOutputs {
+  /** The path of each output's file, as the user gave the directory; undefined where there is none. */
+  readonly paths: readonly (string | undefined)[];
+  readonly failures: readonly SaveFailure[];
+}
+
+/** Writes every output of a run to a file of its own, and what they are into `<runId>.json` beside them. */
+export async function saveOutputs(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  options: SaveOptions,
+): Promise<SavedOutputs> {
+  const files: SavedFile[] = [];
+  const failures: SaveFailure[] = [];
+  for (const [index, item] of run.outputs.entries()) {
+    ctx.signal.throwIfAborted();
+    try {
+      const file = await saveOutput(ctx, connection, run, item, index + 1, options);
+      if (file !== undefined) files.push(file);
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      failures.push({ output: index + 1, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  const manifest = await writeManifest(ctx, run, files, options).catch((error: unknown) => error);
+  if (manifest instanceof Error) failures.push({ output: 0, message: manifest.message });
+  return { paths: pathsOf(run, files, options.directory), failures };
+}
+
+/** Error items are told, not saved. */
+async function saveOutput(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  item: OutputItem,
+  number: number,
+  { directory, force }: SaveOptions,
+): Promise<SavedFile | undefined> {
+  if (item.type === 'error') return undefined;
+  const target = {
+    directory: path.resolve(ctx.cwd, directory),
+    stem: `${safeFileName(run.runId)}-${number}`,
+    force,
+  };
+  if (item.type === 'image' || item.type === 'video') {
+    return { output: number, type: item.type, ...(await saveMedia(ctx, connection, item, target)) };
+  }
+  const written = await writeWhole(
+    target.directory,
+    () => `${target.stem}.txt`,
+    once(fieldText(item.data)),
+    force,
+  );
+  return { output: number, type: item.type, ...written };
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+function pathsOf(run: Run, files: readonly SavedFile[], directory: string): (string | undefined)[] {
+  return run.outputs.map((_, index) => {
+    const file = files.find(({ output }) => output === index + 1);
+    return file === undefined ? undefined : path.join(directory, file.name);
+  });
+}
