@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  GatewayTimeoutError,
+  NotFoundError,
+  PaymentRequiredError,
+  ProtocolError,
+  RateLimitError,
+  ServiceError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../src/client/errors.ts';
+import { errorOf, KEY, TestClient } from '../support/client.ts';
+import {
+  failure,
+  html,
+  type PlainAnswer,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function answering(answer: PlainAnswer): Promise<TestClient> {
+  service = await scriptedService({ answer });
+  client = new TestClient(service.baseUrl);
+  return client;
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+const once = { retries: 0 };
+
+describe('a success', () => {
+  it('is given with its envelope, headers and the time of the service', async () => {
+    const data = { username: null, later: { added: [1, '2'] } };
+    await answering(success(data, { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'x-more': 'yes' }));
+    const answer = await client.request('GET', '/me');
+    expect(answer).toMatchObject({ data, httpStatus: 200, envelope: { status: 'SUCCESS', data } });
+    expect(answer.headers['x-more']).toBe('yes');
+    expect(answer.date).toBe(Date.parse('2026-01-02T03:04:05Z'));
+  });
+
+  it('keeps the exact text for `raw`', async () => {
+    const text = '{"status":"SUCCESS",  "data":{"n":1.0},"extra":true}\n';
+    await answering({ body: text });
+    expect((await client.raw('GET', '/me')).text).toBe(text);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    await answering({ body: '\uFEFF{"status":"SUCCESS","data":{}}' });
+    await expect(client.request('GET', '/me')).resolves.toMatchObject({ data: {} });
+  });
+});
+
+describe('an error envelope', () => {
+  it.each([
+    [400, 'BAD_REQUEST_ERROR', ValidationError],
+    [401, 'UNAUTHORIZED_ERROR', UnauthorizedError],
+    [402, 'PAYMENT_REQUIRED_ERROR', PaymentRequiredError],
+    [403, 'FORBIDDEN_ERROR', UnauthorizedError],
+    [404, 'NOT_FOUND_ERROR', NotFoundError],
+    [410, 'GONE_ERROR', NotFoundError],
+    [413, 'PAYLOAD_TOO_LARGE_ERROR', ValidationError],
+    [422, 'VALIDATION_ERROR', ValidationError],
+    [429, 'TOO_MANY_REQUESTS_ERROR', RateLimitError],
+    [500, 'SERVER_ERROR', ServiceError],
+    [404, 'SOMETHING_NEW', NotFoundError],
+    [402, 'toString', PaymentRequiredError],
+    [418, 'TEAPOT', ServiceError],
+    [200, 'NOT_FOUND_ERROR', NotFoundError],
+    [200, 'SOMETHING_NEW', ServiceError],
+  ])('HTTP %i %s is its own kind of error', async (httpStatus, status, type) => {
+    await answering(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
+    const error = await errorOf(client.request('GET', '/me', once), type);
+    expect(error).toMatchObject({ status, httpStatus, message: 'what is wrong', data: { field: 'x' } });
+  });
+
+  it('needs no message and no data', async () => {
+    await answering({ status: 404, body: { status: 'NOT_FOUND_ERROR' } });
+    const error = await errorOf(client.request('GET', '/me'), NotFoundError);
+    expect(error).toMatchObject({ data: null });
+    expect(error.message).toContain('404');
+  });
+
+  it('of a creation that takes longer holds the run', async () => {
+    await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }));
+    const creation = client.runs.create({ promptVersionId: 'v', inputs: {} });
+    expect(await errorOf(creation, GatewayTimeoutError)).toMatchObject({ runId: 'r-1', httpStatus: 504 });
+  });
+
+  it.each([null, {}, { runId: '' }, { runId: 7 }])('of a creation with data %j names no run', async data => {
+    await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
+    const error = await errorOf(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
+    expect(error).not.toBeInstanceOf(GatewayTimeoutError);
+  });
+
+  it('is returned, not thrown, by `raw`', async () => {
+    await answering(failure(404, 'NOT_FOUND_ERROR', 'no such run'));
+    const answer = await client.raw('GET', '/runs/x');
+    expect(answer).toMatchObject({ httpStatus: 404, envelope: { status: 'NOT_FOUND_ERROR', data: null } });
+    expect(answer.error).toBeInstanceOf(NotFoundError);
+  });
+});
+
+describe('an answer that is no envelope', () => {
+  it.each<[string, PlainAnswer, RegExp]>([
+    [
+      'an error page',
+      html(502, '<html>\n <h1>Bad   Gateway</h1>'),
+      /HTTP 502 and text\/html instead of JSON: <html> <h1>Bad Gateway/,
+    ],
+    ['a page with 200', html(200), /HTTP 200 and text\/html/],
+    ['nothing', { status: 200 }, /an empty answer/],
+    ['white space', { status: 503, body: ' \n' }, /HTTP 503 and an empty answer/],
+    ['truncated JSON', { body: '{"status":"SUCCESS","data":{"run' }, /broken or truncated JSON/],
+    ['other JSON', { status: 403, body: { error: 'forbidden' } }, /JSON without an envelope: {"error"/],
+    ['a list', { body: [] }, /JSON without an envelope/],
+    ['null', { body: 'null' }, /JSON without an envelope/],
+    ['a status that is no text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
+    ['a message that is no text', { status: 400, body: { status: 'X', message: {} } }, /without an envelope/],
+    ['a success without data', { body: { status: 'SUCCESS' } }, /without an envelope/],
+    [
+      'a success with 404',
+      { status: 404, body: { status: 'SUCCESS', data: {} } },
+      /HTTP 404 and an envelope that says SUCCESS/,
+    ],
+  ])('%s: says what came', async (_, answer, message) => {
+    await answering(answer);
+    const error = await errorOf(client.request('GET', '/me', once), ProtocolError);
+    expect(error.message).toMatch(message);
+    expect(error.httpStatus).toBe(answer.status ?? 200);
+  });
+
+  it('is quoted in short', async () => {
+    await answering(html(502, `<html>${'x'.repeat(100_000)}`));
+    const error = await errorOf(client.request('GET', '/me', once), ProtocolError);
+    expect(error.message.length).toBeLessThan(300);
+  });
+
+  it('but HTTP 429 is a rate limit all the same', async () => {
+    await answering({ ...html(429, 'slow down'), headers: { 'retry-after': '100' } });
+    const error = await errorOf(client.request('GET', '/me'), RateLimitError);
+    expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });
+  });
+
+  it.each([
+    ['/elsewhere', /\/elsewhere/],
+    ['https://evil.example/v1/me?a=b', /redirected to https:\/\/evil\.example\/v1\/me\?a=b/],
+    ['http://[', /redirected to http:\/\/\[/],
+  ])('a redirect to %s is not followed, the target named', async (location, message) => {
+    await answering({ status: 307, headers: { location }, body: 'moved' });
+    const error = await errorOf(client.request('POST', '/runs', { body: {} }), ProtocolError);
+    expect(error.message).toMatch(message);
+    expect(error.httpStatus).toBe(307);
+  });
+});
+
+describe('a payload that is not what was asked for', () => {
+  const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+
+  it.each<[string, unknown, (client: TestClient) => Promise<unknown>]>([
+    ['no object', null, c => c.runs.get('r')],
+    ['a run without an id', { ...run, runId: undefined }, c => c.runs.get('r')],
+    ['a run without a status', { ...run, runStatus: 7 }, c => c.runs.get('r')],
+    ['a run without outputs', { ...run, outputs: {} }, c => c.runs.get('r')],
+    ['an output without a type', { ...run, outputs: [{ data: 'x' }] }, c => c.runs.get('r')],
+    [
+      'an output that is null',
+      { ...run, outputs: [null] },
+      c => c.runs.create({ promptVersionId: 'v', inputs: {} }),
+    ],
+    ['a page without rows', { hasMore: false }, c => c.runs.list()],
+    ['a row that is a list', { rows: [[]], hasMore: false }, c => c.runs.list()],
+    ['a prompt without a version', { promptId: 'p' }, c => c.prompts.get('p')],
+    ['a search result', { rows: [{ promptId: 'p' }] }, c => c.prompts.search('x')],
+    ['versions', { versions: 'none' }, c => c.versions.list('p')],
+    ['a version', {}, c => c.versions.get('v')],
+    ['resources without a hash', { resources: { models: [] } }, c => c.resources.get()],
+    ['resources that are a list', { hash: 'h', resources: [] }, c => c.resources.get()],
+    [
+      'options',
+      {
+        hash: 'h',
+        resources: {
+          models: [{ model: 'm', modality: 'text', availableRunOptions: [{ key: 'k', options: [1] }] }],
+        },
+      },
+      c => c.resources.get(),
+    ],
+    ['a balance', { credits: '5' }, c => c.account.credits()],
+    ['an account', 'me', c => c.account.get()],
+  ])('%s', async (_, data, call) => {
+    await answering(success(data));
+    await errorOf(call(client), ProtocolError);
+  });
+
+  it('keeps fields that are not known', async () => {
+    await answering(success({ ...run, later: { added: true } }));
+    await expect(client.runs.get('r')).resolves.toEqual({ ...run, later: { added: true } });
+  });
+});
+
+describe('the key', () => {
+  it.each<[string, PlainAnswer]>([
+    ['a page', html(500, `<pre>authorization: Bearer ${KEY}</pre>`)],
+    ['an error', failure(400, 'BAD_REQUEST_ERROR', `bad header Bearer ${KEY}`, { headers: [KEY] })],
+    ['an error with 200', failure(200, 'ODD', KEY, { [KEY]: KEY })],
+  ])('is taken out of %s that repeats it', async (_, answer) => {
+    await answering(answer);
+    const error = await errorOf(client.request('GET', '/me', once), Error);
+    expect(JSON.stringify([error.message, { ...error }, client.events])).not.toContain(KEY);
+    expect(JSON.stringify([error.message, { ...error }])).toContain('[key]');
+  });
+
+  it('stays where it is a result', async () => {
+    await answering(success({ text: KEY }));
+    await expect(client.request('GET', '/x')).resolves.toMatchObject({ data: { text: KEY } });
+  });
+});

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitError,
+  ServiceError,
+} from '../../src/client/errors.ts';
+import { MAX_RETRY_AFTER_MS, retryAfter, retryDelay } from '../../src/client/retry.ts';
+
+const NOW = Date.parse('2026-01-02T03:04:05Z');
+
+const refused = new NetworkError('x', { nothingSent: true });
+const lost = new NetworkError('x', { nothingSent: false });
+const limited = new RateLimitError('TOO_MANY_REQUESTS_ERROR', 'x', { httpStatus: 429 });
+const failed = new ServiceError('SERVER_ERROR', 'x', { httpStatus: 500 });
+const timedOut = new ServiceError('GATEWAY_TIMEOUT_ERROR', 'x', { httpStatus: 504 });
+const badGateway = new ProtocolError('x', { httpStatus: 502 });
+const noEnvelope = new ProtocolError('x', { httpStatus: 200 });
+const missing = new NotFoundError('NOT_FOUND_ERROR', 'x', { httpStatus: 404 });
+
+function delay(
+  method: string,
+  error: unknown,
+  more: { attempt?: number; retryAfterMs?: number } = {},
+): number | undefined {
+  return retryDelay({ method, error, attempt: 1, maxAttempts: 4, retryAfterMs: undefined, ...more }, () => 0);
+}
+
+describe('retryDelay', () => {
+  it.each([refused, lost, limited, failed, timedOut, badGateway])('repeats a GET after %s', error => {
+    expect(delay('GET', error)).toBeGreaterThan(0);
+  });
+
+  it.each([missing, noEnvelope, new Error('x')])('does not repeat a GET after %s', error => {
+    expect(delay('GET', error)).toBeUndefined();
+  });
+
+  it.each([refused, limited])('repeats a POST after %s', error => {
+    expect(delay('POST', error)).toBeGreaterThan(0);
+  });
+
+  it.each([lost, failed, timedOut, badGateway, noEnvelope, missing])(
+    'never repeats a POST after %s',
+    error => {
+      expect(delay('POST', error)).toBeUndefined();
+    },
+  );
+
+  it('makes four requests in all, each wait longer than the one before', () => {
+    const waits = [1, 2, 3, 4].map(attempt => delay('GET', failed, { attempt }));
+    expect(waits).toEqual([250, 500, 1000, undefined]);
+  });
+
+  it('spreads the waits', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), random => {
+        const options = { method: 'GET', error: failed, attempt: 3, maxAttempts: 4, retryAfterMs: undefined };
+        const wait = retryDelay(options, () => random) ?? 0;
+        return wait >= 1000 && wait < 2000;
+      }),
+    );
+  });
+
+  it('waits as long as it is asked to, and gives up beyond a minute', () => {
+    expect(delay('GET', limited, { retryAfterMs: 60_000 })).toBe(60_000);
+    expect(delay('POST', limited, { retryAfterMs: 7000 })).toBe(7000);
+    expect(delay('GET', limited, { retryAfterMs: 60_001 })).toBeUndefined();
+    expect(delay('GET', limited, { retryAfterMs: 0 })).toBe(250);
+  });
+});
+
+describe('retryAfter', () => {
+  it('reads seconds', () => {
+    expect(retryAfter('0', NOW)).toBe(0);
+    expect(retryAfter(' 7 ', NOW)).toBe(7000);
+    expect(retryAfter('0.5', NOW)).toBe(500);
+  });
+
+  it('reads a date, the past as now', () => {
+    expect(retryAfter('Fri, 02 Jan 2026 03:04:35 GMT', NOW)).toBe(30_000);
+    expect(retryAfter('Fri, 02 Jan 2026 03:04:00 GMT', NOW)).toBe(0);
+  });
+
+  it.each([undefined, '', '-5', 'soon', '1e3', '5 apples', 'NaN', 'Infinity'])(
+    'makes nothing of %j',
+    header => {
+      expect(retryAfter(header, NOW)).toBeUndefined();
+    },
+  );
+
+  it('comes back to any date in whole seconds', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10_000_000 }), seconds => {
+        const header = new Date(NOW + seconds * 1000).toUTCString();
+        return retryAfter(header, NOW) === seconds * 1000;
+      }),
+    );
+  });
+
+  it('never gives a negative wait or no number, whatever the header', () => {
+    fc.assert(
+      fc.property(fc.string(), header => {
+        const wait = retryAfter(header, NOW);
+        return wait === undefined || wait >= 0;
+      }),
+    );
+    expect(retryAfter('9'.repeat(400), NOW)).toBeGreaterThan(MAX_RETRY_AFTER_MS);
+  });
+});

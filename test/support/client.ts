@@ -1,0 +1,46 @@
+import { type ClientOptions, PromptService, type RequestEvent } from '../../src/client/client.ts';
+
+export const KEY = 'key-of-the-tests-0123456789';
+
+/** A client with a clock of its own: sleeping takes no time, only the clock goes on. */
+export class TestClient extends PromptService {
+  /** The waits that were slept, in milliseconds. */
+  readonly slept: number[];
+  readonly events: RequestEvent[];
+
+  constructor(baseUrl: string, options: Partial<ClientOptions> = {}) {
+    const slept: number[] = [];
+    const events: RequestEvent[] = [];
+    let passed = 0;
+    const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+      signal?.throwIfAborted();
+      slept.push(ms);
+      passed += ms;
+      return Promise.resolve();
+    };
+    super({
+      baseUrl,
+      apiKey: KEY,
+      sleep,
+      now: () => Date.now() + passed,
+      random: () => 1,
+      onEvent: event => events.push(event),
+      ...options,
+    });
+    this.slept = slept;
+    this.events = events;
+  }
+}
+
+/** The error a promise ends in, of the class that is expected. */
+export async function errorOf<E extends Error>(
+  promise: Promise<unknown>,
+  type: abstract new (...args: never[]) => E,
+): Promise<E> {
+  const error = await promise.then(
+    () => new Error('nothing was thrown'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof type) return error;
+  throw new Error(`expected ${type.name}`, { cause: error });
+}
