@@ -1,0 +1,104 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import path from 'node:path';
+import { environmentWithin, temporaryDirectory } from './context.ts';
+
+const COMMAND = path.resolve(import.meta.dirname, '../../bin/promptrun.js');
+
+export interface CommandOptions {
+  /** Added to a bare environment whose directories are the test's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The test's directory, to go on in that of an earlier call; a new one by default. */
+  readonly home?: string;
+  /** The working directory; `home` by default. */
+  readonly cwd?: string;
+  /** What standard input holds; empty by default. `open` leaves it open without writing anything. */
+  readonly stdin?: string | Uint8Array | 'open';
+  /** Flags for Node itself. */
+  readonly nodeArgs?: readonly string[];
+}
+
+export interface CommandOutcome {
+  readonly stdout: string;
+  readonly stdoutBytes: Buffer;
+  readonly stderr: string;
+  /** null where a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly home: string;
+}
+
+/** The built command as a process of its own. */
+export interface RunningCommand {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly home: string;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once standard output matches; rejects if the command ends before. */
+  untilStdout(wanted: RegExp): Promise<RegExpExecArray>;
+  untilStderr(wanted: RegExp): Promise<RegExpExecArray>;
+  readonly ended: Promise<CommandOutcome>;
+}
+
+/** Runs the built command to its end, in directories of its own. */
+export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandOutcome> {
+  return startCommand(args, options).ended;
+}
+
+/** Starts the built command, in directories of its own; a command still running at the end of a test is the test's fault. */
+export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const home = options.home ?? temporaryDirectory();
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), COMMAND, ...args], {
+    cwd: options.cwd ?? home,
+    env: commandEnvironment(home, options.env),
+  });
+  const stdout = watch(child, 'stdout');
+  const stderr = watch(child, 'stderr');
+  child.stdin.on('error', () => {}); // a command that does not read may be gone before it is written to
+  if (options.stdin !== 'open') child.stdin.end(options.stdin ?? '');
+  const ended = new Promise<CommandOutcome>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      const stdoutBytes = stdout.bytes();
+      resolve({ stdout: stdout.text(), stdoutBytes, stderr: stderr.text(), code, signal, home });
+    });
+  });
+  return {
+    ...{ child, home, ended },
+    stdout: stdout.text,
+    stderr: stderr.text,
+    untilStdout: stdout.until,
+    untilStderr: stderr.until,
+  };
+}
+
+/** The environment of a command that is to know nothing of the machine it runs on. */
+export function commandEnvironment(
+  home: string,
+  added: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', ...environmentWithin(home), ...added };
+}
+
+function watch(
+  child: ChildProcessWithoutNullStreams,
+  name: 'stdout' | 'stderr',
+): { text: () => string; bytes: () => Buffer; until: (wanted: RegExp) => Promise<RegExpExecArray> } {
+  const pieces: Buffer[] = [];
+  const stream = child[name];
+  stream.on('data', (piece: Buffer) => pieces.push(piece));
+  const bytes = (): Buffer => Buffer.concat(pieces);
+  const text = (): string => bytes().toString('utf8');
+  const until = (wanted: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = wanted.exec(text());
+        if (found === null) return;
+        stream.off('data', look);
+        resolve(found);
+      };
+      stream.on('data', look);
+      child.on('close', () => reject(new Error(`ended without ${String(wanted)} on ${name}: ${text()}`)));
+      look();
+    });
+  return { text, bytes, until };
+}

@@ -1,0 +1,213 @@
+import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import type { Clock, Context, Env, GlobalOptions, LocalService } from '../../src/cli/context.ts';
+import { createContext, type Surroundings } from '../../src/cli/create-context.ts';
+import type { EndingSignal } from '../../src/cli/interrupts.ts';
+import { plainIo, type Sink } from '../../src/cli/io.ts';
+import type { Prompter } from '../../src/cli/prompter.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+
+export interface TestOptions {
+  /** Added to a bare environment whose directories are the test's own. */
+  readonly env?: Env;
+  /** Which streams are terminals; none by default. */
+  readonly terminal?: { readonly stdin?: boolean; readonly stdout?: boolean; readonly stderr?: boolean };
+  /** Columns of the terminal; 80 by default. */
+  readonly columns?: number;
+  /** What standard input holds; an input that is never read may stay unset. */
+  readonly stdin?: string | Uint8Array | Readable;
+  readonly clock?: Partial<Clock>;
+  /** The local service; none by default: asking for it is then an error. */
+  readonly local?: Partial<LocalService>;
+  /** The test's directory, to go on in that of an earlier call; a new one by default. */
+  readonly home?: string;
+  /** How many bytes the reader of standard output takes before it goes; it stays by default. */
+  readonly readerTakes?: number;
+}
+
+/** What came out of a command. */
+export interface Captured {
+  stdout(): string;
+  stdoutBytes(): Buffer;
+  stderr(): string;
+  /** Holds everything the command may write: configuration, data, state and its working directory. */
+  readonly home: string;
+  /** Sends a signal to the command. */
+  raise(signal: EndingSignal): void;
+  /** The signals the command sent to itself. */
+  readonly killed: readonly EndingSignal[];
+}
+
+/** A command line run in this process. */
+export interface CommandResult extends Captured {
+  readonly exitCode: number;
+}
+
+/** A context as commands get it, and what they write to it. */
+export interface TestContext extends Captured {
+  readonly ctx: Context;
+  /** Closes connections; done at the end of the test by itself. */
+  close(): Promise<void>;
+}
+
+/** The moment at which tests begin, in milliseconds. */
+export const TEST_NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** Parses and runs a whole command line in this process, with captured streams. */
+export async function runInProcess(
+  argv: readonly string[],
+  options: TestOptions = {},
+): Promise<CommandResult> {
+  const { surroundings, captured } = surround(options);
+  const exitCode = await runCli(argv, surroundings);
+  return { ...captured, exitCode };
+}
+
+/** Starts a whole command line in this process without waiting for its end, to send it signals. */
+export function startInProcess(
+  argv: readonly string[],
+  options: TestOptions = {},
+): Captured & { readonly ended: Promise<number> } {
+  const { surroundings, captured } = surround(options);
+  return { ...captured, ended: runCli(argv, surroundings) };
+}
+
+/** A context for a command that is called directly. */
+export async function testContext(
+  options: TestOptions & { readonly globals?: Partial<GlobalOptions>; readonly prompter?: Prompter } = {},
+): Promise<TestContext> {
+  const { surroundings, captured } = surround(options);
+  const io = plainIo(surroundings.streams);
+  const { ctx, close } = await createContext(surroundings, { ...DEFAULTS, ...options.globals }, io);
+  onTestFinished(close);
+  const { prompter } = options;
+  return {
+    ...captured,
+    ctx: prompter === undefined ? ctx : { ...ctx, prompter: () => Promise.resolve(prompter) },
+    close,
+  };
+}
+
+const DEFAULTS: GlobalOptions = {
+  insecureHttp: false,
+  json: false,
+  quiet: false,
+  debug: false,
+  color: true,
+  input: true,
+  spinner: true,
+  pager: true,
+};
+
+/** A clock that stands still but for the sleeping: each sleep is over at once and moves it on. */
+export function testClock(start: number = TEST_NOW): Clock {
+  let now = start;
+  return {
+    now: () => now,
+    random: () => 0.5,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      await new Promise(resolve => setImmediate(resolve));
+      signal?.throwIfAborted();
+      now += ms;
+    },
+  };
+}
+
+/** A directory of the test's own, removed at its end. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The environment variables that keep a command within a directory. */
+export function environmentWithin(home: string): Record<string, string> {
+  return {
+    HOME: home,
+    PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
+    PROMPTRUN_DATA_DIR: path.join(home, 'data'),
+    PROMPTRUN_STATE_DIR: path.join(home, 'state'),
+  };
+}
+
+function surround(options: TestOptions): { surroundings: Surroundings; captured: Captured } {
+  const home = options.home ?? temporaryDirectory();
+  const { terminal = {}, columns } = options;
+  const stdout = capturingSink(terminal.stdout, columns, options.readerTakes);
+  const stderr = capturingSink(terminal.stderr, columns);
+  const signals = new EventEmitter();
+  const killed: EndingSignal[] = [];
+  const stdin = standardInput(options.stdin);
+  return {
+    captured: {
+      home,
+      killed,
+      stdout: () => stdout.bytes().toString('utf8'),
+      stdoutBytes: stdout.bytes,
+      stderr: () => stderr.bytes().toString('utf8'),
+      raise: signal => signals.emit(signal, signal),
+    },
+    surroundings: {
+      version: '0.0.0-test',
+      streams: {
+        stdout: stdout.sink,
+        stderr: stderr.sink,
+        stdinIsTerminal: terminal.stdin === true,
+        stdin: () => stdin,
+        releaseStdin: () => {},
+      },
+      env: { ...environmentWithin(home), ...options.env },
+      cwd: home,
+      clock: { ...testClock(), ...options.clock },
+      process: Object.assign(signals, {
+        pid: process.pid,
+        kill: (_pid: number, signal: EndingSignal) => killed.push(signal),
+      }),
+      local: { ...NO_LOCAL_SERVICE, ...options.local },
+    },
+  };
+}
+
+const unexpected = (what: string) => (): never => {
+  throw new Error(`the test gives no local service to ${what}`);
+};
+const NO_LOCAL_SERVICE: LocalService = {
+  start: unexpected('start'),
+  serve: unexpected('serve'),
+  open: unexpected('open'),
+};
+
+function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {
+  const stream =
+    given instanceof Readable ? given : Readable.from(given === undefined ? [] : [Buffer.from(given)]);
+  return stream as NodeJS.ReadStream;
+}
+
+function capturingSink(
+  isTTY = false,
+  columns = 80,
+  readerTakes = Number.POSITIVE_INFINITY,
+): { sink: Sink; bytes: () => Buffer } {
+  const pieces: Buffer[] = [];
+  let taken = 0;
+  const sink: Sink = {
+    isTTY,
+    columns,
+    rows: 24,
+    on: () => undefined,
+    write(data, done) {
+      const piece = Buffer.from(data as string);
+      pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));
+      taken += piece.length;
+      const error = taken > readerTakes ? Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }) : null;
+      queueMicrotask(() => done?.(error));
+      return true;
+    },
+  };
+  return { sink, bytes: () => Buffer.concat(pieces) };
+}
