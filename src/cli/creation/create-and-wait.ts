@@ -10,6 +10,8 @@ export interface CreateAndWaitOptions {
   readonly signal?: AbortSignal;
   /** From the creation on, in milliseconds; no limit where absent. */
   readonly timeoutMs?: number;
+  /** Tries of the creation after the first, where it was certainly refused; the client's usual number where absent. */
+  readonly retries?: number;
   /** False gives a run that still goes on back at once. Default true. */
   readonly wait?: boolean;
   /** Told the id of a run that is not finished with its creation, before it is polled. */
@@ -32,7 +34,7 @@ export async function createAndWait(
 ): Promise<Created> {
   const deadline = startDeadline(ctx.clock, options.timeoutMs, options.signal ?? ctx.signal);
   try {
-    const created = await createRun(ctx, connection, request, deadline.signal);
+    const created = await createRun(ctx, connection, request, deadline.signal, options.retries);
     if (created.kind === 'ended') return created;
     await options.onRunId?.(created.runId);
     if (options.wait === false) return created;

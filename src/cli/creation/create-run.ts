@@ -39,6 +39,7 @@ export async function createRun(
   connection: Connection,
   request: RunBody,
   signal: AbortSignal,
+  retries?: number,
 ): Promise<Created> {
   signal.throwIfAborted();
   const journal = openJournal(ctx.stateDir, ctx.clock.now);
@@ -49,7 +50,11 @@ export async function createRun(
     sent = true;
   };
   try {
-    const run = await connection.client.runs.create(request, { signal, onSent });
+    const run = await connection.client.runs.create(request, {
+      signal,
+      onSent,
+      ...(retries !== undefined && { retries }),
+    });
     return await answered(attempt, run);
   } catch (error) {
     return afterFault(attempt, error, sent);
