@@ -112,7 +112,9 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
       };
       const deadline = setTimeout(() => {
         stop();
-        reject(new Error(`no ${what} in time; the screen:\n${history()}\n${JSON.stringify(raw.slice(-400))}`));
+        reject(
+          new Error(`no ${what} in time; the screen:\n${history()}\n${JSON.stringify(raw.slice(-400))}`),
+        );
       }, DEADLINE_MS);
       watchers.add(look);
       look();

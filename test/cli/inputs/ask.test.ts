@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/cli/context.ts';
+import { askForInputs } from '../../../src/cli/inputs/ask.ts';
+import type { InputFields } from '../../../src/cli/inputs/fields.ts';
+import type { GivenInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
+
+const NOTHING: GivenInputs = { text: new Map(), images: [] };
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+let cwd = '';
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), 'ask-'));
+  await writeFile(path.join(cwd, 'cat.png'), PNG);
+  await writeFile(path.join(cwd, 'cat.txt'), 'no picture');
+});
+afterEach(() => rm(cwd, { recursive: true }));
+
+async function ask(fields: Partial<InputFields>, given: Partial<GivenInputs>, ...answers: readonly Answer[]) {
+  const prompter = scriptedPrompter(...answers);
+  const ctx = {
+    prompter: async () => prompter,
+    signal: new AbortController().signal,
+    cwd,
+  } as unknown as Context;
+  const asked = { known: true, text: [], images: [], ...fields };
+  const { text, images } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
+  prompter.verify();
+  return { text: Object.fromEntries(text), images, asked: prompter.asked };
+}
+
+describe('asking for texts', () => {
+  it('asks for what was not given, with description and default', async () => {
+    const text = [
+      { key: 'name', description: 'Who', required: true },
+      { key: 'tone', required: false, default: 'warm' },
+      { key: 'given', required: true },
+    ];
+    const given = { text: new Map([['given', 'g']]) };
+    expect(await ask({ text }, given, ['name', '', 'Ada'], ['tone', ''])).toEqual({
+      text: { given: 'g', name: 'Ada', tone: 'warm' },
+      images: [],
+      asked: ['name: Who', '  needed', 'tone'],
+    });
+  });
+
+  it('leaves out what is optional and left empty', async () => {
+    const text = [{ key: 'note', required: false }];
+    expect((await ask({ text }, {}, ['note', ''])).text).toEqual({});
+  });
+
+  it('offers the choices there are, and none only where nothing is needed', async () => {
+    const choices = ['a', 'b'];
+    const text = [
+      { key: 'x', required: true, choices },
+      { key: 'y', required: false, choices },
+      { key: 'z', required: false, choices, default: 'b' },
+      { key: 'odd', required: false, choices, default: 'c' },
+    ];
+    const answers = [
+      ['x', 'b'],
+      ['y', '(none)'],
+      ['z', ''],
+      ['odd', '(default: c)'],
+    ] as const;
+    expect((await ask({ text }, {}, ...answers)).text).toEqual({ x: 'b', z: 'b' });
+    await expect(ask({ text }, {}, ['x', '(none)'])).rejects.toThrow('(none) is none of a, b');
+  });
+
+  it('joins several choices, within bounds that can be met', async () => {
+    const choices = ['a', 'b', 'c'];
+    const text = [
+      { key: 'x', required: true, choices, multiple: { min: 1, max: 2 } },
+      { key: 'y', required: false, choices, multiple: {}, default: 'a, c' },
+      { key: 'z', required: true, choices, multiple: { min: 9, max: 1 } },
+      { key: 'none', required: false, choices, multiple: {} },
+    ];
+    const answers = [
+      ['x', ['a', 'c']],
+      ['y', ''],
+      ['z', ['a', 'b', 'c']],
+      ['none', []],
+    ] as const;
+    const { text: given, asked } = await ask({ text }, {}, ...answers);
+    expect(given).toEqual({ x: 'a, c', y: 'a, c', z: 'a, b, c' });
+    expect(asked).toEqual(['x: (from 1 to 2)', 'y: (any number)', 'z: (exactly 3)', 'none: (any number)']);
+  });
+});
+
+describe('asking for images', () => {
+  it('asks for those that are left, and tells at once what is no image', async () => {
+    const images = [{ description: 'A cat' }, { description: 'A dog' }];
+    const result = await ask({ images }, { images: ['first.png'] }, [
+      'image 2 of 2',
+      'none.png',
+      'cat.txt',
+      '-',
+      'http://example.com/x.png',
+      'cat.png',
+    ]);
+    expect(result.images).toEqual(['first.png', 'cat.png']);
+    expect(result.asked[0]).toBe('image 2 of 2: A dog');
+    expect(result.asked.slice(1)).toEqual([
+      expect.stringContaining('none.png'),
+      expect.stringContaining('no image'),
+      expect.stringContaining('terminal'),
+      expect.stringContaining('https'),
+    ]);
+  });
+
+  it('takes an https URL', async () => {
+    const url = 'https://example.com/x.png';
+    expect((await ask({ images: [{}] }, {}, ['image', url])).images).toEqual([url]);
+  });
+});
+
+describe('a prompt that does not tell what it takes', () => {
+  it('is given pairs until an empty line, as with --input', async () => {
+    await writeFile(path.join(cwd, 'story.txt'), 'Once');
+    const result = await ask(
+      { known: false },
+      {},
+      ['input', 'topic', 'topic=the sea = deep'],
+      ['input', 'story=@none.txt', 'story=@-', 'story=@story.txt'],
+      ['input', 'at=@@me'],
+      ['input', ''],
+    );
+    expect(result.text).toEqual({ topic: 'the sea = deep', story: 'Once', at: '@me' });
+    expect(result.asked[0]).toContain('an empty line');
+  });
+
+  it('is not asked about where something was given', async () => {
+    const given = { text: new Map([['a', 'b']]) };
+    expect(await ask({ known: false }, given)).toEqual({ text: { a: 'b' }, images: [], asked: [] });
+  });
+});

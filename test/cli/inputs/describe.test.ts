@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeConfig } from '../../../src/cli/inputs/describe.ts';
+
+const UNKNOWN = { known: false, text: [], images: [] };
+
+describe('keyed objects', () => {
+  it('tells keys, descriptions, what is required, defaults and choices', () => {
+    const config = {
+      textInputs: {
+        place: { type: 'string', description: 'Where', required: true },
+        mood: { type: 'string', required: false, default: 'sunny', enum: ['sunny', 'rainy'] },
+        note: { type: 'string', required: false },
+      },
+      imageInputs: [{ description: 'A photo' }, {}],
+    };
+    expect(describeConfig(config)).toEqual({
+      known: true,
+      text: [
+        { key: 'place', description: 'Where', required: true },
+        { key: 'mood', required: false, default: 'sunny', choices: ['sunny', 'rainy'] },
+        { key: 'note', required: false },
+      ],
+      images: [{ description: 'A photo' }, {}],
+    });
+  });
+
+  it('takes a field with a default as optional, even where it says it is required', () => {
+    expect(fieldsOf({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
+      { key: 'topic', required: false, default: '' },
+    ]);
+  });
+
+  it('takes a field that says nothing of it as required', () => {
+    expect(fieldsOf({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
+  });
+
+  it('reads types, descriptions and choices that stand for a whole field', () => {
+    const textInputs = { a: 'string', b: 'string?', c: 'What it is about', d: ['x', 'y'], e: null };
+    expect(fieldsOf({ textInputs })).toEqual([
+      { key: 'a', required: true },
+      { key: 'b', required: false },
+      { key: 'c', required: true, description: 'What it is about' },
+      { key: 'd', required: true, choices: ['x', 'y'] },
+      { key: 'e', required: true },
+    ]);
+  });
+
+  it('reads a list of fields with their keys inside, the first of each key', () => {
+    const textInputs = [{ key: 'a', description: 'first' }, { name: 'b' }, 'c', { key: 'a' }, {}, 7];
+    expect(fieldsOf({ textInputs })).toEqual([
+      { key: 'a', required: true, description: 'first' },
+      { key: 'b', required: true },
+      { key: 'c', required: true },
+    ]);
+  });
+
+  it('knows a prompt that takes nothing from one that does not tell', () => {
+    expect(describeConfig({ textInputs: {}, imageInputs: [] })).toEqual({
+      known: true,
+      text: [],
+      images: [],
+    });
+    expect(describeConfig({ imageInputs: [{}] })).toEqual({ known: true, text: [], images: [{}] });
+  });
+
+  it('takes a name like any other for a name like any other', () => {
+    const config: unknown = JSON.parse(
+      '{"textInputs": {"__proto__": {"description": "p"}, "constructor": "string", "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
+    );
+    expect(fieldsOf(config).map(field => field.key)).toEqual([
+      '__proto__',
+      'constructor',
+      'variables',
+      'inputsJTD',
+    ]);
+    expect(fieldsOf(config)[0]).toEqual({ key: '__proto__', required: true, description: 'p' });
+  });
+});
+
+describe('JSON Type Definition', () => {
+  const inputsJTD = {
+    definitions: { tone: { enum: ['warm', 'cold'] } },
+    properties: {
+      topic: { type: 'string', metadata: { description: 'What about' } },
+      tone: { ref: 'tone' },
+      tags: { elements: { enum: ['a', 'b', 'c'] } },
+    },
+    optionalProperties: {
+      length: { type: 'string' },
+      style: { enum: ['plain'], metadata: { default: 'plain' } },
+    },
+    metadata: { imageCount: 2 },
+  };
+  const described = {
+    known: true,
+    text: [
+      { key: 'topic', description: 'What about', required: true },
+      { key: 'tone', required: true, choices: ['warm', 'cold'] },
+      { key: 'tags', required: true, choices: ['a', 'b', 'c'], multiple: {} },
+      { key: 'length', required: false },
+      { key: 'style', required: false, default: 'plain', choices: ['plain'] },
+    ],
+    images: [{}, {}],
+  };
+
+  it('is read at the top', () => {
+    expect(describeConfig({ inputsJTD })).toEqual(described);
+  });
+
+  it('is read inside textInputs', () => {
+    expect(describeConfig({ textInputs: { inputsJTD } })).toEqual(described);
+  });
+
+  it('lets imageInputs describe the images', () => {
+    expect(
+      describeConfig({ textInputs: { inputsJTD }, imageInputs: [{ description: 'One' }] }).images,
+    ).toEqual([{ description: 'One' }]);
+    expect(
+      describeConfig({ inputsJTD: { properties: {} }, imageInputs: { metadata: { imageCount: 1 } } }),
+    ).toEqual({
+      known: true,
+      text: [],
+      images: [{}],
+    });
+  });
+
+  it('follows references no further than they lead', () => {
+    const definitions = { a: { ref: 'b' }, b: { ref: 'a' } };
+    expect(
+      fieldsOf({ inputsJTD: { definitions, properties: { x: { ref: 'a' }, y: { ref: 'none' } } } }),
+    ).toEqual([
+      { key: 'x', required: true },
+      { key: 'y', required: true },
+    ]);
+  });
+
+  it('does not believe in a million images', () => {
+    expect(describeConfig({ inputsJTD: { metadata: { imageCount: 1e6 } } }).images).toHaveLength(100);
+    expect(describeConfig({ inputsJTD: { properties: {}, metadata: { imageCount: -1 } } }).images).toEqual(
+      [],
+    );
+  });
+});
+
+describe('variables', () => {
+  const variables = {
+    topic: { type: 0, description: 'What about', defaultValues: [], allowEmpty: false },
+    note: { type: 0, allowEmpty: true },
+    blank: { type: 0, defaultValues: [''] },
+    place: { type: 0, defaultValues: ['Rome', 'Oslo'] },
+    tone: { type: 2, options: ['warm', 'cold'], defaultValues: ['cold'] },
+    tags: { type: 2, options: [{ value: 'a' }, { label: 'b' }, 3], multiple: { min: 1, max: 2 } },
+    some: { type: 2, options: ['x', 'y', 'z'], multiple: true, defaultValues: ['x', 'z'] },
+    one: { type: 2, options: ['x'], multiple: false },
+  };
+  const described = [
+    { key: 'topic', description: 'What about', required: true },
+    { key: 'note', required: false },
+    { key: 'blank', required: true },
+    { key: 'place', required: false, default: 'Rome' },
+    { key: 'tone', required: false, default: 'cold', choices: ['warm', 'cold'] },
+    { key: 'tags', required: true, choices: ['a', 'b', '3'], multiple: { min: 1, max: 2 } },
+    { key: 'some', required: false, default: 'x, z', choices: ['x', 'y', 'z'], multiple: {} },
+    { key: 'one', required: true, choices: ['x'] },
+  ];
+
+  it.each([
+    ['at the top', { variables, images: [{ description: 'A photo' }] }],
+    [
+      'inside textInputs',
+      { textInputs: { variables }, imageInputs: { images: [{ description: 'A photo' }] } },
+    ],
+  ])('are read %s', (_where, config) => {
+    expect(describeConfig(config)).toEqual({
+      known: true,
+      text: described,
+      images: [{ description: 'A photo' }],
+    });
+  });
+
+  it('go by the name inside where the key only tells them apart', () => {
+    expect(
+      fieldsOf({ variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } } }),
+    ).toEqual([
+      { key: 'topic', required: true },
+      { key: 'tone', required: true },
+    ]);
+    expect(fieldsOf({ variables: [{ name: 'topic', type: 0 }] })).toEqual([{ key: 'topic', required: true }]);
+  });
+});
+
+describe('anything else', () => {
+  it.each([[{}], [null], [undefined], ['text'], [[]], [7], [{ prompts: {} }], [{ textInputs: 'topic' }]])(
+    'is not known: %j',
+    config => {
+      expect(describeConfig(config)).toEqual(UNKNOWN);
+    },
+  );
+
+  it('never throws, whatever the config holds, and describes only texts', () => {
+    const name = fc.constantFrom(
+      ...[
+        'textInputs',
+        'imageInputs',
+        'inputsJTD',
+        'variables',
+        'images',
+        'properties',
+        'metadata',
+        'imageCount',
+      ],
+      ...[
+        'enum',
+        'elements',
+        'options',
+        'multiple',
+        'min',
+        'defaultValues',
+        'type',
+        '__proto__',
+        'constructor',
+        'ref',
+      ],
+    );
+    const { config } = fc.letrec(tie => ({
+      config: fc.oneof(
+        { depthSize: 'large' },
+        fc.constantFrom<unknown>(0, 2, -1, 1.5, '', 'a', true, null, 1e300),
+        fc.array(tie('config'), { maxLength: 3 }),
+        fc.array(fc.tuple(name, tie('config')), { maxLength: 5 }).map(asJson),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.oneof(config, fc.jsonValue()), value => {
+        const { known, text, images } = describeConfig(value);
+        expect(known || (text.length === 0 && images.length === 0)).toBe(true);
+        expect(new Set(text.map(field => field.key)).size).toBe(text.length);
+        for (const field of text) {
+          expect([field.key, field.default ?? '', ...(field.choices ?? [])].every(isText)).toBe(true);
+          expect(field.required && field.default !== undefined).toBe(false);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+function fieldsOf(config: unknown) {
+  return describeConfig(config).text;
+}
+
+/** An object as a parser makes it, with `__proto__` as a key of its own. */
+function asJson(entries: [string, unknown][]): unknown {
+  return JSON.parse(
+    `{${entries.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`).join(',')}}`,
+  );
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}

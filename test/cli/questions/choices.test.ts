@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { chosenTooFewOrMany, matching } from '../../../src/cli/questions/choices.ts';
+import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/line-choices.ts';
+
+const choices = [
+  { value: 1, name: 'Crème brûlée', description: 'a dessert' },
+  { value: 2, name: 'Ice cream', description: 'a dessert' },
+  { value: 3, name: 'Bread' },
+];
+const values = (words: string) => matching(choices, words).map(choice => choice.value);
+
+describe('filtering choices', () => {
+  it('needs every word, in name or description, whatever the case and accents', () => {
+    expect(values('')).toEqual([1, 2, 3]);
+    expect(values('CREME')).toEqual([1]);
+    expect(values('cre dess')).toEqual([1, 2]);
+    expect(values('pie')).toEqual([]);
+  });
+
+  it('puts names that begin with the words first', () => {
+    expect(matching([{ value: 1, name: 'sandbread' }, choices[2]!], 'bread').map(one => one.value)).toEqual([
+      3, 1,
+    ]);
+  });
+});
+
+describe('a number of choices', () => {
+  it.each([
+    [1, { min: 1, max: 2 }, undefined],
+    [0, { min: 1, max: 2 }, 'Choose from 1 to 2; 0 chosen.'],
+    [3, { max: 2 }, 'Choose at most 2; 3 chosen.'],
+    [1, { min: 2 }, 'Choose at least 2; 1 chosen.'],
+    [1, { min: 2, max: 2 }, 'Choose exactly 2; 1 chosen.'],
+    [9, {}, undefined],
+  ])('%i of %j', (count, bounds, problem) => {
+    expect(chosenTooFewOrMany(count, bounds)).toBe(problem);
+  });
+});
+
+describe('choices in plain lines', () => {
+  it('are numbered and cut to the width', () => {
+    expect(numberedList(choices, 24)).toBe(
+      '  1. Crème brûlée: a de…\n  2. Ice cream: a desse…\n  3. Bread\n',
+    );
+  });
+
+  it('are taken by number, by name, or by words that fit no other', () => {
+    expect(oneChoice(choices, '2')).toEqual({ answer: 2 });
+    expect(oneChoice(choices, 'Bread')).toEqual({ answer: 3 });
+    expect(oneChoice(choices, 'ice')).toEqual({ answer: 2 });
+    expect(oneChoice(choices, 'dessert')).toEqual({ problem: 'More than one choice fits.' });
+    expect(oneChoice(choices, '4')).toEqual({ problem: 'Choose from 1 to 3.' });
+    expect(oneChoice(choices, '')).toEqual({ problem: 'Choose from 1 to 3.' });
+  });
+
+  it('take a name that is a number before the number', () => {
+    expect(
+      oneChoice(
+        [
+          { value: 'a', name: '2' },
+          { value: 'b', name: '1' },
+        ],
+        '1',
+      ),
+    ).toEqual({ answer: 'b' });
+  });
+
+  it('may be several, each once, the defaults where nothing is typed', () => {
+    const question = { message: 'some', choices, defaults: [3], min: 1, max: 2 };
+    expect(severalChoices(question, '1, Bread, 3')).toEqual({ answer: [1, 3] });
+    expect(severalChoices(question, '')).toEqual({ answer: [3] });
+    expect(severalChoices(question, '1,2,3')).toEqual({ problem: 'Choose from 1 to 2; 3 chosen.' });
+    expect(severalChoices(question, '1,x')).toEqual({ problem: 'Choose from 1 to 3.' });
+  });
+});

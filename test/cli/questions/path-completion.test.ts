@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { completePath, meantPath } from '../../../src/cli/questions/path-completion.ts';
+
+let cwd = '';
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), 'completion-'));
+  await mkdir(path.join(cwd, 'pictures/deep'), { recursive: true });
+  const files = [
+    'notes.txt',
+    'pictures/one.png',
+    'pictures/one more.png',
+    'pictures/two.png',
+    '.hidden.png',
+    "it's.png",
+  ];
+  await Promise.all(files.map(file => writeFile(path.join(cwd, file), '')));
+});
+afterEach(() => rm(cwd, { recursive: true }));
+
+const complete = (typed: string) =>
+  completePath(typed, { cwd, home: path.join(cwd, 'pictures'), proposes: name => name.endsWith('.png') });
+const meant = (typed: string) => meantPath(typed, { cwd, home: '/home/ada' });
+
+describe('completing a path', () => {
+  it('goes on as far as there is one way only', () => {
+    expect(complete('p')).toEqual({ text: 'pictures/', candidates: [] });
+    expect(complete('pictures/t')).toEqual({ text: 'pictures/two.png', candidates: [] });
+    expect(complete('pictures/o')).toEqual({ text: 'pictures/one', candidates: ['one more.png', 'one.png'] });
+  });
+
+  it('tells the ways there are, folders and images only', () => {
+    expect(complete('')).toEqual({ text: '', candidates: ["it's.png", 'pictures/'] });
+    expect(complete('pictures/')).toMatchObject({
+      candidates: ['deep/', 'one more.png', 'one.png', 'two.png'],
+    });
+    expect(complete('.h')).toEqual({ text: '.hidden.png', candidates: [] });
+  });
+
+  it('leaves what leads nowhere as it was typed', () => {
+    expect(complete('none/x')).toEqual({ text: 'none/x', candidates: [] });
+    expect(complete('https://example.com/x')).toEqual({ text: 'https://example.com/x', candidates: [] });
+  });
+
+  it('looks into the home directory and absolute folders', () => {
+    expect(complete('~/t')).toEqual({ text: '~/two.png', candidates: [] });
+    expect(complete(`${cwd}/pictures/t`)).toEqual({ text: `${cwd}/pictures/two.png`, candidates: [] });
+  });
+});
+
+describe('the path that was meant', () => {
+  it('expands the home directory', async () => {
+    expect(await meant('~/x.png')).toBe('/home/ada/x.png');
+    expect(await meant('~x.png')).toBe('~x.png');
+  });
+
+  it('takes off what a file dropped on the terminal comes with', async () => {
+    expect(await meant("'pictures/one more.png' ")).toBe('pictures/one more.png');
+    expect(await meant(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
+    expect(await meant("it's.png")).toBe("it's.png");
+  });
+
+  it('takes a file of that very name first', async () => {
+    const name = String.raw`a\ b.png`;
+    await writeFile(path.join(cwd, name), '');
+    expect(await meant(name)).toBe(name);
+  });
+
+  it('leaves what does not exist, and URLs', async () => {
+    expect(await meant('none.png')).toBe('none.png');
+    expect(await meant(' https://example.com/x.png')).toBe('https://example.com/x.png');
+  });
+});
