@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import type { Host } from '../../command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { nearest } from '../../inputs/nearest.ts';
+import { COMPLETION_SCRIPTS, type CompletionShell } from './scripts.ts';
+
+const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
+
+const EXAMPLES = `
+Examples:
+  source <(promptrun completion bash)                                   # in ~/.bashrc
+  source <(promptrun completion zsh)                                    # in ~/.zshrc, after compinit
+  promptrun completion fish > ~/.config/fish/completions/promptrun.fish
+  promptrun completion powershell | Out-String | Invoke-Expression      # in $PROFILE`;
+
+export function declareCompletion(command: Command, host: Host, run = completion): void {
+  command
+    .argument('<shell>', SHELLS.join(', '))
+    .addHelpText('after', EXAMPLES)
+    .action((shell: string) => host.act(command, ctx => run(ctx, { shell })));
+}
+
+/** Prints the completion script of a shell. */
+export async function completion(ctx: Context, { shell }: { readonly shell: string }): Promise<ExitCode> {
+  const known = SHELLS.find(name => name === shell);
+  if (known === undefined) {
+    const guess = nearest(shell, SHELLS);
+    throw usageError(
+      `there is no completion for ${JSON.stringify(shell)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+      `shells are ${SHELLS.join(', ')}`,
+    );
+  }
+  await ctx.io.out(COMPLETION_SCRIPTS[known]);
+  return EXIT.ok;
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { Host } from '../command.ts';
+import type { Context } from '../context.ts';
+import { visible } from '../outputs/sanitise.ts';
+import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
+import type { Candidate } from './candidate.ts';
+import { Known } from './known.ts';
+import type { Line } from './line.ts';
+import { ARGUMENT_SOURCES, FLAG_SOURCES, type Source } from './sources.ts';
+
+/** Everything the word under the cursor may become. A source that can't be read gives nothing. */
+export async function candidatesFor(
+  ctx: Context,
+  root: Command,
+  declare: Host['declare'],
+  { words, current }: Line,
+): Promise<Candidate[]> {
+  const call = await readCall(root, words, declare);
+  if (call === undefined) return [];
+  const { source, prefix } = sourceFor(call, current);
+  const typed = current.slice(prefix.length);
+  const lineCtx = withFlags(ctx, call);
+  const found = await Promise.resolve({ ctx: lineCtx, call, known: new Known(lineCtx), typed })
+    .then(source)
+    .catch(() => []);
+  return found
+    .filter(({ value }) => value.startsWith(typed) && isTypeable(value))
+    .map(candidate => ({ ...candidate, value: prefix + candidate.value }));
+}
+
+const none: Source = () => [];
+
+/** Where candidates come from, and what of the word stands before them. */
+function sourceFor(call: Call, current: string): { readonly source: Source; readonly prefix: string } {
+  if (call.open !== undefined) return { source: flagSource(call, call.open.long), prefix: '' };
+  if (isFlag(current) && !call.onlyOperands) {
+    const flag = flagWithValue(current, call.options);
+    if (flag === undefined) return { source: flagNames, prefix: '' };
+    return { source: flagSource(call, flag.option.long), prefix: flag.prefix };
+  }
+  const isGroup = call.command.commands.length > 0;
+  return { source: isGroup ? commandNames : argumentSource(call), prefix: '' };
+}
+
+function flagSource({ path }: Call, flag = ''): Source {
+  return FLAG_SOURCES[`${path} ${flag}`] ?? FLAG_SOURCES[flag] ?? none;
+}
+
+function argumentSource({ command, path, operands }: Call): Source {
+  const sources = ARGUMENT_SOURCES[path] ?? [];
+  const repeats = command.registeredArguments.at(-1)?.variadic === true;
+  return sources[operands.length] ?? (repeats ? sources.at(-1) : undefined) ?? none;
+}
+
+const commandNames: Source = ({ call: { command } }) =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map(one => ({ value: one.name(), description: one.summary() }));
+
+/** Long names, and short ones where there is no other; a flag that was given comes again only if it may. */
+const flagNames: Source = ({ call: { options, given } }) =>
+  options
+    .filter(option => Array.isArray(option.defaultValue) || !given.has(option.long ?? option.short ?? ''))
+    .map(option => ({ value: option.long ?? option.short ?? '', description: option.description }));
+
+/** The context with the flags of the line that is completed, which choose the service. */
+function withFlags(ctx: Context, { given }: Call): Context {
+  const last = (flag: string): string | undefined => given.get(flag)?.at(-1);
+  const [profile, baseUrl] = [last('--profile'), last('--base-url')];
+  return {
+    ...ctx,
+    globals: {
+      ...ctx.globals,
+      ...(profile !== undefined && { profile }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      insecureHttp: given.has('--insecure-http'),
+    },
+  };
+}
+
+/** What holds a control character can't be typed, and would break the lines the shells read. */
+function isTypeable(value: string): boolean {
+  return !/[\t\n]/u.test(value) && visible(value) === value;
+}

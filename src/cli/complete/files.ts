@@ -1,0 +1,36 @@
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Candidate } from './candidate.ts';
+
+const MOST_FILES = 1000;
+
+/** Files whose path starts with what was typed, and directories to go on into. */
+export async function fileCandidates(
+  typed: string,
+  place: { readonly cwd: string; readonly home: string | undefined },
+  wanted: (name: string) => boolean = () => true,
+): Promise<Candidate[]> {
+  const start = typed.slice(0, typed.lastIndexOf('/') + 1);
+  const hidden = typed.slice(start.length).startsWith('.');
+  const directory = path.resolve(place.cwd, expandHome(start, place.home));
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const candidates: Candidate[] = [];
+  for (const entry of entries.slice(0, MOST_FILES)) {
+    const value = start + entry.name;
+    if (!value.startsWith(typed) || (entry.name.startsWith('.') && !hidden)) continue;
+    if (await isDirectory(directory, entry)) candidates.push({ value: `${value}/`, goesOn: true });
+    else if (wanted(entry.name)) candidates.push({ value });
+  }
+  return candidates;
+}
+
+function expandHome(start: string, home: string | undefined): string {
+  return start.startsWith('~/') && home !== undefined ? path.join(home, start.slice(2)) : start;
+}
+
+async function isDirectory(directory: string, entry: Dirent): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  const target = await stat(path.join(directory, entry.name)).catch(() => undefined);
+  return target?.isDirectory() === true;
+}

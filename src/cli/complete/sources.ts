@@ -1,0 +1,192 @@
+import { MODALITIES, RUN_STATUSES } from '../../wire/index.ts';
+import type { Context } from '../context.ts';
+import { ageOf } from '../outputs/age.ts';
+import { LOCAL_PROFILE } from '../settings/names.ts';
+import { SETTING_KEYS, SETTINGS } from '../settings/setting-keys.ts';
+import type { Call } from './call.ts';
+import type { Candidate } from './candidate.ts';
+import { fileCandidates } from './files.ts';
+import type { Known } from './known.ts';
+
+/** What a source may look at. */
+export interface Asked {
+  readonly ctx: Context;
+  readonly call: Call;
+  readonly known: Known;
+  /** What stands of the word, without the flag it may carry. */
+  readonly typed: string;
+}
+
+/** Gives what a word may be; what does not start as typed is left out later. */
+export type Source = (asked: Asked) => readonly Candidate[] | Promise<readonly Candidate[]>;
+
+export const words =
+  (...values: readonly string[]): Source =>
+  () =>
+    values.map(value => ({ value }));
+
+export const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
+
+const promptFiles: Source = ({ ctx, typed }) =>
+  fileCandidates(typed, placeOf(ctx), name => name.endsWith('.prompt'));
+
+const profiles: Source = ({ ctx }) => [
+  ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
+  { value: LOCAL_PROFILE, description: 'the service built in' },
+];
+
+const aliases: Source = ({ ctx }) =>
+  ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
+
+const targets: Source = async asked => [
+  ...(await aliases(asked)),
+  ...(await promptFiles(asked)),
+  ...(await versions(asked)),
+];
+
+const versions: Source = ({ known }) =>
+  known.prompts().map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
+
+const prompts: Source = ({ known }) => {
+  const titles = new Map(known.prompts().map(({ promptId, title }) => [promptId, title]));
+  return [...titles].map(([value, description]) => ({ value, description }));
+};
+
+const runs: Source = async ({ ctx, known }) =>
+  (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
+    value: runId,
+    description: `${runStatus}, ${ageOf(time, ctx.clock.now())}`,
+  }));
+
+const models: Source = ({ known }) =>
+  known.models().map(({ model, modality }) => ({ value: model, description: modality }));
+
+/** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
+const inputs: Source = async ({ ctx, call, known, typed }) => {
+  const [key, value] = splitPair(typed);
+  if (key !== undefined && value.startsWith('@')) {
+    const found = await fileCandidates(value.slice(1), placeOf(ctx));
+    return found.map(file => ({ ...file, value: `${key}=@${file.value}` }));
+  }
+  const fields = known.inputsOf(call.operands[0]).text;
+  if (key !== undefined) {
+    const { choices = [] } = fields.find(field => field.key === key) ?? {};
+    return choices.map(choice => ({ value: `${key}=${choice}` }));
+  }
+  return keysLeft(
+    call,
+    '--input',
+    fields.map(field => ({ key: field.key, description: field.description ?? '' })),
+  );
+};
+
+/** `key=`, then `key=value` for the values of any model. */
+const runOptions: Source = ({ call, known, typed }) => {
+  const options = known.models().flatMap(model => model.availableRunOptions);
+  const [key] = splitPair(typed);
+  if (key === undefined)
+    return keysLeft(call, '--option', unique(options.map(option => option.key)).map(asKey));
+  const values = options.filter(option => option.key === key).flatMap(option => option.options);
+  return unique(values).map(value => ({ value: `${key}=${value}` }));
+};
+
+const settingKeys: Source = () =>
+  SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
+
+const settingValues: Source = ({ call }) => {
+  const key = SETTING_KEYS.find(known => known === call.operands[0]);
+  return key !== undefined && typeof SETTINGS[key].default === 'boolean'
+    ? [{ value: 'true' }, { value: 'false' }]
+    : [];
+};
+
+const helpTopics: Source = ({ call: { command, operands } }) => {
+  const [group] = operands;
+  const root = command.parent ?? command;
+  const from = group === undefined ? root : root.commands.find(one => one.name() === group);
+  const commands = from === undefined ? [] : from.createHelp().visibleCommands(from);
+  return [
+    ...commands.map(one => ({ value: one.name(), description: one.summary() })),
+    ...(group === undefined ? [{ value: 'environment' }, { value: 'exit-codes' }] : []),
+  ];
+};
+
+/** What the value of a flag may be: by flag, or by command and flag where they differ. */
+export const FLAG_SOURCES: Readonly<Record<string, Source>> = {
+  '--profile': profiles,
+  '--status': words(...RUN_STATUSES),
+  '--modality': words(...MODALITIES),
+  '--model': models,
+  '--starting-after': runs,
+  '--ending-before': runs,
+  '--version-id': versions,
+  'run --input': inputs,
+  'run --option': runOptions,
+  'batch --input': inputs,
+  'batch --option': runOptions,
+  'api --input': files,
+  '--inputs': files,
+  '--image': files,
+  '--from': files,
+  '--out': files,
+  '--save': files,
+  '--prompts': files,
+  '--format': words('csv', 'jsonl'),
+  '--plan': words('pro', 'none'),
+};
+
+/** What the arguments of a command may be, in order; the last one goes for all that follow where it repeats. */
+export const ARGUMENT_SOURCES: Readonly<Record<string, readonly Source[]>> = {
+  run: [targets],
+  batch: [targets],
+  'runs get': [runs],
+  'runs wait': [runs],
+  'runs save': [runs, files],
+  'prompts get': [prompts],
+  'prompts publish': [promptFiles],
+  'versions list': [prompts],
+  'versions get': [versions],
+  'profile use': [profiles],
+  'profile remove': [profiles],
+  'alias set': [aliases, targets],
+  'alias remove': [aliases],
+  'config get': [settingKeys],
+  'config set': [settingKeys, settingValues],
+  'config unset': [settingKeys],
+  api: [
+    words('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+    words('/runs', '/resources', '/me', '/me/credits', '/prompts/publish'),
+  ],
+  completion: [words('bash', 'zsh', 'fish', 'powershell')],
+  help: [helpTopics],
+};
+
+function placeOf({ cwd, env }: Context): { cwd: string; home: string | undefined } {
+  return { cwd, home: env['HOME'] ?? env['USERPROFILE'] };
+}
+
+function splitPair(typed: string): readonly [key: string | undefined, value: string] {
+  const at = typed.indexOf('=');
+  return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
+}
+
+interface Key {
+  readonly key: string;
+  readonly description: string;
+}
+
+/** The keys that were not given yet; one with `=` in it could never be. */
+function keysLeft(call: Call, flag: string, keys: readonly Key[]): Candidate[] {
+  const given = (call.given.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  return keys
+    .filter(({ key }) => !key.includes('=') && !given.includes(key))
+    .map(({ key, description }) => ({ value: `${key}=`, description, goesOn: true }));
+}
+
+function asKey(key: string): Key {
+  return { key, description: '' };
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
