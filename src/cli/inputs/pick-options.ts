@@ -8,12 +8,12 @@ interface Offered {
   readonly models: Set<string>;
 }
 
-/** Lets a person set run options one after the other; nothing to choose where no model has any. */
+/** Lets a person set run options one after the other, as `key=value`; nothing to choose where no model has any. */
 export async function pickOptions(
   ctx: Context,
   connection: Connection,
   modality: number | undefined,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<readonly string[]> {
   const offered = offeredOptions(await modelsOf(ctx, connection), modality);
   const chosen = new Map<string, string>();
   while (offered.size > 0) {
@@ -28,7 +28,7 @@ export async function pickOptions(
       chosen.set(key, value);
     }
   }
-  return chosen;
+  return pairs(chosen);
 }
 
 /** Options are never needed, so a service that can't tell them stops nothing. */
@@ -62,7 +62,7 @@ async function pickKey(
   offered: ReadonlyMap<string, Offered>,
   chosen: ReadonlyMap<string, string>,
 ): Promise<string | undefined> {
-  const set = [...chosen].map(([key, value]) => `${key}=${value}`);
+  const set = pairs(chosen);
   const choices: Choice<string | undefined>[] = [
     { value: undefined, name: set.length === 0 ? 'the defaults' : `go on with ${set.join(' ')}` },
     ...[...offered].map(([key, { values, models }]) => ({
@@ -86,4 +86,8 @@ async function pickValue(
   ];
   const prompter = await ctx.prompter();
   return prompter.choice<string | undefined>({ message: key, choices }, ctx.signal);
+}
+
+function pairs(chosen: ReadonlyMap<string, string>): readonly string[] {
+  return [...chosen].map(([key, value]) => `${key}=${value}`);
 }

@@ -1,6 +1,5 @@
 import type { PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { usageError } from '../errors.ts';
 import { ageOf } from '../outputs/age.ts';
 import { pickOptions } from './pick-options.ts';
 import { type PickedPrompt, pickPrompt } from './pick-prompt.ts';
@@ -9,26 +8,19 @@ import { type PickedPrompt, pickPrompt } from './pick-prompt.ts';
 export interface Picked {
   /** An alias or a prompt version. */
   readonly target: string;
-  readonly options: ReadonlyMap<string, string>;
+  /** Run options as `--option` takes them. */
+  readonly options: readonly string[];
 }
 
-/**
- * Lets a person choose what to run: prompt, version, run options; what `given` names already is not asked for.
- *
- * @throws {CliError} USAGE_ERROR where nobody can be asked
- */
-export async function pickRun(ctx: Context, given: ReadonlyMap<string, string>): Promise<Picked> {
-  if (!ctx.interactive) {
-    throw usageError(
-      'what to run is missing',
-      'give an alias, a prompt file, an id or a slug: promptrun run <target>',
-      'find prompts with: promptrun prompts search <words>',
-    );
-  }
-  const connection = await ctx.connection();
+/** Lets a person choose prompt and version, and run options where none were given. */
+export async function pickRun(
+  ctx: Context,
+  connection: Connection,
+  given: readonly string[],
+): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
   const target = prompt.alias ?? (await pickVersion(ctx, connection, prompt));
-  const options = given.size > 0 ? given : await pickOptions(ctx, connection, prompt.modality);
+  const options = given.length > 0 ? given : await pickOptions(ctx, connection, prompt.modality);
   return { target, options };
 }
 

@@ -25,7 +25,7 @@ export async function prepareRun(
   flags: RunFlags,
 ): Promise<PreparedRun> {
   if (target === undefined && !ctx.interactive) throw missingTarget();
-  const options = parseOptions(flags.option);
+  parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
@@ -33,11 +33,18 @@ export async function prepareRun(
   });
   const images = await openImages(ctx, given.images);
   const connection = await ctx.connection();
-  const name = target ?? (await pickTarget(ctx, connection));
+  const { name, option } =
+    target === undefined ? await pick(ctx, connection, flags) : { name: target, ...flags };
+  const options = parseOptions(option);
   const found = await resolveTarget(ctx, connection, name);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
   const { resolved, inputs } = ctx.interactive
-    ? await askForTheRest(ctx, connection, { name, resolved: found }, { target, given, flags })
+    ? await askForTheRest(
+        ctx,
+        connection,
+        { name, resolved: found },
+        { target, given, flags: { ...flags, option } },
+      )
     : checkKnown(connection, found, given);
   const asked = await openImages(ctx, inputs.images.slice(images.length));
   const { promptVersionId, mayBePrompt } = resolved;
@@ -58,10 +65,14 @@ function checkKnown(
   return { resolved, inputs };
 }
 
-async function pickTarget(ctx: Context, connection: Connection): Promise<string> {
-  const { pickPrompt } = await import('../../inputs/pick-prompt.ts');
-  const { alias, promptVersionId } = await pickPrompt(ctx, connection);
-  return alias ?? promptVersionId;
+async function pick(
+  ctx: Context,
+  connection: Connection,
+  flags: RunFlags,
+): Promise<{ name: string; option: readonly string[] }> {
+  const { pickRun } = await import('../../inputs/pick.ts');
+  const { target, options } = await pickRun(ctx, connection, flags.option);
+  return { name: target, option: options };
 }
 
 function missingTarget(): Error {
