@@ -4,10 +4,10 @@ import { RateLimitError, WaitTimeoutError } from './errors.ts';
 import { isPassing, MAX_RETRY_AFTER_MS } from './retry.ts';
 
 const FIRST_INTERVAL_MS = 1000;
-const LAST_INTERVAL_MS = 10_000;
+const LAST_INTERVAL_MS = 9000;
 const GROWTH = 1.5;
-// Each interval is shortened or lengthened by up to this share, so that many waiting clients don't ask in step.
-const JITTER = 0.2;
+// Each interval is lengthened by up to this share, so that many waiting clients don't ask in step.
+const JITTER = 0.1;
 
 /** What a poll found. */
 export interface PollEvent {
@@ -83,7 +83,7 @@ async function poll(
 
 function interval(step: number, random: () => number): number {
   const ms = Math.min(FIRST_INTERVAL_MS * GROWTH ** step, LAST_INTERVAL_MS);
-  return ms * (1 - JITTER + 2 * JITTER * random());
+  return ms * (1 + JITTER * random());
 }
 
 function askedToWait(error: unknown): number {

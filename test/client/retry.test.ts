@@ -58,7 +58,7 @@ describe('retryDelay', () => {
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), random => {
         const options = { method: 'GET', error: failed, attempt: 3, maxAttempts: 4, retryAfterMs: undefined };
         const wait = retryDelay(options, () => random) ?? 0;
-        return wait >= 1000 && wait < 2000;
+        return wait >= 1000 && wait <= 2000;
       }),
     );
   });

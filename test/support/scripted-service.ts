@@ -63,6 +63,8 @@ export interface PlainAnswer {
   readonly body?: unknown;
   /** Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all of it. */
   readonly cutAfter?: number;
+  /** Sends the body, then nothing, and leaves the connection open. */
+  readonly stayOpen?: boolean;
   /** Sends the body in pieces of so many bytes, each once the one before is out. */
   readonly dripBytes?: number;
 }
@@ -83,6 +85,8 @@ export interface Call {
   /** Parsed JSON, or the text where it is none; undefined where there was none. */
   readonly body: unknown;
   readonly bytes: Buffer;
+  /** The caller's port, the same for calls over the same connection. */
+  readonly port: number;
 }
 
 /** A success in the envelope. */
@@ -247,6 +251,7 @@ function callOf(request: IncomingMessage, bytes: Buffer): Call {
     headers: request.headers,
     body: text === '' ? undefined : parsed(text),
     bytes,
+    port: request.socket.remotePort ?? 0,
   };
 }
 
@@ -266,7 +271,7 @@ async function respond(response: ServerResponse, answer: PlainAnswer | Fault): P
 }
 
 async function send(response: ServerResponse, answer: PlainAnswer): Promise<void> {
-  const { status = 200, headers = {}, body = '', cutAfter, dripBytes } = answer;
+  const { status = 200, headers = {}, body = '', cutAfter, dripBytes, stayOpen } = answer;
   const plain = typeof body === 'string' || body instanceof Uint8Array;
   const bytes = Buffer.from(plain ? body : JSON.stringify(body));
   response.writeHead(status, {
@@ -280,6 +285,7 @@ async function send(response: ServerResponse, answer: PlainAnswer): Promise<void
   for (let start = 0; start < sent.byteLength; start += size) {
     await new Promise<void>(resolve => response.write(sent.subarray(start, start + size), () => resolve()));
   }
+  if (stayOpen) return;
   if (cutAfter === undefined) response.end();
   else response.socket?.destroy();
 }

@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ClientOptions } from '../../src/client/client.ts';
+import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import {
+  deadBaseUrl,
+  type Exchange,
+  failure,
+  html,
+  type ScriptedService,
+  type ScriptedAnswer,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+const POST = { promptVersionId: 'v', inputs: {} };
+const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+const serverError = failure(500, 'SERVER_ERROR', 'x');
+const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
+const cut = { ...success(run), cutAfter: 10 };
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl);
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+describe('a GET', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['a connection reset before the request was read', 'reset-before-body'],
+    ['a connection reset after it', 'reset-after-body'],
+    ['a connection closed without an answer', 'close'],
+    ['an answer cut short', cut],
+    ['an envelope with 500', serverError],
+    ['an error page with 502', html(502)],
+    ['an error page with 504', html(504)],
+    ['an empty 503', { status: 503 }],
+    ['429', limited],
+    ['429 without an envelope', html(429)],
+  ])('survives %s', async (_, fault) => {
+    await scripted({ answer: fault }, { answer: fault }, { answer: fault }, { answer: success(run) });
+    await expect(client.runs.get('r')).resolves.toEqual(run);
+    expect(client.slept).toEqual([500, 1000, 2000]);
+  });
+
+  it.each<[string, ScriptedAnswer, typeof NetworkError | typeof ServiceError | typeof ProtocolError]>([
+    ['resets', 'reset-after-body', NetworkError],
+    ['cut answers', cut, NetworkError],
+    ['500', serverError, ServiceError],
+    ['502 pages', html(502), ProtocolError],
+    ['429', limited, RateLimitError],
+  ])('gives up after four requests that ended in %s', async (_, fault, type) => {
+    await scripted({ answer: fault, times: 4 });
+    await errorOf<Error>(client.runs.get('r'), type);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['truncated JSON', { body: '{"status":' }],
+    ['a page with 200', html(200)],
+    ['404', failure(404, 'NOT_FOUND_ERROR', 'x')],
+    ['200 that is no success', failure(200, 'SERVER_ODD', 'x')],
+  ])('is not repeated after %s', async (_, answer) => {
+    await scripted({ answer });
+    await errorOf(client.runs.get('r'), Error);
+    expect(client.slept).toEqual([]);
+  });
+
+  it('takes an answer that comes drop by drop', async () => {
+    await scripted({ answer: { ...success(run), dripBytes: 1 } });
+    await expect(client.runs.get('r')).resolves.toEqual(run);
+  });
+
+  it('can be told not to be repeated', async () => {
+    await scripted({ answer: limited });
+    await errorOf(client.runs.get('r', { retries: 0 }), RateLimitError);
+  });
+
+  it('bounds each try', async () => {
+    await scripted({ answer: 'silence', times: 2 });
+    const error = await errorOf(client.runs.get('r', { timeoutMs: 50, retries: 1 }), NetworkError);
+    expect(error.message).toContain('in time');
+    expect(error.nothingSent).toBe(false);
+  });
+});
+
+describe('a POST', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['a reset before the body was read', 'reset-before-body'],
+    ['a reset after it', 'reset-after-body'],
+    ['a closed connection', 'close'],
+    ['an answer cut short', cut],
+    ['an envelope with 500', serverError],
+    ['an error page with 502', html(502)],
+    ['an error page with 504', html(504)],
+    ['truncated JSON', { body: '{"status":' }],
+  ])('is never sent again after %s', async (_, fault) => {
+    await scripted({ answer: fault });
+    const error = await errorOf(client.runs.create(POST), Error);
+    if (error instanceof NetworkError) expect(error.nothingSent).toBe(false);
+    expect(client.slept).toEqual([]);
+  });
+
+  it('is repeated on 429, as long as it is asked to wait', async () => {
+    const answer = { ...limited, headers: { 'retry-after': '7' } };
+    await scripted({ answer, times: 3 }, { expect: { body: POST }, answer: success(run) });
+    await expect(client.runs.create(POST)).resolves.toEqual(run);
+    expect(client.slept).toEqual([7000, 7000, 7000]);
+  });
+
+  it('sends a streamed body again from its start', async () => {
+    await scripted({ answer: limited }, { expect: { body: POST }, answer: success(run) });
+    const text = JSON.stringify(POST);
+    const body = { length: text.length, chunks: () => letters(text) };
+    await expect(client.runs.create({ promptVersionId: 'v', body })).resolves.toEqual(run);
+  });
+
+  it('never goes over a connection that was used before', async () => {
+    const ports: unknown[] = [];
+    const answer = (call: { port: number }): ReturnType<typeof success> => {
+      ports.push(call.port);
+      return success(run);
+    };
+    await scripted({ answer, times: 4 });
+    await client.runs.get('r');
+    await client.runs.create(POST);
+    await client.runs.create(POST);
+    await client.runs.get('r');
+    expect(new Set(ports).size).toBe(3);
+    expect(ports[3]).toBe(ports[0]);
+  });
+});
+
+describe('where nobody listens', () => {
+  it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
+    await scripted();
+    client = new TestClient(await deadBaseUrl());
+    let sent = 0;
+    const onSent = (): number => sent++;
+    const error = await errorOf(client.request(method, '/runs', { onSent }), NetworkError);
+    expect(error).toMatchObject({ nothingSent: true, status: 'NETWORK_ERROR', httpStatus: undefined });
+    expect(error.message).toMatch(
+      /can't connect to http:\/\/127\.0\.0\.1:\d+: connection refused \(ECONNREFUSED\)/,
+    );
+    expect(client.slept).toHaveLength(3);
+    expect(sent).toBe(0);
+  });
+});
+
+describe('Retry-After', () => {
+  it('may be a date, read by the clock of the service', async () => {
+    const headers = { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'retry-after': 'Fri, 02 Jan 2026 03:04:47 GMT' };
+    await scripted({ answer: { ...limited, headers } }, { answer: success(run) });
+    await client.runs.get('r');
+    expect(client.slept).toEqual([42_000]);
+  });
+
+  it('counts on 503 and without an envelope as well', async () => {
+    const headers = { 'retry-after': '9' };
+    await scripted(
+      { answer: { ...html(503), headers } },
+      { answer: { ...html(429), headers } },
+      { answer: success(run) },
+    );
+    await client.runs.get('r');
+    expect(client.slept).toEqual([9000, 9000]);
+  });
+
+  it.each(['GET', 'POST'])('of more than a minute makes a %s give up at once', async method => {
+    await scripted({ answer: { ...limited, headers: { 'retry-after': '61' } } });
+    const error = await errorOf(client.request(method, '/runs'), RateLimitError);
+    expect(error.retryAfterMs).toBe(61_000);
+    expect(client.slept).toEqual([]);
+  });
+});
+
+describe('an aborted signal', () => {
+  const reason = new Error('enough');
+
+  it('ends a request before it is sent', async () => {
+    await scripted();
+    await expect(client.runs.get('r', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['is not answered', 'silence'],
+    ['is half answered', { headers: { 'content-length': '100' }, body: '{', stayOpen: true }],
+  ])('ends a request that %s', async (_, answer) => {
+    const controller = new AbortController();
+    await scripted({
+      answer: () => {
+        setImmediate(() => controller.abort(reason));
+        return answer as Exclude<ScriptedAnswer, (...args: never[]) => unknown>;
+      },
+    });
+    await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('ends the wait before the next try', async () => {
+    await scripted({ answer: serverError });
+    const controller = new AbortController();
+    const options: Partial<ClientOptions> = {
+      onEvent: ({ kind }) => {
+        if (kind === 'retry') controller.abort(reason);
+      },
+    };
+    client = new TestClient(service.baseUrl, options);
+    await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('leaves no listener behind', async () => {
+    await scripted({ answer: success(run), times: 3 });
+    const signal = new CountingSignal();
+    for (let i = 0; i < 3; i++) await client.runs.get('r', { signal: signal.signal });
+    expect(signal.listeners).toBe(0);
+  });
+});
+
+describe('events', () => {
+  it('tell of each try, with its time, and of each wait', async () => {
+    await scripted({ answer: 'reset-after-body' }, { answer: serverError }, { answer: success(run) });
+    await client.runs.get('r');
+    const url = `${service.baseUrl}/runs/r`;
+    const ms = expect.any(Number) as number;
+    expect(client.events).toEqual([
+      { kind: 'request', method: 'GET', url, attempt: 1 },
+      {
+        kind: 'failure',
+        method: 'GET',
+        url,
+        attempt: 1,
+        ms,
+        message: expect.stringContaining('reset') as string,
+      },
+      { kind: 'retry', method: 'GET', url, attempt: 1, waitMs: 500 },
+      { kind: 'request', method: 'GET', url, attempt: 2 },
+      { kind: 'answer', method: 'GET', url, attempt: 2, ms, status: 500 },
+      { kind: 'retry', method: 'GET', url, attempt: 2, waitMs: 1000 },
+      { kind: 'request', method: 'GET', url, attempt: 3 },
+      { kind: 'answer', method: 'GET', url, attempt: 3, ms, status: 200 },
+    ]);
+  });
+});
+
+async function* letters(text: string): AsyncGenerator<Uint8Array> {
+  for (const letter of text) yield Buffer.from(letter);
+}
+
+/** Counts who listens to it. */
+class CountingSignal {
+  readonly signal = new AbortController().signal;
+  listeners = 0;
+
+  constructor() {
+    const { signal } = this;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      this.listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      this.listeners--;
+      remove(...args);
+    };
+  }
+}

@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  NotFoundError,
+  ProtocolError,
+  UnauthorizedError,
+  WaitTimeoutError,
+} from '../../src/client/errors.ts';
+import { type PollEvent, waitForRun } from '../../src/client/poll.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedAnswer,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+const running = success({ runId: 'r', runStatus: 'running', outputs: [], tokens: 0 });
+const queued = success({ runId: 'r', runStatus: 'queued', outputs: [], tokens: 0 });
+const done = { runId: 'r', runStatus: 'succeeded', outputs: [{ type: 'text', data: 'x' }], tokens: 3 };
+const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl, { random: () => 0 });
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+describe('waitForRun', () => {
+  it.each(['succeeded', 'failed'])('gives the run once it has %s', async runStatus => {
+    const run = { ...done, runStatus };
+    const expect_ = { method: 'GET', path: '/runs/r' };
+    await scripted(
+      { expect: expect_, answer: queued },
+      { expect: expect_, answer: running },
+      { expect: expect_, answer: success(run) },
+    );
+    await expect(waitForRun(client, 'r')).resolves.toEqual(run);
+  });
+
+  it('asks at once, then from every second up to every ten', async () => {
+    await scripted({ answer: running, times: 9 }, { answer: success(done) });
+    await waitForRun(client, 'r');
+    expect(client.slept.map(Math.round)).toEqual([1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000]);
+  });
+
+  it('can let one interval pass first', async () => {
+    await scripted({ answer: success(done) });
+    await waitForRun(client, 'r', { delayFirst: true });
+    expect(client.slept).toEqual([1000]);
+  });
+
+  it('spreads its intervals', async () => {
+    await scripted({ answer: running }, { answer: running }, { answer: success(done) });
+    const chances = [0, 1];
+    await waitForRun(client, 'r', { random: () => chances.shift() ?? 0 });
+    expect(client.slept.map(Math.round)).toEqual([1000, 1650]);
+  });
+
+  it('waits out faults that pass', async () => {
+    const faults: ScriptedAnswer[] = [
+      'reset-after-body',
+      failure(500, 'SERVER_ERROR', 'x'),
+      html(502),
+      html(504),
+      limited,
+      'close',
+      { ...running, cutAfter: 4 },
+    ];
+    await scripted(...faults.map(answer => ({ answer })), { answer: success(done) });
+    const events: PollEvent[] = [];
+    await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(done);
+    expect(events.map(({ polls }) => polls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(events.filter(({ error }) => error !== undefined)).toHaveLength(7);
+    expect(events.at(-1)?.run).toEqual(done);
+  });
+
+  it('waits as long as a 429 asks for, at most a minute', async () => {
+    await scripted(
+      { answer: { ...limited, headers: { 'retry-after': '30' } } },
+      { answer: { ...limited, headers: { 'retry-after': '3600' } } },
+      { answer: success(done) },
+    );
+    await waitForRun(client, 'r');
+    expect(client.slept).toEqual([30_000, 60_000]);
+  });
+
+  it.each<[ScriptedAnswer, abstract new (...args: never[]) => Error]>([
+    [failure(404, 'NOT_FOUND_ERROR', 'x'), NotFoundError],
+    [failure(401, 'UNAUTHORIZED_ERROR', 'x'), UnauthorizedError],
+    [html(200), ProtocolError],
+    [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
+  ])('is ended by what does not pass', async (answer, type) => {
+    await scripted({ answer: running }, { answer });
+    await errorOf(waitForRun(client, 'r'), type);
+  });
+
+  it('gives up when its time is over, naming the run', async () => {
+    await scripted({ answer: running, times: 3 });
+    const error = await errorOf(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
+    expect(error.runId).toBe('r');
+    const waited = client.slept.reduce((sum, ms) => sum + ms);
+    expect(waited).toBeLessThanOrEqual(3000);
+  });
+
+  it('is ended at once by its signal', async () => {
+    await scripted({ answer: running, times: 2 });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const onPoll = ({ polls }: PollEvent): void => {
+      if (polls === 2) controller.abort(reason);
+    };
+    await expect(waitForRun(client, 'r', { signal: controller.signal, onPoll })).rejects.toBe(reason);
+  });
+});

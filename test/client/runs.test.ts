@@ -1,0 +1,208 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { InvalidRequestError, ProtocolError } from '../../src/client/errors.ts';
+import type { RunRow } from '../../src/wire/index.ts';
+import { errorOf, KEY, TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl);
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+function rows(first: number, count: number): Pick<RunRow, 'runId' | 'runStatus'>[] {
+  return Array.from({ length: count }, (_, i) => ({ runId: `r${first + i}`, runStatus: 'succeeded' }));
+}
+
+const page = (first: number, count: number, hasMore: boolean): ReturnType<typeof success> =>
+  success({ rows: rows(first, count), hasMore });
+
+async function ids(source: AsyncIterable<RunRow>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const { runId } of source) all.push(runId);
+  return all;
+}
+
+const named = (count: number): string[] => rows(1, count).map(({ runId }) => runId);
+
+describe('the list of runs', () => {
+  it('is asked as the query says, and nothing more', async () => {
+    const query = { limit: 3, startingAfter: 'a', status: 'failed', since: 1, until: 2 } as const;
+    await scripted(
+      {
+        expect: {
+          path: '/runs',
+          query: { limit: '3', startingAfter: 'a', status: 'failed', since: '1', until: '2' },
+        },
+        answer: page(1, 1, false),
+      },
+      { expect: { path: '/runs', query: { limit: null, status: null } }, answer: page(1, 1, true) },
+    );
+    await client.runs.list(query);
+    await expect(client.runs.list()).resolves.toMatchObject({ hasMore: true });
+  });
+
+  it('goes on page by page to its end', async () => {
+    await scripted(
+      {
+        expect: { query: { limit: '50', startingAfter: null, status: 'failed' } },
+        answer: page(1, 50, true),
+      },
+      {
+        expect: { query: { limit: '50', startingAfter: 'r50', status: 'failed' } },
+        answer: page(51, 50, true),
+      },
+      {
+        expect: { query: { limit: '50', startingAfter: 'r100', status: 'failed' } },
+        answer: page(101, 7, false),
+      },
+    );
+    expect(await ids(client.runs.all({ status: 'failed' }))).toEqual(named(107));
+  });
+
+  it('asks for no more rows than are wanted', async () => {
+    await scripted(
+      { expect: { query: { limit: '50', startingAfter: 'x' } }, answer: page(1, 50, true) },
+      { expect: { query: { limit: '10', startingAfter: 'r50' } }, answer: page(51, 10, true) },
+    );
+    expect(await ids(client.runs.all({ limit: 60, startingAfter: 'x' }))).toEqual(named(60));
+  });
+
+  it('gives no more rows than are wanted, whatever the service sends', async () => {
+    await scripted({ answer: page(1, 50, true) });
+    expect(await ids(client.runs.all({ limit: 2 }))).toEqual(named(2));
+  });
+
+  it('asks for a page only when it is wanted', async () => {
+    await scripted({ answer: page(1, 50, true) });
+    for await (const { runId } of client.runs.all()) if (runId === 'r50') break;
+  });
+
+  it('pages backwards, the newest first all the same', async () => {
+    await scripted(
+      { expect: { query: { limit: '50', endingBefore: 'x' } }, answer: page(21, 50, true) },
+      { expect: { query: { limit: '20', endingBefore: 'r21' } }, answer: page(1, 20, true) },
+    );
+    expect(await ids(client.runs.all({ limit: 70, endingBefore: 'x' }))).toEqual(named(70));
+  });
+
+  it('backwards, keeps the rows next to the cursor', async () => {
+    await scripted({ answer: page(1, 5, true) });
+    expect(await ids(client.runs.all({ limit: 2, endingBefore: 'x' }))).toEqual(['r4', 'r5']);
+  });
+
+  it('ends at an empty page, and at one that comes again', async () => {
+    await scripted({ answer: page(1, 0, true) }, { answer: page(1, 2, true), times: 2 });
+    expect(await ids(client.runs.all())).toEqual([]);
+    const error = await errorOf(ids(client.runs.all()), ProtocolError);
+    expect(error.message).toContain('again');
+  });
+});
+
+describe('requests', () => {
+  const prompt = { promptVersionId: 'v', promptId: 'p' };
+
+  it('go where the interface says, with the key and nothing that is not needed', async () => {
+    const headers = {
+      authorization: `Bearer ${KEY}`,
+      'cli-agent': null,
+      'content-type': null,
+      'user-agent': 'promptrun',
+    };
+    await scripted(
+      {
+        expect: { method: 'GET', path: '/prompts/p', query: { versionId: null }, headers },
+        answer: success(prompt),
+      },
+      { expect: { path: '/prompts/p', query: { versionId: 'v' } }, answer: success(prompt) },
+      {
+        expect: { path: '/prompts/publish', query: { q: 'two words & more' } },
+        answer: success({ rows: [] }),
+      },
+      { expect: { path: '/prompts/p/versions' }, answer: success({ versions: [] }) },
+      { expect: { path: '/prompt-versions/v' }, answer: success(prompt) },
+      { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
+      { expect: { path: '/me' }, answer: success({}) },
+      { expect: { path: '/me/credits' }, answer: success({ credits: 5 }) },
+    );
+    await client.prompts.get('p');
+    await client.prompts.get('p', { versionId: 'v' });
+    await client.prompts.search('  two words & more ');
+    await client.versions.list('p');
+    await client.versions.get('v');
+    await client.resources.get();
+    await client.account.get();
+    await expect(client.account.credits()).resolves.toEqual({ credits: 5 });
+  });
+
+  it('of a creation send its JSON with its length', async () => {
+    const body = { promptVersionId: 'v', inputs: { textInputs: { name: 'Zoë' } } };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': String(JSON.stringify(body).length + 1),
+    };
+    await scripted({
+      expect: { method: 'POST', path: '/runs', headers, body },
+      answer: success({ ...rows(1, 1)[0], outputs: [] }),
+    });
+    await client.runs.create(body);
+  });
+
+  it.each(['', '   ', 'x'.repeat(201)])('for a search of %j are refused', async words => {
+    await scripted();
+    await errorOf(client.prompts.search(words), InvalidRequestError);
+  });
+
+  it.each(['..', 'a/../b', ''])('for an id %j are refused', async id => {
+    await scripted();
+    await errorOf(client.runs.get(id), InvalidRequestError);
+    await errorOf(client.prompts.get(id), InvalidRequestError);
+    await errorOf(client.request('GET', `/runs/../${id}`), InvalidRequestError);
+  });
+});
+
+describe('the resources hash', () => {
+  it('is sent once it is held, asked at each request', async () => {
+    await scripted(
+      { expect: { headers: { 'cli-agent': null } }, answer: success({}) },
+      { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },
+    );
+    let hash: string | undefined;
+    client = new TestClient(service.baseUrl, { agentHash: () => hash });
+    await client.account.get();
+    hash = 'hash';
+    await client.account.get();
+  });
+
+  it('is out of date when any answer says so, except that to the resources themselves', async () => {
+    const stale = { 'action-require': '' };
+    await scripted(
+      { answer: success({}) },
+      { answer: success({}, stale) },
+      { answer: { status: 404, headers: stale, body: { status: 'NOT_FOUND_ERROR' } } },
+      { answer: success({ hash: 'h', resources: { models: [] } }, stale) },
+    );
+    let asked = 0;
+    client = new TestClient(service.baseUrl, { onActionRequire: () => asked++ });
+    await client.account.get();
+    expect(asked).toBe(0);
+    await client.account.get();
+    await client.raw('GET', '/x');
+    expect(asked).toBe(2);
+    await client.resources.get();
+    expect(asked).toBe(2);
+  });
+});
