@@ -1,0 +1,92 @@
+import type { FastifyRequest } from 'fastify';
+import { SYNC_WINDOW_MS } from '../wire/index.ts';
+import { buildApp } from './app.ts';
+import type { Clock } from './clock.ts';
+import { createDefinitions } from './definitions.ts';
+import { createEngines } from './engines/index.ts';
+import { createExecutor } from './executor.ts';
+import { faultReporter } from './fault-reporter.ts';
+import type { HousekeepingOptions } from './housekeeping.ts';
+import type { App } from './http/app-type.ts';
+import { keyHash } from './http/auth.ts';
+import { keyUseNotes } from './http/key-use.ts';
+import { rateLimiter } from './http/rate-limit.ts';
+import { loadImageInputs } from './images/index.ts';
+import { inputFiles } from './input-files.ts';
+import { localUser, newKeyText } from './keys.ts';
+import { openMedia } from './media.ts';
+import { loadModels, type ModelTable } from './models/index.ts';
+import { resourcesView } from './resources-view.ts';
+import { Runner } from './runner.ts';
+import { seedSamples } from './seed.ts';
+import type { ServiceOptions } from './service-options.ts';
+import type { Store } from './store/store.ts';
+import { workerLocks } from './store/worker-locks.ts';
+
+/** The parts of a service, put together but not yet at work. */
+export interface Parts {
+  readonly app: App;
+  readonly runner: Runner;
+  readonly models: ModelTable;
+  readonly sessionKey: string;
+  readonly housekeeping: HousekeepingOptions;
+}
+
+export interface ComposeOptions extends ServiceOptions {
+  onNotice: (line: string) => void;
+  clock: Clock;
+  /** The origin that media URLs of an answer begin with. */
+  origin: (request: FastifyRequest) => string;
+  /** Aborted once no new request is to be taken. */
+  closing: AbortSignal;
+  /** Aborted once requests in flight are to be given up. */
+  stopped: AbortSignal;
+}
+
+/** Each line says what a part depends on. */
+export async function compose(store: Store, options: ComposeOptions): Promise<Parts> {
+  const { dataDir, clock, onNotice, closing, stopped, origin, rateLimit, env = process.env } = options;
+  const onFault = faultReporter(onNotice, clock);
+  const sessionKey = newKeyText();
+  const user = await localUser(store);
+  await seedSamples(store, clock);
+
+  const models = await loadModels({
+    dataDir,
+    env,
+    onProblem: error => onNotice(`models not read: ${error.message}`),
+  });
+  const resources = resourcesView(models);
+  const definitions = createDefinitions(store);
+  const engines = createEngines({ env });
+  const media = await openMedia(dataDir, store, clock);
+  const inputs = inputFiles(dataDir, clock);
+  const locks = workerLocks(dataDir, clock);
+  const executor = createExecutor({ definitions, models, engines, inputs, media, clock });
+  const runner = new Runner({ store, executor, locks, clock, onFault, parallel: options.parallel });
+  const app = await buildApp({
+    services: {
+      store,
+      runner,
+      definitions,
+      models,
+      resources,
+      media,
+      inputs,
+      clock,
+      syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
+      origin,
+      loadImages: images => loadImageInputs(images, { signal: stopped }),
+    },
+    auth: {
+      store,
+      sessionKey: { hash: keyHash(sessionKey), userId: user.id },
+      limiter: rateLimit === undefined ? undefined : rateLimiter(rateLimit, clock),
+      resourcesHash: () => resources.hash(),
+      noteUse: keyUseNotes(store, clock, onFault),
+    },
+    closing,
+    onFault,
+  });
+  return { app, runner, models, sessionKey, housekeeping: { store, media, inputs, locks, clock, onFault } };
+}

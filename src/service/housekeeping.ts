@@ -1,0 +1,32 @@
+import type { Clock } from './clock.ts';
+import type { InputFiles } from './input-files.ts';
+import type { Media } from './media.ts';
+import type { Store } from './store/store.ts';
+import type { WorkerLocks } from './store/worker-locks.ts';
+
+export interface HousekeepingOptions {
+  store: Store;
+  media: Media;
+  inputs: InputFiles;
+  locks: WorkerLocks;
+  clock: Clock;
+  onFault: (error: unknown) => void;
+}
+
+const EVERY_MS = 60 * 60 * 1000;
+
+/** Clears away what has expired or was left behind, now and every hour until `stop` is aborted. */
+export async function keepHouse(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await clearAway(options).catch(options.onFault);
+    await options.clock.sleep(EVERY_MS, stop).catch(() => {});
+  }
+}
+
+async function clearAway({ store, media, inputs, locks }: HousekeepingOptions): Promise<void> {
+  await media.sweep();
+  await locks.sweep();
+  const kept = await inputs.leftBehind();
+  const needed = await store.queue.unfinished(kept);
+  for (const runId of kept) if (!needed.has(runId)) await inputs.remove(runId);
+}

@@ -1,0 +1,3 @@
+export { type KeyView, type LocalStore, openStore } from './local-store.ts';
+export type { Service, ServiceOptions } from './service-options.ts';
+export { startService } from './start-service.ts';

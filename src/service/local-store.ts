@@ -1,0 +1,84 @@
+import { type Clock, systemClock } from './clock.ts';
+import { createKey, localUser } from './keys.ts';
+import { loadModels, type ModelTable } from './models/index.ts';
+import type { Env } from './models/openai.ts';
+import { readPromptFile } from './prompts/index.ts';
+import { type Published, publishPrompt } from './publish.ts';
+import { seedSamples } from './seed.ts';
+import type { StoredKey } from './store/accounts-store.ts';
+import { openDatabase, type Store } from './store/store.ts';
+import type { Plan } from './store/tables.ts';
+
+/** A key as it is shown; times are ISO 8601. */
+export interface KeyView {
+  id: string;
+  user: string;
+  plan: Plan;
+  credits: number;
+  createdAt: string;
+  /** null while never used. */
+  lastUsedAt: string | null;
+}
+
+/** The local store without a service over it, for keys and prompts. */
+export interface LocalStore {
+  createKey(options: { user?: string; plan?: Plan; credits?: number }): Promise<KeyView & { key: string }>;
+  listKeys(): Promise<KeyView[]>;
+  /** False if there is no such key. */
+  revokeKey(id: string): Promise<boolean>;
+  /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
+  publish(file: string): Promise<Published>;
+  /** False if there is no such published prompt. */
+  unpublish(slug: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store of a data directory beside services that may be running on it.
+ *
+ * @throws {DataDirectoryError} where the directory can't be used
+ */
+export async function openStore({
+  dataDir,
+  env = process.env,
+  clock = systemClock,
+}: {
+  dataDir: string;
+  env?: Env;
+  clock?: Clock;
+}): Promise<LocalStore> {
+  const store = await openDatabase(dataDir, clock);
+  await localUser(store);
+  await seedSamples(store, clock);
+  const models = async () => await loadModels({ dataDir, env, watch: false, onProblem: raise });
+  return localStore(store, clock, models);
+}
+
+function raise(error: Error): never {
+  throw error;
+}
+
+function localStore(store: Store, clock: Clock, models: () => Promise<ModelTable>): LocalStore {
+  return {
+    async createKey(options) {
+      const { key, ...stored } = await createKey(store, clock, options);
+      return { ...keyView(stored), key };
+    },
+    listKeys: async () => (await store.accounts.keys()).map(keyView),
+    revokeKey: id => store.accounts.removeKey(id),
+    async publish(file) {
+      const definition = await readPromptFile(file);
+      return await publishPrompt({ store, clock, models: await models() }, definition, file);
+    },
+    unpublish: slug => store.prompts.unpublish(slug),
+    close: () => store.close(),
+  };
+}
+
+function keyView({ createdAt, lastUsedAt, ...key }: StoredKey): KeyView {
+  return {
+    ...key,
+    createdAt: new Date(createdAt).toISOString(),
+    lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt).toISOString(),
+  };
+}

@@ -1,0 +1,78 @@
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { MEDIA_LIFETIME_MS } from '../wire/index.ts';
+import type { Clock } from './clock.ts';
+import { writeDurably } from './durable-file.ts';
+import type { StoredMedia } from './store/media-store.ts';
+import type { StoredOutput } from './store/runs-store.ts';
+import type { Store } from './store/store.ts';
+
+type MediaOutput = Extract<StoredOutput, { media: string }>;
+
+/** Generated pictures and videos: files in the data directory behind signed URLs that live 24 hours. */
+export interface Media {
+  save(runId: string, bytes: Uint8Array, mediaType: string): Promise<StoredMedia>;
+  /** The path and query of an output's URL; good until 24 hours after it was made. */
+  pathOf(output: MediaOutput): string;
+  /** What a path's parts lead to: `forged` where they were altered. */
+  open(file: string, expires: string, signature: string): Promise<OpenedMedia>;
+  /** Deletes what has expired. */
+  sweep(): Promise<void>;
+}
+
+export type OpenedMedia =
+  | { state: 'forged' | 'expired' | 'missing' }
+  | { state: 'found'; file: string; media: StoredMedia };
+
+/** The path that media is served under. */
+export const MEDIA_PATH = '/media';
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+};
+
+export async function openMedia(dataDir: string, store: Store, clock: Clock): Promise<Media> {
+  const made = await store.settings.once('mediaSecret', () => randomBytes(32).toString('base64url'));
+  const secret = made.value;
+  const directory = path.join(dataDir, 'media');
+
+  return {
+    async save(runId, bytes, mediaType) {
+      const id = randomUUID();
+      await writeDurably(path.join(directory, id), bytes);
+      return { id, runId, mediaType, size: bytes.byteLength, createdAt: clock.now() };
+    },
+    pathOf(output) {
+      const file = `${output.media}.${EXTENSIONS[output.mediaType] ?? 'bin'}`;
+      const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
+      return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(secret, file, expires)}`;
+    },
+    async open(file, expires, signature) {
+      if (!isSame(signature, sign(secret, file, expires))) return { state: 'forged' };
+      if (clock.now() >= Number(expires) * 1000) return { state: 'expired' };
+      const id = path.parse(file).name;
+      const media = await store.media.find(id);
+      return media ? { state: 'found', file: path.join(directory, id), media } : { state: 'missing' };
+    },
+    async sweep() {
+      const gone = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
+      for (const id of gone) await rm(path.join(directory, id), { force: true });
+    },
+  };
+}
+
+function sign(secret: string, file: string, expires: string): string {
+  return createHmac('sha256', secret).update(`${file}\n${expires}`).digest('base64url');
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

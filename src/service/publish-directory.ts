@@ -1,0 +1,25 @@
+import type { Clock } from './clock.ts';
+import type { ModelTable } from './models/index.ts';
+import { type WatchedPrompts, watchPromptFiles } from './prompts/index.ts';
+import { publishPrompt } from './publish.ts';
+import type { Store } from './store/store.ts';
+
+/**
+ * Publishes the prompt files of a directory, and each one again that changes. A file that is removed stays published:
+ * `prompts publish --unpublish` withdraws it.
+ */
+export async function publishFromDirectory(
+  directory: string,
+  context: { store: Store; models: ModelTable; clock: Clock },
+  onNotice: (line: string) => void,
+): Promise<WatchedPrompts> {
+  const watched = watchPromptFiles(directory, {
+    async onFile(definition) {
+      const { slug, promptVersionId, changed } = await publishPrompt(context, definition);
+      if (changed) onNotice(`published ${slug} as ${promptVersionId}`);
+    },
+    onError: error => onNotice(`not published: ${error.message}`),
+  });
+  await watched.ready;
+  return watched;
+}

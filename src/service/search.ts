@@ -1,0 +1,50 @@
+/** What the words of a search are looked for in. */
+export interface Searchable {
+  slug: string;
+  title: string;
+  description: string;
+  uses: number;
+  publishedAt: number;
+}
+
+/** Most rows of an answer. */
+const MAX_ROWS = 50;
+
+/** The prompts that match at least one word, best match first. */
+export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
+  const whole = fold(query);
+  const words = [...new Set(whole.split(/\s+/))];
+  return prompts
+    .map(prompt => ({ prompt, score: score(prompt, whole, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || byUse(a.prompt, b.prompt))
+    .slice(0, MAX_ROWS)
+    .map(({ prompt }) => prompt);
+}
+
+function byUse(a: Searchable, b: Searchable): number {
+  return b.uses - a.uses || b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
+}
+
+/** A slug or title that is the query comes first; then the more words and the closer, the better. */
+function score(prompt: Searchable, whole: string, words: readonly string[]): number {
+  const [slug, title, description] = [fold(prompt.slug), fold(prompt.title), fold(prompt.description)];
+  const exact = slug === whole ? 1000 : title === whole ? 500 : 0;
+  const perWord = words.map(word =>
+    Math.max(closeness(slug, word) * 4, closeness(title, word) * 3, closeness(description, word)),
+  );
+  return exact + perWord.reduce((sum, points) => sum + points, 0);
+}
+
+/** 3 for a word of the text, 2 for the beginning of one, 1 anywhere else, 0 for none. */
+function closeness(text: string, word: string): number {
+  const at = text.indexOf(word);
+  if (at < 0) return 0;
+  const parts = text.split(/[^\p{L}\p{N}]+/u);
+  if (parts.includes(word)) return 3;
+  return parts.some(part => part.startsWith(word)) ? 2 : 1;
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}

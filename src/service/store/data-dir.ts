@@ -1,0 +1,36 @@
+import { chmod, mkdir, open, readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** The database's file name in the data directory. */
+export const DATABASE_FILE = 'promptrun.db';
+
+/** The data directory can't be used. The message names it and what to do. */
+export class DataDirectoryError extends Error {
+  override readonly name = 'DataDirectoryError';
+}
+
+/** Wraps a fault with the data directory into one line that names it and the remedy. */
+export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
+  if (cause instanceof DataDirectoryError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new DataDirectoryError(
+    `the data directory ${dataDir} can't be used: ${reason}; make it writable, free space on its disk, or set PROMPTRUN_DATA_DIR to another directory`,
+    { cause },
+  );
+}
+
+/** Makes the data directory (0700) and an empty database file (0600) where they are missing; returns the file. */
+export async function prepareDataDirectory(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await closeToOthers(dataDir);
+  const file = path.join(dataDir, DATABASE_FILE);
+  // SQLite would make it as open as the umask allows; its -wal and -shm take over this mode.
+  await (await open(file, 'a', 0o600)).close();
+  return file;
+}
+
+/** A directory that holds other things as well keeps the mode its owner gave it. */
+async function closeToOthers(dataDir: string): Promise<void> {
+  const entries = await readdir(dataDir);
+  if (entries.length === 0 || entries.includes(DATABASE_FILE)) await chmod(dataDir, 0o700);
+}

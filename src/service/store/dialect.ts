@@ -1,0 +1,101 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.ts';
+
+const MAX_STATEMENTS = 200;
+
+/** Kysely over one connection of either SQLite binding; the connection stays its opener's to close. */
+export function sqliteDialect(database: SqliteDatabase): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(database),
+    createIntrospector: (db: Kysely<never>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+/** Hands out the one connection to one user after the other. */
+class SqliteDriver implements Driver {
+  readonly #connection: SqliteConnection;
+  #lastUser: Promise<void> = Promise.resolve();
+  #release: () => void = () => {};
+
+  constructor(database: SqliteDatabase) {
+    this.#connection = new SqliteConnection(database);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#lastUser;
+    let release = (): void => {};
+    this.#lastUser = new Promise(resolve => {
+      release = resolve;
+    });
+    await before;
+    this.#release = release;
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release();
+  }
+
+  /** Takes the write lock at once: a transaction that reads first could not get it later. */
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'));
+    } catch {
+      // A full disk and the like end the transaction by themselves; the fault itself is what is reported.
+    }
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #statements = new Map<string, { statement: SqliteStatement; returnsRows: boolean }>();
+
+  constructor(readonly database: SqliteDatabase) {}
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { statement, returnsRows } = this.#prepare(sql);
+    const values = parameters as SqliteValue[];
+    if (returnsRows) return { rows: statement.all(...values) as R[] };
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+  }
+
+  streamQuery(): never {
+    throw new Error('streaming is not supported');
+  }
+
+  #prepare(sql: string): { statement: SqliteStatement; returnsRows: boolean } {
+    const cached = this.#statements.get(sql);
+    if (cached) return cached;
+    const prepared = { statement: this.database.prepare(sql), returnsRows: givesRows(sql) };
+    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function givesRows(sql: string): boolean {
+  return /^\s*(select|with|pragma)\b/i.test(sql) || /\breturning\b/i.test(sql);
+}

@@ -1,0 +1,89 @@
+import { DataDirectoryError } from './data-dir.ts';
+import type { SqliteDatabase } from './sqlite.ts';
+
+/** Each step is applied once, in order; a step that was released is never changed. */
+const MIGRATIONS: readonly string[] = [
+  `
+  create table users (
+    id integer primary key,
+    name text not null unique,
+    plan text not null,
+    credits integer not null
+  );
+  create table keys (
+    id text primary key,
+    hash text not null unique,
+    userId integer not null references users (id),
+    createdAt integer not null,
+    lastUsedAt integer
+  ) without rowid;
+  create table prompts (
+    id text primary key,
+    slug text not null unique,
+    latestVersionId text,
+    uses integer not null default 0
+  ) without rowid;
+  create table promptVersions (
+    id text primary key,
+    promptId text not null references prompts (id),
+    title text not null,
+    source text not null,
+    publishedAt integer not null
+  );
+  create index promptVersionsByTime on promptVersions (promptId, publishedAt);
+  create table runs (
+    id text primary key,
+    userId integer not null references users (id),
+    promptVersionId text not null,
+    name text not null,
+    status text not null,
+    createdAt integer not null,
+    credits integer not null,
+    tokens integer not null default 0,
+    outputs text not null default '[]',
+    request text,
+    worker text,
+    deaths integer not null default 0
+  );
+  create unique index runsByTime on runs (userId, createdAt);
+  create index runsByStatus on runs (userId, status, createdAt);
+  create index runsInProgress on runs (worker, createdAt) where status in ('queued', 'running');
+  create table media (
+    id text primary key,
+    runId text not null,
+    mediaType text not null,
+    size integer not null,
+    createdAt integer not null
+  ) without rowid;
+  create index mediaByTime on media (createdAt);
+  create table settings (
+    key text primary key,
+    value text not null
+  ) without rowid;
+  `,
+];
+
+/** Brings the database to the newest form; another process that does the same at once is waited for. */
+export function migrate(database: SqliteDatabase, file: string): void {
+  if (versionOf(database) === MIGRATIONS.length) return;
+  database.exec('begin immediate');
+  try {
+    const version = versionOf(database);
+    if (version > MIGRATIONS.length) throw new DataDirectoryError(tooNew(file));
+    for (const step of MIGRATIONS.slice(version)) database.exec(step);
+    database.exec(`pragma user_version = ${MIGRATIONS.length}`);
+    database.exec('commit');
+  } catch (error) {
+    database.exec('rollback');
+    throw error;
+  }
+}
+
+function versionOf(database: SqliteDatabase): number {
+  const [row] = database.prepare('pragma user_version').all() as { user_version: number }[];
+  return row?.user_version ?? 0;
+}
+
+function tooNew(file: string): string {
+  return `${file} was written by a newer promptrun; update promptrun, or set PROMPTRUN_DATA_DIR to another directory`;
+}

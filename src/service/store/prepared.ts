@@ -1,0 +1,29 @@
+import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** What runs queries: the database or a transaction on it. */
+export type Db = Kysely<Tables>;
+
+/** Stands for a value that is bound later. */
+class Slot {
+  constructor(readonly name: string) {}
+}
+
+/** A query built and compiled once; each call binds its values and runs it. */
+export type Prepared<V, R> = (db: Db, values: V) => Promise<QueryResult<R>>;
+
+/** `build` gets a stand-in for each value, to be used where the value would stand. */
+export function prepared<V extends object>() {
+  return <R>(db: Db, build: (db: Db, values: V) => Compilable<R>): Prepared<V, R> => {
+    const slots = new Proxy({} as V, { get: (_, name) => new Slot(String(name)) });
+    const compiled = build(db, slots).compile();
+    return (db, values) => db.executeQuery(bind(compiled, values));
+  };
+}
+
+function bind<R>(compiled: CompiledQuery<R>, values: object): CompiledQuery<R> {
+  const parameters = compiled.parameters.map(value =>
+    value instanceof Slot ? (values as Record<string, unknown>)[value.name] : value,
+  );
+  return { ...compiled, parameters };
+}

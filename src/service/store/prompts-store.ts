@@ -1,0 +1,127 @@
+import { MAX_VERSIONS } from '../../wire/index.ts';
+import { type Db, prepared } from './prepared.ts';
+import type { Writer } from './writer.ts';
+
+/** A version of a prompt that is published at present. */
+export interface StoredVersion {
+  id: string;
+  promptId: string;
+  slug: string;
+  title: string;
+  source: string;
+  publishedAt: number;
+}
+
+/** The latest version of a published prompt, for the search. */
+export interface PublishedPromptRow extends StoredVersion {
+  uses: number;
+}
+
+export interface NewVersion {
+  id: string;
+  promptId: string;
+  slug: string;
+  title: string;
+  source: string;
+}
+
+/** Prompts and their versions; what is withdrawn is found by none of the reads. */
+export interface PromptsStore {
+  version(id: string): Promise<StoredVersion | undefined>;
+  /** A version whether its prompt is published or not: runs of it may still be queued. */
+  versionOfRun(id: string): Promise<StoredVersion | undefined>;
+  latest(promptId: string): Promise<StoredVersion | undefined>;
+  /** Newest first, at most 10 (interface §4.5). */
+  versions(promptId: string): Promise<StoredVersion[]>;
+  published(): Promise<PublishedPromptRow[]>;
+  /** Makes the version the latest of its prompt; false if it was already. */
+  publish(version: NewVersion, now: number): Promise<boolean>;
+  /** False if there is no such published prompt. */
+  unpublish(slug: string): Promise<boolean>;
+}
+
+const VERSION_COLUMNS = [
+  'promptVersions.id',
+  'promptVersions.promptId',
+  'prompts.slug',
+  'promptVersions.title',
+  'promptVersions.source',
+  'promptVersions.publishedAt',
+] as const;
+
+export function promptsStore(db: Db, writer: Writer): PromptsStore {
+  const byId = prepared<{ id: string }>()(db, (db, { id }) =>
+    published(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id),
+  );
+  return {
+    version: async id => (await byId(db, { id })).rows[0],
+    versionOfRun: id =>
+      everyVersion(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
+    latest: promptId =>
+      published(db)
+        .select(VERSION_COLUMNS)
+        .where('prompts.id', '=', promptId)
+        .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
+        .executeTakeFirst(),
+    versions: promptId =>
+      published(db)
+        .select(VERSION_COLUMNS)
+        .where('promptVersions.promptId', '=', promptId)
+        .orderBy('promptVersions.publishedAt', 'desc')
+        .limit(MAX_VERSIONS)
+        .execute(),
+    published: () =>
+      published(db)
+        .select([...VERSION_COLUMNS, 'prompts.uses'])
+        .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
+        .execute(),
+    publish: (version, now) => writer.write(db => publish(db, version, now)),
+    unpublish: async slug => {
+      const withdrawn = await writer.write(db =>
+        db
+          .updateTable('prompts')
+          .set({ latestVersionId: null })
+          .where('slug', '=', slug)
+          .where('latestVersionId', 'is not', null)
+          .executeTakeFirst(),
+      );
+      return withdrawn.numUpdatedRows > 0n;
+    },
+  };
+}
+
+function everyVersion(db: Db) {
+  return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
+}
+
+function published(db: Db) {
+  return everyVersion(db).where('prompts.latestVersionId', 'is not', null);
+}
+
+async function publish(db: Db, version: NewVersion, now: number): Promise<boolean> {
+  const { id, promptId, slug, title, source } = version;
+  const prompt = await db.selectFrom('prompts').selectAll().where('id', '=', promptId).executeTakeFirst();
+  if (prompt?.latestVersionId === id) return false;
+  const publishedAt = await nextPublication(db, promptId, now);
+  await db
+    .insertInto('prompts')
+    .values({ id: promptId, slug, latestVersionId: id, uses: 0 })
+    .onConflict(held => held.column('id').doUpdateSet({ latestVersionId: id }))
+    .execute();
+  await db
+    .insertInto('promptVersions')
+    .values({ id, promptId, title, source, publishedAt })
+    .onConflict(held => held.column('id').doUpdateSet({ publishedAt }))
+    .execute();
+  return true;
+}
+
+/** Later than every version before, even where the clock stood still or went back. */
+async function nextPublication(db: Db, promptId: string, now: number): Promise<number> {
+  const { last } = await db
+    .selectFrom('promptVersions')
+    .select(({ fn }) => fn.max('publishedAt').as('last'))
+    .where('promptId', '=', promptId)
+    .executeTakeFirstOrThrow();
+  return Math.max(now, (last ?? 0) + 1);
+}

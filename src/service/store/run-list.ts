@@ -1,0 +1,86 @@
+import type { RunStatus } from '../../wire/index.ts';
+import { type Db, type Prepared, prepared } from './prepared.ts';
+import { parseOutputs, RUN_COLUMNS, type StoredRun } from './runs-store.ts';
+
+/** Which of a user's runs, in microseconds: from `from` on, before `until`. */
+export interface RunListFilter {
+  userId: number;
+  status?: RunStatus | undefined;
+  from?: number | undefined;
+  until?: number | undefined;
+  /** A run's id: only runs created before it, the nearest first. */
+  startingAfter?: string | undefined;
+  /** A run's id: only runs created after it, the nearest to it. */
+  endingBefore?: string | undefined;
+  limit: number;
+}
+
+/** A page, newest first, and whether more lie beyond it in the direction of paging. */
+export interface StoredRunPage {
+  rows: StoredRun[];
+  hasMore: boolean;
+}
+
+/** Lists runs; the cost of a page depends on its size alone. */
+export interface RunList {
+  /** undefined if a cursor is none of the user's runs. */
+  page(filter: RunListFilter): Promise<StoredRunPage | undefined>;
+}
+
+interface Bounds {
+  userId: number;
+  status: RunStatus;
+  from: number;
+  until: number;
+  count: number;
+}
+
+type Row = Omit<StoredRun, 'outputs'> & { outputs: string };
+
+export function runList(db: Db): RunList {
+  const query = pageQueries(db);
+  const cursorTime = prepared<{ userId: number; id: string }>()(db, (db, { userId, id }) =>
+    db.selectFrom('runs').select('createdAt').where('id', '=', id).where('userId', '=', userId),
+  );
+  return {
+    async page(filter) {
+      const { userId, status, startingAfter, endingBefore, limit } = filter;
+      const cursor = startingAfter ?? endingBefore;
+      const [at] = cursor === undefined ? [] : (await cursorTime(db, { userId, id: cursor })).rows;
+      if (cursor !== undefined && !at) return undefined;
+      const backward = endingBefore !== undefined;
+      const { rows } = await query(status !== undefined, backward)(db, {
+        userId,
+        status: status ?? 'queued',
+        from: Math.max(filter.from ?? 0, backward && at ? at.createdAt + 1 : 0),
+        until: Math.min(
+          filter.until ?? Number.MAX_SAFE_INTEGER,
+          !backward && at ? at.createdAt : Number.MAX_SAFE_INTEGER,
+        ),
+        count: limit + 1,
+      });
+      const page = rows.slice(0, limit).map(parseOutputs);
+      return { rows: backward ? page.reverse() : page, hasMore: rows.length > limit };
+    },
+  };
+}
+
+function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, Row> {
+  const all = { forward: pageQuery(db, false, 'desc'), backward: pageQuery(db, false, 'asc') };
+  const one = { forward: pageQuery(db, true, 'desc'), backward: pageQuery(db, true, 'asc') };
+  return (byStatus, backward) => (byStatus ? one : all)[backward ? 'backward' : 'forward'];
+}
+
+function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, Row> {
+  return prepared<Bounds>()(db, (db, bounds) =>
+    db
+      .selectFrom('runs')
+      .select(RUN_COLUMNS)
+      .where('userId', '=', bounds.userId)
+      .$if(byStatus, query => query.where('status', '=', bounds.status))
+      .where('createdAt', '>=', bounds.from)
+      .where('createdAt', '<', bounds.until)
+      .orderBy('createdAt', order)
+      .limit(bounds.count),
+  );
+}

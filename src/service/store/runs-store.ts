@@ -1,0 +1,95 @@
+import type { RunStatus } from '../../wire/index.ts';
+import type { StoredMedia } from './media-store.ts';
+import { type Db, prepared } from './prepared.ts';
+import { creation } from './run-creation.ts';
+import { settlement } from './run-settlement.ts';
+import type { Writer } from './writer.ts';
+
+/** An output as it is kept: media by id, since its URL depends on who serves it. */
+export type StoredOutput =
+  | { type: 'text' | 'error'; data: string }
+  | { type: 'image' | 'video'; media: string; mediaType: string; createdAt: number };
+
+/** What a run needs to be run, kept until it ends. */
+export interface StoredRequest {
+  textInputs: Record<string, string>;
+  /** Media types of the input images, whose bytes are in files. */
+  images: string[];
+  runOptions: Record<string, string>;
+}
+
+export interface NewRun {
+  id: string;
+  userId: number;
+  promptVersionId: string;
+  promptId: string;
+  name: string;
+  status: 'queued' | 'running';
+  /** The estimate that is reserved. */
+  credits: number;
+  request: StoredRequest;
+  worker: string | null;
+}
+
+/** A run as it is read. */
+export interface StoredRun {
+  id: string;
+  promptVersionId: string;
+  name: string;
+  status: RunStatus;
+  createdAt: number;
+  credits: number;
+  tokens: number;
+  outputs: StoredOutput[];
+}
+
+/** How a run ended. */
+export interface Outcome {
+  status: 'succeeded' | 'failed';
+  outputs: StoredOutput[];
+  tokens: number;
+  media: StoredMedia[];
+}
+
+/** Creates, reads and ends runs. */
+export interface RunsStore {
+  /** Reserves the credits and queues the run, both or neither; false if the balance is too low. */
+  create(run: NewRun, now: number): Promise<boolean>;
+  find(userId: number, id: string): Promise<StoredRun | undefined>;
+  /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
+  settle(id: string, worker: string, outcome: Outcome): Promise<boolean>;
+}
+
+/** The columns of a run that are read. */
+export const RUN_COLUMNS = [
+  'id',
+  'promptVersionId',
+  'name',
+  'status',
+  'createdAt',
+  'credits',
+  'tokens',
+  'outputs',
+] as const;
+
+export function parseOutputs<R extends { outputs: string }>(
+  row: R,
+): Omit<R, 'outputs'> & Pick<StoredRun, 'outputs'> {
+  return { ...row, outputs: row.outputs === '[]' ? [] : (JSON.parse(row.outputs) as StoredOutput[]) };
+}
+
+export function runsStore(db: Db, writer: Writer): RunsStore {
+  const byId = prepared<{ id: string; userId: number }>()(db, (db, { id, userId }) =>
+    db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).where('userId', '=', userId),
+  );
+  const create = creation(db);
+  const settle = settlement(db);
+  return {
+    create: (run, now) => writer.write(db => create(db, run, now)),
+    find: async (userId, id) => {
+      const [row] = (await byId(db, { id, userId })).rows;
+      return row && parseOutputs(row);
+    },
+    settle: (id, worker, outcome) => writer.write(db => settle(db, id, worker, outcome)),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Db } from './prepared.ts';
+import type { Writer } from './writer.ts';
+
+/** Single values of the store, each written once. */
+export interface SettingsStore {
+  get(key: string): Promise<string | undefined>;
+  /** The value under `key`; `make` gives it when it is first asked for. `made` tells whether that was now. */
+  once(key: string, make: () => string): Promise<{ value: string; made: boolean }>;
+}
+
+export function settingsStore(db: Db, writer: Writer): SettingsStore {
+  return {
+    get: key => read(db, key),
+    async once(key, make) {
+      const held = await read(db, key);
+      if (held !== undefined) return { value: held, made: false };
+      return await writer.write(async db => {
+        const raced = await read(db, key);
+        if (raced !== undefined) return { value: raced, made: false };
+        const value = make();
+        await db.insertInto('settings').values({ key, value }).execute();
+        return { value, made: true };
+      });
+    },
+  };
+}
+
+async function read(db: Db, key: string): Promise<string | undefined> {
+  const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst();
+  return row?.value;
+}

@@ -1,0 +1,57 @@
+import { Kysely } from 'kysely';
+import type { Clock } from '../clock.ts';
+import { type AccountsStore, accountsStore } from './accounts-store.ts';
+import { connect } from './connect.ts';
+import { dataDirectoryError, prepareDataDirectory } from './data-dir.ts';
+import { sqliteDialect } from './dialect.ts';
+import { type MediaStore, mediaStore } from './media-store.ts';
+import { type PromptsStore, promptsStore } from './prompts-store.ts';
+import { type RunList, runList } from './run-list.ts';
+import { type RunQueue, runQueue } from './run-queue.ts';
+import { type RunsStore, runsStore } from './runs-store.ts';
+import { type SettingsStore, settingsStore } from './settings-store.ts';
+import type { Tables } from './tables.ts';
+import { Writer } from './writer.ts';
+
+/** Everything the local service keeps in its database; nothing outside of `store/` knows SQL. */
+export interface Store {
+  readonly accounts: AccountsStore;
+  readonly prompts: PromptsStore;
+  readonly runs: RunsStore;
+  readonly runList: RunList;
+  readonly queue: RunQueue;
+  readonly media: MediaStore;
+  readonly settings: SettingsStore;
+  /** Waits for what is being written, and closes the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store of a data directory, making it where there is none. Several processes may have it open.
+ *
+ * @throws {DataDirectoryError} where the directory or the database in it can't be used
+ */
+export async function openDatabase(dataDir: string, clock: Clock): Promise<Store> {
+  try {
+    const file = await prepareDataDirectory(dataDir);
+    const database = await connect(file, clock);
+    const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+    const writer = new Writer(db);
+    return {
+      accounts: accountsStore(db, writer),
+      prompts: promptsStore(db, writer),
+      runs: runsStore(db, writer),
+      runList: runList(db),
+      queue: runQueue(db, writer),
+      media: mediaStore(db, writer),
+      settings: settingsStore(db, writer),
+      async close() {
+        await writer.idle();
+        await db.destroy();
+        database.close();
+      },
+    };
+  } catch (error) {
+    throw dataDirectoryError(dataDir, error);
+  }
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../clock.ts';
+import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './sqlite.ts';
+
+/**
+ * Tells living processes from dead ones without process ids: each holds a lock on a file of its own, which the
+ * operating system lets go of however the process ends.
+ */
+export interface WorkerLocks {
+  /** This process's name as a worker; locked from the first call on. */
+  hold(): Promise<string>;
+  isAlive(worker: string): Promise<boolean>;
+  /** Removes the files that died workers left. */
+  sweep(): Promise<void>;
+  release(): Promise<void>;
+}
+
+const SUFFIX = '.lock';
+/** Long enough for a worker to lock the file it has just made, in milliseconds. */
+const FRESH_MS = 60_000;
+
+export function workerLocks(dataDir: string, clock: Clock): WorkerLocks {
+  const directory = path.join(dataDir, 'workers');
+  const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
+  const name = randomUUID();
+  let lock: Promise<SqliteDatabase> | undefined;
+
+  return {
+    async hold() {
+      lock ??= takeLock(fileOf(name));
+      await lock;
+      return name;
+    },
+    isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
+    async sweep() {
+      const before = clock.now() - FRESH_MS;
+      for (const file of await lockFiles(directory)) {
+        const old = (await stat(file)).mtimeMs < before;
+        if (old && file !== fileOf(name) && !(await isLocked(file))) await rm(file, { force: true });
+      }
+    },
+    async release() {
+      if (!lock) return;
+      (await lock).close();
+      lock = undefined;
+      await rm(fileOf(name), { force: true });
+    },
+  };
+}
+
+async function takeLock(file: string): Promise<SqliteDatabase> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await (await open(file, 'wx', 0o600)).close();
+  const database = await openSqlite(file);
+  database.exec('pragma busy_timeout = 5000; begin exclusive');
+  return database;
+}
+
+/** Only SQLite may open the file: closing any other handle on it would let go of this process's own lock. */
+async function isLocked(file: string): Promise<boolean> {
+  if (!(await exists(file))) return false;
+  const database = await openSqlite(file);
+  try {
+    database.exec('begin exclusive');
+    return false;
+  } catch (error) {
+    if (sqliteCode(error) === SQLITE_BUSY) return true;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return await access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function lockFiles(directory: string): Promise<string[]> {
+  if (!(await exists(directory))) return [];
+  const names = await readdir(directory);
+  return names.filter(name => name.endsWith(SUFFIX)).map(name => path.join(directory, name));
+}
