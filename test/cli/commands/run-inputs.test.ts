@@ -1,0 +1,231 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../support/context.ts';
+import { png } from '../../support/pictures.ts';
+import { success } from '../../support/scripted-service.ts';
+import { command, creation, PROMPT, runOf, serviceOf, VERSION } from './run-support.ts';
+
+const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
+
+describe('what `run` sends', () => {
+  it('is one request for a version given by its id', async () => {
+    const service = await serviceOf(creation(runOf(), sent({ textInputs: { name: 'Ada' } })));
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'name=Ada']);
+    expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
+      exitCode: 0,
+      stdout: 'Hello, Ada!\n',
+      stderr: '',
+    });
+  });
+
+  it('holds every value byte for byte, from the argument, a file or standard input', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf({
+      expect: { path: '/runs', method: 'POST' },
+      times: 'any',
+      answer: call => success(runOf({ echo: call.body })),
+    });
+    const value = fc.string({ unit: 'binary', minLength: 1 }).map(text => text.replaceAll('\0', ''));
+    await fc.assert(
+      fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
+        writeFileSync(path.join(home, 'value'), file);
+        const argv = [
+          'run',
+          VERSION,
+          '-i',
+          `a=@@${argument}`,
+          '-i',
+          'b=@value',
+          '-i',
+          'c=@-',
+          '--query',
+          'echo',
+        ];
+        const { stdout } = await command(service, argv, { home, stdin });
+        expect(JSON.parse(stdout())).toEqual(sent({ textInputs: { a: `@${argument}`, b: file, c: stdin } }));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('puts --input over --inputs and --image over its images, and adds options', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(
+      path.join(home, 'in.yaml'),
+      'textInputs: {a: 1.0, b: from file}\nimageInputs: [{type: url, url: "https://example.com/x.png"}]\n',
+    );
+    writeFileSync(path.join(home, 'photo.dat'), png(2, 2));
+    const service = await serviceOf(
+      creation(
+        runOf(),
+        sent(
+          {
+            textInputs: { a: '1.0', b: 'from flag' },
+            imageInputs: [
+              { type: 'base64', base64: png(2, 2).toString('base64') },
+              { type: 'url', url: 'https://example.com/y.png' },
+              { type: 'base64', base64: png(1, 1).toString('base64') },
+            ],
+          },
+          { runOptions: { quality: 'high' } },
+        ),
+      ),
+    );
+    const argv = [
+      'run',
+      VERSION,
+      '--inputs',
+      'in.yaml',
+      '-i',
+      'b=from flag',
+      '-o',
+      'quality=high',
+      '--no-validate',
+    ];
+    const dataUrl = `data:image/png;base64,${png(1, 1).toString('base64')}`;
+    argv.push('--image', 'photo.dat', '--image', 'https://example.com/y.png', '--image', dataUrl);
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+  });
+
+  it('reads an image and the inputs from standard input', async () => {
+    const image = { type: 'base64', base64: png(3, 3).toString('base64') };
+    const service = await serviceOf(
+      creation(runOf(), sent({ imageInputs: [image] })),
+      creation(runOf(), sent({ textInputs: { ['__proto__']: '1' } })),
+    );
+    expect((await command(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(0);
+    const stdin = '{"__proto__": 1}';
+    expect((await command(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
+  });
+});
+
+describe('what `run` refuses before anything is sent', () => {
+  const home = (): string => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'empty.png'), '');
+    writeFileSync(path.join(directory, 'text.png'), 'no image at all');
+    writeFileSync(
+      path.join(directory, 'large.png'),
+      Buffer.concat([png(1, 1), Buffer.alloc(20 * 1024 * 1024)]),
+    );
+    writeFileSync(path.join(directory, 'latin1.txt'), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+    writeFileSync(path.join(directory, 'null.json'), '{"topic": null}');
+    return directory;
+  };
+
+  it.each([
+    [['-i', 'name'], '--input needs key=value'],
+    [['-i', 'a=@missing.txt'], '--input a: there is no file missing.txt'],
+    [['-i', 'a=@.'], '--input a: . is a directory'],
+    [['-i', 'a=@latin1.txt'], '--input a: latin1.txt is not valid UTF-8'],
+    [['-i', 'a=@'], '--input a names no file'],
+    [['--inputs', 'missing.json'], '--inputs: there is no file missing.json'],
+    [['--inputs', 'null.json'], '--inputs null.json: the value of "topic" is null'],
+    [['--image', 'http://example.com/a.png'], 'is not an https URL'],
+    [['--image', 'ftp://example.com/a.png'], 'is not an https URL'],
+    [['--image', 'missing.png'], 'there is no file missing.png'],
+    [['--image', 'empty.png'], 'empty.png is empty'],
+    [['--image', 'text.png'], 'text.png is no image'],
+    [['--image', 'large.png'], 'large.png has 20.0 MiB'],
+    [['--image', 'data:image/png;base64,#'], 'no valid base64'],
+    [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is no image'],
+    [['-o', 'quality'], '--option needs key=value'],
+    [
+      ['--inputs', '-', '-i', 'a=@-'],
+      'standard input can be read once only, not by --inputs - and --input a=@-',
+    ],
+    [['--image', '-', '--image', '-'], 'standard input can be read once only'],
+    [['--query', '[?'], '--query'],
+  ])('%j', async (args, why) => {
+    const service = await serviceOf();
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, ...args], { home: home() });
+    expect(stderr()).toContain(why);
+    expect({ exitCode, stdout: stdout(), calls: service.calls.length }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      calls: 0,
+    });
+  });
+
+  it('a run without a target, off a terminal', async () => {
+    const service = await serviceOf();
+    const { exitCode, stderr } = await command(service, ['run', '-i', 'a=b']);
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error: no target/),
+    });
+  });
+});
+
+describe('run options', () => {
+  const resources = (...options: { key: string; options: string[] }[]) => ({
+    expect: { path: '/resources' },
+    answer: success({
+      hash: `h${options.length}`,
+      resources: { models: [{ model: 'm', modality: 'text', availableRunOptions: options }] },
+    }),
+  });
+  const quality = { key: 'quality', options: ['low', 'high'] };
+
+  it('are checked against the models, which are kept', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(resources(quality), creation(), creation());
+    const argv = ['run', VERSION, '-o', 'quality=high'];
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+    expect((await command(service, argv, { home })).exitCode).toBe(0);
+  });
+
+  it('that no model lists are looked up once more before they are refused', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      resources(quality),
+      creation(),
+      resources(quality, { key: 'size', options: ['s'] }),
+      creation(),
+    );
+    await command(service, ['run', VERSION, '-o', 'quality=high'], { home });
+    expect((await command(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['qualty=high', ['"qualty"; did you mean quality?', 'accepted keys: quality']],
+    ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'accepted values: low, high']],
+    ['__proto__=x', ['"__proto__"']],
+  ])('%s is refused with those accepted', async (option, said) => {
+    const service = await serviceOf(resources(quality));
+    const { exitCode, stderr } = await command(service, ['run', VERSION, '-o', option]);
+    expect(exitCode).toBe(2);
+    for (const words of said) expect(stderr()).toContain(words);
+  });
+});
+
+describe('inputs against the config', () => {
+  const version = {
+    promptVersionId: VERSION,
+    promptId: PROMPT,
+    title: 'Hello',
+    publishedAt: '2026-01-01T00:00:00.000Z',
+    config: {
+      textInputs: { name: { type: 'string', required: true }, tone: { type: 'string', required: true } },
+      imageInputs: [],
+    },
+  };
+
+  it('are checked where it was read before, without another request', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf({
+      expect: { path: `/prompt-versions/${VERSION}` },
+      answer: success(version),
+    });
+    await command(service, ['versions', 'get', VERSION], { home });
+    const missing = await command(service, ['run', VERSION], { home });
+    expect({ exitCode: missing.exitCode, stderr: missing.stderr() }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/),
+    });
+    const unknown = await command(service, ['run', VERSION, '-i', 'nmae=x'], { home });
+    expect(unknown.stderr()).toContain('did you mean name?');
+  });
+});
