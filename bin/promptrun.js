@@ -1,16 +1,14 @@
 #!/usr/bin/env node
-const wanted = [20, 19];
-const [major, minor] = process.versions.node.split('.').map(Number);
+const OLDEST = [20, 19];
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-if (major < wanted[0] || (major === wanted[0] && minor < wanted[1])) {
-  console.error(
-    `error: promptrun needs Node ${wanted.join('.')} or later; this is Node ${process.versions.node}`,
+if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+  process.stderr.write(
+    `error: promptrun needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}\n`,
   );
   process.exitCode = 1;
 } else {
-  import('../dist/main.js')
-    .then(({ main }) => main(process.argv.slice(2)))
-    .then(exitCode => {
-      process.exitCode = exitCode;
-    });
+  /** @type {{ main(argv: readonly string[]): Promise<number> }} */
+  const { main } = await import('../dist/main.js');
+  process.exitCode = await main(process.argv.slice(2));
 }

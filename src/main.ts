@@ -22,17 +22,17 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 const localService: LocalService = {
   async start({ dataDir }) {
     const { startService } = await import('./service/index.ts');
-    const { url, sessionKey, close } = await startService({ ...EMBEDDED, dataDir });
-    return { baseUrl: url, key: sessionKey, close };
+    const service = await startService({ ...EMBEDDED, dataDir, env: process.env });
+    return { baseUrl: service.url, key: service.sessionKey, close: () => service.close() };
   },
   async serve(options) {
     const { startService } = await import('./service/index.ts');
-    const { url, newKey, close } = await startService(options);
-    return { baseUrl: url, newKey, close };
+    const service = await startService({ ...options, env: process.env });
+    return { baseUrl: service.url, newKey: service.newKey, close: () => service.close() };
   },
   async open({ dataDir }) {
-    const { openLocalStore } = await import('./service/index.ts');
-    return openLocalStore({ dataDir });
+    const { openStore } = await import('./service/index.ts');
+    return openStore({ dataDir, env: process.env });
   },
 };
 

@@ -37,7 +37,9 @@ function plainPaint(): ChalkInstance {
   const plain: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
     get: (_, style) => {
       if (style === 'level') return 0;
-      return typeof style === 'string' && MAKES_A_COLOUR.has(style) ? () => plain : plain;
+      // What has a `then` would be waited for.
+      if (typeof style !== 'string' || style === 'then') return undefined;
+      return MAKES_A_COLOUR.has(style) ? () => plain : plain;
     },
   });
   return plain as ChalkInstance;

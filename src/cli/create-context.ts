@@ -21,7 +21,7 @@ export interface Surroundings {
 export interface OpenContext {
   readonly ctx: Context;
   /** Does what waited for the command to end, then lets go of everything. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** One line for each thing a command may use; what costs time is made when it is first asked for. */
@@ -37,7 +37,15 @@ export async function createContext(
   const interrupts = listenForInterrupts(surroundings.process);
   const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, version });
   const ctx: Context = {
-    ...{ io, globals, env, cwd, clock, settings, local, dataDir, stateDir },
+    io,
+    globals,
+    env,
+    cwd,
+    clock,
+    settings,
+    local,
+    dataDir,
+    stateDir,
     signal: interrupts.signal,
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stdin.isTerminal && io.stderr.isTerminal && globals.input && !isSet(env['CI']),
@@ -68,10 +76,10 @@ async function colouredIo(
 
 interface Connections {
   /** The same at each call. */
-  configured(): Promise<Connection>;
-  to(peer: Parameters<Context['connectTo']>[0]): Promise<Connection>;
+  readonly configured: () => Promise<Connection>;
+  readonly to: Context['connectTo'];
   /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
-  close(signal: AbortSignal): Promise<void>;
+  readonly close: (signal: AbortSignal) => Promise<void>;
 }
 
 function connectionsOf(sources: ConnectionSources): Connections {

@@ -28,12 +28,24 @@ export function failureOf(error: unknown): Failure {
     const { status, message, data } = error;
     return { status, message, data, exitCode: exitCodeOf(error), hints: hintsFor(error) };
   }
-  if (isInvalidPromptFile(error)) return told('USAGE_ERROR', error.message, EXIT.usage);
+  if (!(error instanceof Error)) return told('INTERNAL_ERROR', String(error), EXIT.fault);
+  const known = LOCAL_SERVICE_ERRORS[error.name];
+  if (known !== undefined) return told(known.status, error.message, known.exitCode);
   if (isFileFault(error)) return told('FILE_ERROR', error.message, EXIT.fault);
-  return told('INTERNAL_ERROR', error instanceof Error ? error.message : String(error), EXIT.fault, [
+  return told('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a fault of promptrun itself; --debug shows where.',
   ]);
 }
+
+/** Errors of the local service, known by name only: the command line does not know its classes. */
+const LOCAL_SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
+  InvalidPromptFile: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  InvalidModelsFile: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  FileFault: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  KeyError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  DataDirectoryError: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  ListenError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+};
 
 function exitCodeOf(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;
@@ -73,11 +85,6 @@ function told(status: string, message: string, exitCode: ExitCode, hints: readon
   return { status, message, exitCode, hints, data: null };
 }
 
-/** Thrown by the local service, whose classes the command line does not know. */
-function isInvalidPromptFile(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'InvalidPromptFile';
-}
-
-function isFileFault(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'code' in error;
+function isFileFault(error: Error): boolean {
+  return 'syscall' in error && 'code' in error;
 }

@@ -15,9 +15,9 @@ export interface Interrupts {
   /** Aborted by the first signal that no handler takes, with an `Interrupted` as reason. */
   readonly signal: AbortSignal;
   /** Hands every signal to `handler` instead; the latest handler goes first. Returns how to hand them back. */
-  onInterrupt(handler: (signal: EndingSignal) => void): () => void;
+  readonly onInterrupt: (handler: (signal: EndingSignal) => void) => () => void;
   /** Leaves signals to the system again. */
-  uninstall(): void;
+  readonly uninstall: () => void;
 }
 
 /** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */

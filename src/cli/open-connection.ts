@@ -1,4 +1,5 @@
 import type { PromptService, RequestEvent } from '../client/client.ts';
+import type { Transport, TransportOptions } from '../client/transport.ts';
 import type { Clock, Connection, EmbeddedService, Env, GlobalOptions, LocalService } from './context.ts';
 import { debugLine } from './debug-line.ts';
 import type { Io } from './io.ts';
@@ -71,7 +72,7 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
     ...caches,
     scope: peer.scope,
     fetch: limits => client.resources.get(limits),
-    now: clock.now,
+    now: () => clock.now(),
   });
   const client = await clientFor(sources, peer, resources);
   return {
@@ -89,25 +90,35 @@ async function clientFor(
   resources: ResourceCache,
 ): Promise<PromptService> {
   const { clock, globals, version } = sources;
-  const [{ PromptService }, { createTransport }] = await Promise.all([
-    import('../client/client.ts'),
-    import('../client/transport.ts'),
-  ]);
+  const { PromptService } = await import('../client/client.ts');
   return new PromptService({
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
-    transport: await createTransport({
+    transport: lazyTransport({
       shortLived: true,
       ...(!peer.place.embedded && { proxy: proxiesOf(sources.env) }),
     }),
-    sleep: clock.sleep,
-    now: clock.now,
-    random: clock.random,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    now: () => clock.now(),
+    random: () => clock.random(),
     agentHash: () => resources.heldHash(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
     ...(globals.debug ? { onEvent: (event: RequestEvent) => tellDebug(sources, debugLine(event)) } : {}),
   });
+}
+
+/** Loads what sends requests when the first one is made: some commands make none. */
+function lazyTransport(options: TransportOptions): Transport {
+  let loading: Promise<Transport> | undefined;
+  const load = async (): Promise<Transport> => {
+    const { createTransport } = await import('../client/transport.ts');
+    return createTransport(options);
+  };
+  return {
+    request: async request => (await (loading ??= load())).request(request),
+    close: async () => (await loading)?.close(),
+  };
 }
 
 /** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */

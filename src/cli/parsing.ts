@@ -22,11 +22,10 @@ export function refuseUnknownCommand(command: Command & { unknownCommand?: () =>
 }
 
 function wrongUsage(command: Command, message: string): CliError {
-  const [what = '', ...suggestions] = message.replace(/^error: /, '').split('\n');
+  const [what = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
   const path = pathOf(command);
   return usageError(
-    what.replace(/\.$/, ''),
-    ...suggestions.map(line => line.replace(/^\((.*)\)$/, '$1')),
+    what.replace(/\.$/, '') + suggestion.replace(/^\(D(.*)\)$/, '; d$1'),
     `Usage: ${path} ${command.usage()}`,
     `See: ${path} --help`,
   );

@@ -18,6 +18,8 @@ export interface GroupEntry {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly heading: string;
+  /** Arguments that show what it is for. */
+  readonly examples: readonly string[];
 }
 
 const RUNNING = 'Run prompts:';
@@ -29,14 +31,62 @@ const LOCAL = 'The local service:';
 export const HEADINGS: readonly string[] = [RUNNING, LOOKING, SETTING_UP, LOCAL];
 
 export const GROUPS: readonly GroupEntry[] = [
-  { name: 'runs', aliases: [], summary: 'list, read, await and save runs', heading: RUNNING },
-  { name: 'prompts', aliases: ['prompt'], summary: 'find, read and publish prompts', heading: LOOKING },
-  { name: 'versions', aliases: ['version'], summary: 'the published versions of a prompt', heading: LOOKING },
-  { name: 'resources', aliases: ['resource'], summary: 'models and their run options', heading: LOOKING },
-  { name: 'profile', aliases: ['profiles'], summary: 'named sets of base URL and key', heading: SETTING_UP },
-  { name: 'config', aliases: [], summary: 'settings', heading: SETTING_UP },
-  { name: 'alias', aliases: ['aliases'], summary: 'short names for targets', heading: SETTING_UP },
-  { name: 'keys', aliases: ['key'], summary: 'API keys of the local service', heading: LOCAL },
+  {
+    name: 'runs',
+    aliases: [],
+    summary: 'list, read, await and save runs',
+    heading: RUNNING,
+    examples: ['runs list --status failed', 'runs wait --last'],
+  },
+  {
+    name: 'prompts',
+    aliases: ['prompt'],
+    summary: 'find, read and publish prompts',
+    heading: LOOKING,
+    examples: ['prompts search postcard', 'prompts publish haiku.prompt'],
+  },
+  {
+    name: 'versions',
+    aliases: ['version'],
+    summary: 'the published versions of a prompt',
+    heading: LOOKING,
+    examples: ['versions list <promptId>'],
+  },
+  {
+    name: 'resources',
+    aliases: ['resource'],
+    summary: 'models and their run options',
+    heading: LOOKING,
+    examples: ['resources list --modality image', 'resources refresh'],
+  },
+  {
+    name: 'profile',
+    aliases: ['profiles'],
+    summary: 'named sets of base URL and key',
+    heading: SETTING_UP,
+    examples: ['profile add work --base-url https://prompts.example.com/v1', 'profile use work'],
+  },
+  {
+    name: 'config',
+    aliases: [],
+    summary: 'settings',
+    heading: SETTING_UP,
+    examples: ['config list', 'config set concurrency 8'],
+  },
+  {
+    name: 'alias',
+    aliases: ['aliases'],
+    summary: 'short names for targets',
+    heading: SETTING_UP,
+    examples: ['alias set haiku ./haiku.prompt', 'alias list'],
+  },
+  {
+    name: 'keys',
+    aliases: ['key'],
+    summary: 'API keys of the local service',
+    heading: LOCAL,
+    examples: ['keys create --user ci', 'keys list'],
+  },
 ];
 
 const resourcesList = (): Promise<Declare> =>

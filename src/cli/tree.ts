@@ -26,9 +26,10 @@ export function buildTree(options: TreeOptions): Command {
   configureRoot(root, options);
   const loads = new Map<Command, () => Promise<void>>();
   root.hook('preSubcommand', (_, command) => loads.get(command)?.());
+  const host: Host = { ...options.host, declare: async command => loads.get(command)?.() };
   for (const entry of [...COMMANDS.filter(isSingle), ...GROUPS].sort(byHeading)) {
-    if ('path' in entry) addCommand(root, entry, loads, options.host);
-    else addGroup(root, entry, loads, options.host);
+    if ('path' in entry) addCommand(root, entry, loads, host);
+    else addGroup(root, entry, loads, host);
   }
   return root;
 }
@@ -59,19 +60,16 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
   watchParsing(root);
 }
 
-function addGroup(
-  root: Command,
-  { name, aliases, summary, heading }: GroupEntry,
-  loads: Loads,
-  host: Host,
-): void {
-  const group = stub(root, name, summary)
-    .aliases([...aliases])
-    .helpGroup(heading)
+function addGroup(root: Command, entry: GroupEntry, loads: Loads, host: Host): void {
+  const group = stub(root, entry.name, entry.summary);
+  group
+    .aliases([...entry.aliases])
+    .helpGroup(entry.heading)
     .usage('<command> [options]');
+  group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
   group.hook('preSubcommand', (_, command) => loads.get(command)?.());
-  for (const entry of COMMANDS.filter(({ path }) => path.startsWith(`${name} `))) {
-    addCommand(group, entry, loads, host);
+  for (const command of COMMANDS.filter(({ path }) => path.startsWith(`${entry.name} `))) {
+    addCommand(group, command, loads, host);
   }
   root.addCommand(group);
 }

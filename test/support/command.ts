@@ -11,8 +11,8 @@ export interface CommandOptions {
   readonly home?: string;
   /** The working directory; `home` by default. */
   readonly cwd?: string;
-  /** What standard input holds; empty by default. `open` leaves it open without writing anything. */
-  readonly stdin?: string | Uint8Array | 'open';
+  /** What standard input holds; empty by default. `{ open: true }` leaves it open without writing anything. */
+  readonly stdin?: string | Uint8Array | { readonly open: true };
   /** Flags for Node itself. */
   readonly nodeArgs?: readonly string[];
 }
@@ -54,7 +54,8 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   const stdout = watch(child, 'stdout');
   const stderr = watch(child, 'stderr');
   child.stdin.on('error', () => {}); // a command that does not read may be gone before it is written to
-  if (options.stdin !== 'open') child.stdin.end(options.stdin ?? '');
+  const { stdin = '' } = options;
+  if (typeof stdin === 'string' || stdin instanceof Uint8Array) child.stdin.end(stdin);
   const ended = new Promise<CommandOutcome>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
@@ -63,7 +64,9 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     });
   });
   return {
-    ...{ child, home, ended },
+    child,
+    home,
+    ended,
     stdout: stdout.text,
     stderr: stderr.text,
     untilStdout: stdout.until,

@@ -51,7 +51,7 @@ export interface CommandResult extends Captured {
 export interface TestContext extends Captured {
   readonly ctx: Context;
   /** Closes connections; done at the end of the test by itself. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The moment at which tests begin, in milliseconds. */

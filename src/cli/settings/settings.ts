@@ -46,7 +46,7 @@ function named<T>(read: () => Record<string, T>): NamedValues<T> {
 function storedSetting<K extends SettingKey>(config: ConfigStore, key: K): SettingValues[K] | undefined {
   const stored = config.read().settings[key];
   if (stored === undefined) return undefined;
-  const value = SETTINGS[key].parse(String(stored));
+  const value = SETTINGS[key].parse(typeof stored === 'string' ? stored : JSON.stringify(stored));
   if (value !== undefined) return value;
   throw configError(
     `${config.file}: the setting ${key} must be ${SETTINGS[key].form}`,

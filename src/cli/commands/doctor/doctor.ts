@@ -35,6 +35,7 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
       plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, wordFor(ok), detail])),
     },
   );
+  if (!ctx.io.stdout.isTerminal) for (const hint of failed?.hints ?? []) ctx.io.note(oneLine(hint));
   return failed?.exitCode ?? EXIT.ok;
 }
 

@@ -3,8 +3,6 @@ import type { Host } from '../../command.ts';
 import type { Context, RunningService, ServeOptions } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
-import { isLoopback } from '../../settings/address.ts';
-import { cannotListen } from './cannot-listen.ts';
 import { type ServeFlags, serveOptions } from './serve-options.ts';
 
 const EXAMPLES = `
@@ -32,15 +30,8 @@ export type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice'>;
 /** Offers the local service over HTTP until a signal ends it; ending is no fault. */
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
   const ending = firstSignal(ctx);
-  if (!isLoopback(urlHost(request.host))) {
-    ctx.io.error(
-      `warning: ${oneLine(request.host)} can be reached from other machines, and keys travel in the clear`,
-    );
-  }
-  const onNotice = (line: string): void => ctx.io.note(oneLine(line));
-  const running = await ctx.local
-    .serve({ ...request, dataDir: ctx.dataDir, onNotice })
-    .catch((error: unknown) => Promise.reject(cannotListen(error, request)));
+  const onNotice = (line: string): void => tell(ctx, line);
+  const running = await ctx.local.serve({ ...request, dataDir: ctx.dataDir, onNotice });
   await announce(ctx, running);
   await ending;
   ctx.io.note('Ending; a second signal ends it at once.');
@@ -65,6 +56,8 @@ function firstSignal(ctx: Context): Promise<void> {
   });
 }
 
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+/** Warnings are told in spite of `--quiet`. */
+function tell({ io }: Context, notice: string): void {
+  if (notice.startsWith('warning:')) io.error(oneLine(notice));
+  else io.note(oneLine(notice));
 }
