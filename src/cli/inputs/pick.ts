@@ -39,6 +39,7 @@ async function pickVersion(ctx: Context, connection: Connection, prompt: PickedP
       choices: versions.map(version => ({
         value: version.promptVersionId,
         name: versionName(ctx, version, version === latest),
+        description: version.promptVersionId,
       })),
       default: latest.promptVersionId,
     },
@@ -48,5 +49,5 @@ async function pickVersion(ctx: Context, connection: Connection, prompt: PickedP
 
 function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
   const age = ageOf(version.publishedAt, ctx.clock.now());
-  return `${isLatest ? 'latest, ' : ''}published ${age}  ${version.promptVersionId}`;
+  return isLatest ? `the latest, published ${age}` : `published ${age}`;
 }
