@@ -1,0 +1,371 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/cli/context.ts';
+import type { Run } from '../../../src/wire/index.ts';
+import { temporaryDirectory, TEST_NOW } from '../../support/context.ts';
+import { type Exchange, failure, html, type PlainAnswer, success } from '../../support/scripted-service.ts';
+import {
+  command,
+  creation,
+  OTHER_RUN,
+  PROMPT,
+  RUN,
+  runOf,
+  serviceOf,
+  start,
+  text,
+  VERSION,
+} from './run-support.ts';
+
+const goesOn: Exchange = {
+  expect: { method: 'POST', path: '/runs' },
+  answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }),
+};
+const poll = (run: Partial<Run>): Exchange => ({
+  expect: { path: `/runs/${RUN}` },
+  answer: success(runOf(run)),
+});
+const running = poll({ runStatus: 'running', outputs: [], tokens: 0 });
+/** Polled until the time is over. */
+const outlasting = (runOut: () => void): Exchange => ({
+  expect: { path: `/runs/${RUN}` },
+  times: 'any',
+  answer: () => {
+    runOut();
+    return success(runOf({ runStatus: 'queued', outputs: [] }));
+  },
+});
+const unanswered = (answer: Exchange['answer']): Exchange => ({
+  expect: { method: 'POST', path: '/runs' },
+  answer,
+});
+
+/** An answer of a service whose clock shows this time. */
+const at = (time: number, answer: PlainAnswer): PlainAnswer => ({
+  ...answer,
+  headers: { ...answer.headers, date: new Date(time).toUTCString() },
+});
+const silentUntil = (runOut: () => void): Exchange =>
+  unanswered(() => {
+    runOut();
+    return 'silence';
+  });
+const row = (runId: string, more: object = {}): object => ({
+  runId,
+  promptVersionId: VERSION,
+  outputs: [],
+  runStatus: 'running',
+  credits: null,
+  runName: 'x',
+  createdAt: new Date(TEST_NOW + 1000).toISOString(),
+  ...more,
+});
+const list = (...rows: object[]): Exchange => ({
+  expect: { method: 'GET', path: '/runs' },
+  answer: at(TEST_NOW, success({ rows, hasMore: false })),
+});
+
+const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
+const journalOf = (home: string): unknown[] =>
+  readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as unknown);
+
+describe('a run that takes long', () => {
+  it('is polled to its end, through passing faults', async () => {
+    const service = await serviceOf(
+      goesOn,
+      running,
+      { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
+      { expect: { path: `/runs/${RUN}` }, answer: 'reset-after-body' },
+      { expect: { path: `/runs/${RUN}` }, answer: html(502) },
+      { expect: { path: `/runs/${RUN}` }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
+      poll({ outputs: [text('done')] }),
+    );
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
+      exitCode: 0,
+      stdout: 'done\n',
+      stderr: '',
+    });
+  });
+
+  it.each([
+    [404, 'NOT_FOUND_ERROR', 4],
+    [401, 'UNAUTHORIZED_ERROR', 3],
+  ])('ends the waiting on %i', async (httpStatus, status, code) => {
+    const service = await serviceOf(goesOn, {
+      expect: { path: `/runs/${RUN}` },
+      answer: failure(httpStatus, status, 'no'),
+    });
+    const { exitCode, stdout } = await command(service, RUN_IT);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: code, stdout: '' });
+  });
+
+  it.each([
+    [[], `${RUN}\n`],
+    [['--json'], `${JSON.stringify({ runId: RUN }, undefined, 2)}\n`],
+    [['--query', 'runId'], `${RUN}\n`],
+  ])('is not waited for with --no-wait %j', async (flags, out) => {
+    const service = await serviceOf(goesOn);
+    const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags]);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
+  });
+
+  it.each([[[]], [['--json']], [['--query', 'tokens']]])('that fails ends in 5 with %j', async flags => {
+    const failed: Partial<Run> = { runStatus: 'failed', outputs: [{ type: 'error', data: 'no luck' }] };
+    const service = await serviceOf(goesOn, poll(failed), creation(runOf(failed)));
+    expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+    expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+  });
+
+  it('is given up after --timeout and named', async () => {
+    const { clock, runOut } = hourglass();
+    const service = await serviceOf(goesOn, running, outlasting(runOut));
+    const given = await command(service, [...RUN_IT, ...HOUR], { clock });
+    expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({ exitCode: 6, stdout: '' });
+    expect(given.stderr()).toBe(
+      `error: gave up waiting; run ${RUN} goes on (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
+    );
+  });
+
+  it('names the run in the JSON error of a timeout', async () => {
+    const { clock, runOut } = hourglass();
+    const service = await serviceOf(goesOn, outlasting(runOut));
+    const { stderr } = await command(service, [...RUN_IT, '--json', ...HOUR], { clock });
+    expect(JSON.parse(stderr())).toMatchObject({ status: 'WAIT_TIMEOUT', data: { runId: RUN }, exitCode: 6 });
+  });
+
+  it('is left to itself at Ctrl-C, which says how to get it', async () => {
+    const service = await serviceOf(goesOn, {
+      expect: { path: `/runs/${RUN}` },
+      answer: () => {
+        running.raise('SIGINT');
+        return 'silence';
+      },
+    });
+    const running = start(service, RUN_IT);
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe(
+      `error: interrupted; run ${RUN} goes on (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
+    );
+    expect(running.stdout()).toBe('');
+  });
+});
+
+describe('a creation that is not answered', () => {
+  it.each<[string, Exchange['answer']]>([
+    ['a broken connection', 'reset-after-body'],
+    ['a closed connection', 'close'],
+    ['an answer cut short', at(TEST_NOW, { ...success(runOf()), cutAfter: 20 })],
+    ["an intermediary's 502", at(TEST_NOW, html(502))],
+    ["an intermediary's 504", at(TEST_NOW, html(504))],
+    ['a 504 without a run id', at(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
+  ])('after %s is looked for, never sent again', async (_, answer) => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      unanswered(answer),
+      list(row(RUN), row(OTHER_RUN, { promptVersionId: PROMPT })),
+      poll({}),
+    );
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT, { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
+    expect(stderr()).toContain(`going on with run ${RUN}`);
+    expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+  });
+
+  it('names the candidates where several fit', async () => {
+    const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN), row(OTHER_RUN)));
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr()).toContain(RUN);
+    expect(stderr()).toContain(OTHER_RUN);
+  });
+
+  it('says so where none fits', async () => {
+    const home = temporaryDirectory();
+    const old = row(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
+    const service = await serviceOf(unanswered('reset-after-body'), list(old));
+    const { exitCode, stderr } = await command(service, RUN_IT, { home });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toMatch(/^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'lost' });
+  });
+
+  it('leaves runs out that the journal knows', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      { ...creation(), answer: at(TEST_NOW, success(runOf({ runId: OTHER_RUN }))) },
+      unanswered('reset-after-body'),
+      list(row(RUN), row(OTHER_RUN)),
+      poll({}),
+    );
+    await command(service, RUN_IT, { home });
+    expect((await command(service, RUN_IT, { home })).exitCode).toBe(0);
+  });
+
+  it('goes by the clock of the service', async () => {
+    const service = await serviceOf(
+      unanswered(at(TEST_NOW - 3_600_000, failure(503, 'SERVER_ERROR', 'x'))),
+      {
+        expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
+        answer: at(
+          TEST_NOW - 3_600_000,
+          success({
+            rows: [row(RUN, { createdAt: new Date(TEST_NOW - 3_599_000).toISOString() })],
+            hasMore: false,
+          }),
+        ),
+      },
+      poll({}),
+    );
+    expect((await command(service, RUN_IT)).exitCode).toBe(0);
+  });
+
+  it('is not taken for a run that another creation under way may have made', async () => {
+    const home = temporaryDirectory();
+    let release = (): void => {};
+    const service = await serviceOf(
+      unanswered(() => new Promise(resolve => (release = () => resolve(success(runOf()))))),
+      unanswered('reset-after-body'),
+      list(row(RUN)),
+    );
+    const first = start(service, RUN_IT, { home });
+    while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
+    const second = await command(service, RUN_IT, { home });
+    expect({ exitCode: second.exitCode, stderr: second.stderr() }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining(`It may be ${RUN}`),
+    });
+    release();
+    expect(await first.ended).toBe(0);
+  });
+
+  it('is refused for good by an error of the service', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')));
+    const { exitCode, stderr } = await command(service, RUN_IT, { home });
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 2,
+      stderr: 'error: name is missing (VALIDATION_ERROR)\n',
+    });
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('may go on at %s, which says how to get it', async signal => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      unanswered(() => {
+        running.raise(signal);
+        return 'silence';
+      }),
+    );
+    const running = start(service, RUN_IT, { home });
+    expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(running.stderr()).toContain('a run may have been started and may go on (INTERRUPTED)');
+    expect(running.stderr()).toContain('promptrun runs wait --last');
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+  });
+
+  it('is looked for once after --timeout', async () => {
+    const { clock, runOut } = hourglass();
+    const service = await serviceOf(silentUntil(runOut), list(row(RUN)));
+    const { exitCode, stderr } = await command(service, [...RUN_IT, ...HOUR], { clock });
+    expect(exitCode).toBe(6);
+    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+  });
+
+  it('is left to `runs wait --last` where that finds nothing', async () => {
+    const home = temporaryDirectory();
+    const { clock, runOut } = hourglass();
+    const service = await serviceOf(silentUntil(runOut), list(), list(row(RUN)), poll({}));
+    const given = await command(service, [...RUN_IT, ...HOUR], { home, clock });
+    expect(given.exitCode).toBe(6);
+    expect(given.stderr()).toContain('promptrun runs wait --last');
+    const later = await command(service, ['runs', 'wait', '--last'], { home });
+    expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
+      exitCode: 0,
+      stdout: 'Hello, Ada!\n',
+    });
+  });
+});
+
+describe('an id that is no version', () => {
+  const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
+
+  it('is taken for a prompt, whose latest version is run', async () => {
+    const service = await serviceOf(
+      noVersion,
+      {
+        expect: { path: `/prompts/${PROMPT}` },
+        answer: success({ promptVersionId: VERSION, promptId: PROMPT, config: {} }),
+      },
+      creation(runOf(), { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' } } }),
+    );
+    const { exitCode, stderr } = await command(service, ['run', PROMPT, '-i', 'name=Ada']);
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 0,
+      stderr: `note: ${PROMPT} is a prompt; running its latest version ${VERSION}\n`,
+    });
+  });
+
+  it('is an error with one line and a remedy where it is no prompt either', async () => {
+    const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
+    const service = await serviceOf(noVersion, nowhere);
+    const { exitCode, stderr } = await command(service, ['run', PROMPT]);
+    expect(exitCode).toBe(4);
+    expect(stderr()).toMatch(
+      /^error: there is no published prompt version or prompt 7f1d[^\n]*\n[^\n]*prompts search/,
+    );
+  });
+
+  it('is not asked for as a prompt where the run itself is gone', async () => {
+    const service = await serviceOf(goesOn, {
+      expect: { path: `/runs/${RUN}` },
+      answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
+    });
+    expect((await command(service, RUN_IT)).exitCode).toBe(4);
+  });
+});
+
+describe('a slug', () => {
+  const search = (...slugs: string[]): Exchange => ({
+    expect: { path: '/prompts/publish', query: { q: 'hello' } },
+    answer: success({
+      rows: slugs.map(slug => ({ slug, promptId: PROMPT, promptVersionId: VERSION, title: slug })),
+    }),
+  });
+
+  it('is an exact match among the search results', async () => {
+    const service = await serviceOf(search('hello-world', 'hello'), creation());
+    expect((await command(service, ['run', 'hello'])).exitCode).toBe(0);
+  });
+
+  it("that is nobody's is not found", async () => {
+    const service = await serviceOf(search('hello2', 'Hello'));
+    const { exitCode, stderr } = await command(service, ['run', 'hello']);
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 4,
+      stderr: expect.stringMatching(
+        /^error: there is no prompt "hello"; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/,
+      ),
+    });
+  });
+});
+
+const HOUR = ['--timeout', '1h'];
+
+/** A clock on which every wait is over at once, but the hour only when it is said to be. */
+function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
+  let runOut = (): void => {};
+  const over = new Promise<void>(resolve => (runOut = resolve));
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (ms >= 3_600_000) await over;
+    await new Promise(resolve => setImmediate(resolve));
+    signal?.throwIfAborted();
+  };
+  return { clock: { sleep }, runOut };
+}
