@@ -1,0 +1,143 @@
+import type { OutputItem, Run } from '../../wire/index.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { withPaths } from '../outputs/results.ts';
+import { fieldText } from '../outputs/values.ts';
+import type { BatchOptions } from './options.ts';
+import { endedLine, goingLine, type ResultsLine, runlessLine, lostLine, UNKNOWN } from './results-line.ts';
+import type { ReadableRow, RowPlace } from './row.ts';
+import { errorText, maySendAgain, runIdOf, verdictOn } from './row-fault.ts';
+import { createRow, keepWaiting, type RowFacts, type RowWork, waitForRow } from './run-row.ts';
+import type { RowEnd } from './tally.ts';
+
+/** What became of a row. */
+export type RowOutcome =
+  | { readonly kind: 'ended'; readonly end: RowEnd; readonly line: ResultsLine; readonly error?: unknown }
+  /** It has no run yet, for a reason that is not its own. */
+  | { readonly kind: 'put off'; readonly error: unknown }
+  /** The batch was told to let go of it. */
+  | { readonly kind: 'dropped' };
+
+/** A row and what is planned for it. */
+export type RowJob =
+  | { readonly kind: 'create'; readonly row: ReadableRow }
+  | { readonly kind: 'wait'; readonly row: RowPlace; readonly runId: string };
+
+export interface SaveTo {
+  readonly directory: string;
+  readonly force: boolean;
+}
+
+export function saveToOf({ saveTo, force }: BatchOptions): SaveTo | undefined {
+  return saveTo === undefined ? undefined : { directory: saveTo, force };
+}
+
+/** Does what is planned for a row, to its end. @throws only what no other row could go on after */
+export async function doRow(
+  work: RowWork,
+  job: RowJob,
+  options: { readonly save: SaveTo | undefined; readonly onCreated: () => void },
+): Promise<RowOutcome> {
+  const facts: RowFacts = { runId: undefined, sent: false, request: undefined };
+  const startedAt = work.ctx.clock.now();
+  try {
+    if (job.kind === 'wait') {
+      facts.runId = job.runId;
+      options.onCreated();
+      return await ended(work, job.row, await waitForRow(work, job.runId), { ...options, facts });
+    }
+    const run = await createRow(work, job.row, facts, options.onCreated);
+    return await ended(work, job.row, run, { ...options, facts, startedAt });
+  } catch (error) {
+    return afterFault(work, job.row, facts, error);
+  }
+}
+
+interface EndOptions {
+  readonly save: SaveTo | undefined;
+  readonly facts: RowFacts;
+  readonly startedAt?: number;
+}
+
+async function ended(work: RowWork, row: RowPlace, run: Run, options: EndOptions): Promise<RowOutcome> {
+  const { run: saved, notSaved } = await save(work, run, options);
+  if (run.runStatus === 'failed') {
+    const error = runFailed(run);
+    return { kind: 'ended', end: 'failed', line: endedLine(row, saved, error.message), error };
+  }
+  if (notSaved !== undefined) {
+    return { kind: 'ended', end: 'failed', line: endedLine(row, saved, notSaved.message), error: notSaved };
+  }
+  return { kind: 'ended', end: 'succeeded', line: endedLine(row, saved, null) };
+}
+
+/** Whatever goes wrong with the files, the run is paid for and its outputs are told. */
+async function save(
+  { ctx, batch: { connection, promptVersionId } }: RowWork,
+  run: Run,
+  { save: to, facts: { request }, startedAt }: EndOptions,
+): Promise<{ run: Run; notSaved?: CliError }> {
+  if (to === undefined) {
+    return { run };
+  }
+  const { saveOutputs } = await import('../outputs/save.ts');
+  const facts = {
+    promptVersionId,
+    ...(request !== undefined && { request }),
+    ...(startedAt !== undefined && { startedAt, endedAt: ctx.clock.now() }),
+  };
+  try {
+    const { paths, failures } = await saveOutputs(ctx, connection, run, { ...to, facts });
+    const saved = withPaths(run, paths);
+    return failures.length === 0
+      ? { run: saved }
+      : { run: saved, notSaved: saveFault(failures.map(({ message }) => message).join('; ')) };
+  } catch (error) {
+    return { run, notSaved: saveFault(errorText(error)) };
+  }
+}
+
+function saveFault(reason: string): CliError {
+  return new CliError(`the run succeeded, its outputs were not all saved: ${reason}`, {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+  });
+}
+
+function runFailed({ outputs }: Run): CliError {
+  const told = outputs.filter(({ type }) => type === 'error').map((item: OutputItem) => fieldText(item.data));
+  return new CliError(told.join('; ') || 'the run failed', {
+    status: 'RUN_FAILED',
+    exitCode: EXIT.runFailed,
+  });
+}
+
+async function afterFault(
+  work: RowWork,
+  row: RowPlace,
+  facts: RowFacts,
+  error: unknown,
+): Promise<RowOutcome> {
+  if (work.ctx.signal.aborted) {
+    return { kind: 'dropped' };
+  }
+  facts.runId ??= runIdOf(error);
+  const { runId = '' } = facts;
+  const isPutOff = maySendAgain(error) && facts.runId === undefined && work.isStopping();
+  const told = errorText(error, facts.sent ? undefined : row);
+  switch (isPutOff ? 'put off' : verdictOn(error, facts)) {
+    case 'failed':
+      return { kind: 'ended', end: 'failed', line: runlessLine(row, 'failed', told), error };
+    case 'in doubt':
+      return { kind: 'ended', end: 'in doubt', line: runlessLine(row, UNKNOWN, told), error };
+    case 'going on':
+      return { kind: 'ended', end: 'going on', line: goingLine(row, runId, told), error };
+    case 'gone':
+      return { kind: 'ended', end: 'failed', line: lostLine(row, runId, told), error };
+    case 'put off':
+      await keepWaiting(work, row, facts);
+      return { kind: 'put off', error };
+    case 'fatal':
+      throw error;
+  }
+}

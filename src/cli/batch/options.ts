@@ -1,0 +1,106 @@
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { SETTINGS, settingValue } from '../settings/setting-keys.ts';
+import { parseShard, type Shard } from './shard.ts';
+import type { Format } from './source.ts';
+
+/** The flags of `batch`, as commander gives them. */
+export interface BatchFlags {
+  readonly from: string;
+  readonly format?: Format;
+  readonly out?: string;
+  readonly resume?: boolean;
+  readonly retryFailed?: boolean;
+  readonly retryUnknown?: boolean;
+  readonly input: readonly string[];
+  readonly image: readonly string[];
+  readonly option: readonly string[];
+  readonly validate: boolean;
+  readonly concurrency?: string;
+  readonly rate?: string;
+  readonly save?: string;
+  readonly force?: boolean;
+  readonly shard?: string;
+  readonly maxFailures?: string;
+  readonly dryRun?: boolean;
+}
+
+/** How a batch is done. */
+export interface BatchOptions {
+  readonly target: string;
+  readonly from: string;
+  readonly format: Format | undefined;
+  readonly out: string | undefined;
+  readonly resume: boolean;
+  readonly retryFailed: boolean;
+  readonly retryUnknown: boolean;
+  readonly inputs: readonly string[];
+  readonly images: readonly string[];
+  readonly runOptions: readonly string[];
+  readonly validate: boolean;
+  /** Creations open at a time. */
+  readonly concurrency: number;
+  /** Requests a second; 0 is unlimited. */
+  readonly rate: number;
+  /** Where outputs are saved; nowhere where undefined. */
+  readonly saveTo: string | undefined;
+  readonly force: boolean;
+  readonly shard: Shard | undefined;
+  /** Rows that may fail before no more are started. */
+  readonly maxFailures: number;
+  readonly dryRun: boolean;
+}
+
+/** The flags as a whole, checked against each other before anything is read or sent. @throws {CliError} exit 2 */
+export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
+  const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
+  if (resume && flags.out === undefined) {
+    throw usageError('--resume needs --out: the file of results to go on with');
+  }
+  if ((retryFailed || retryUnknown) && !resume) {
+    throw usageError(`--retry-${retryFailed ? 'failed' : 'unknown'} needs --resume`);
+  }
+  if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
+    throw usageError('--out is missing: where results are written', 'or pipe standard output somewhere');
+  }
+  refuseSecondReader(flags);
+  return {
+    ...{ target, resume, retryFailed, retryUnknown, dryRun },
+    from: flags.from,
+    format: flags.format,
+    out: flags.out,
+    inputs: flags.input,
+    images: flags.image,
+    runOptions: flags.option,
+    validate: flags.validate,
+    concurrency: setting(ctx, 'concurrency', flags.concurrency),
+    rate: setting(ctx, 'rate', flags.rate),
+    saveTo: flags.save,
+    force: flags.force ?? false,
+    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
+  };
+}
+
+function setting(ctx: Context, key: 'concurrency' | 'rate', flag: string | undefined): number {
+  return flag === undefined ? (ctx.settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/u.test(text)) {
+    throw usageError(`--max-failures needs a whole number from 1, not ${JSON.stringify(text)}`);
+  }
+  return Number(text);
+}
+
+/** The rows take all of standard input. */
+function refuseSecondReader({ from, input, image }: BatchFlags): void {
+  const other =
+    input.find(text => text.slice(text.indexOf('=') + 1) === '@-') ?? image.find(given => given === '-');
+  if (from === '-' && other !== undefined) {
+    throw usageError(
+      'standard input can be read once only, and --from - reads it',
+      'give the other one from a file',
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import type { Connection, Context } from '../context.ts';
+import { describeConfig } from '../inputs/describe.ts';
+import type { InputFields } from '../inputs/fields.ts';
+import type { ImageSource } from '../inputs/image-source.ts';
+import { openImages } from '../inputs/images.ts';
+import { checkOptions, parseOptions } from '../inputs/options.ts';
+import { readVersion, resolveTarget } from '../inputs/target.ts';
+import { collectInputs } from '../inputs/text-inputs.ts';
+import type { BatchOptions } from './options.ts';
+import { RequestPace } from './request-pace.ts';
+
+/** What is the same for every row. */
+export interface PreparedBatch {
+  readonly connection: Connection;
+  readonly promptVersionId: string;
+  readonly fields: InputFields;
+  /** Win over a row's own. */
+  readonly text: ReadonlyMap<string, string>;
+  /** Stand before a row's own. */
+  readonly images: readonly ImageSource[];
+  readonly runOptions: ReadonlyMap<string, string>;
+}
+
+/** Reads and checks everything but the rows; from here on every request waits for its turn. */
+export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
+  const runOptions = parseOptions(options.runOptions);
+  const { text, images } = await collectInputs(ctx, options);
+  const opened = await openImages(ctx, images);
+  const connection = await ctx.connection();
+  connection.client.pace = new RequestPace({
+    perSecond: options.rate,
+    clock: ctx.clock,
+    onPause: ms => tellPause(ctx, ms),
+  });
+  const resolved = await resolveTarget(ctx, connection, options.target);
+  const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+  if (options.validate) {
+    await checkOptions(connection, runOptions, ctx.signal);
+  }
+  return { connection, promptVersionId, fields: describeConfig(config), text, images: opened, runOptions };
+}
+
+const PAUSE_TOLD_MS = 5000;
+
+function tellPause(ctx: Context, ms: number): void {
+  if (ms >= PAUSE_TOLD_MS) {
+    ctx.io.note(`note: too many requests; all of them wait ${Math.ceil(ms / 1000)} s`);
+  }
+}

@@ -1,0 +1,125 @@
+import { pipeline, Readable } from 'node:stream';
+import { type CsvError, type Options, parse } from 'csv-parse';
+import { MAX_BODY_BYTES } from '../../wire/limits.ts';
+import { type CsvHeader, readCsvHeader } from './csv-header.ts';
+import { type FaultyRow, faultyRow, readableRow, type SourceRow } from './row.ts';
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  /** The record's own text after the blank lines before it, with one character for each line's end. */
+  readonly raw: string;
+}
+
+/** Where records stop making sense. */
+interface Break {
+  readonly error: CsvError | undefined;
+  readonly raw: string;
+  /** How many records stand before it. */
+  readonly after: number;
+}
+
+type Place = Pick<SourceRow, 'row' | 'line'>;
+
+/** The rows of a CSV file with a header, one at a time, however long the file is. */
+export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
+  const { records, broken } = parseRecords(text);
+  let header: CsvHeader | undefined;
+  let line = 1;
+  let row = 0;
+  let taken = 0;
+  for await (const { record, raw } of records) {
+    const place = { row: row + 1, line: line + countLines(leadingLines(raw)) };
+    line += countLines(raw);
+    taken += 1;
+    if (header === undefined) {
+      header = isBlank(raw) ? undefined : readCsvHeader(record);
+    } else if (!isBlank(raw)) {
+      row += 1;
+      yield readRecord(header, { record, raw }, place);
+    }
+    if (broken()?.after === taken) {
+      break;
+    }
+  }
+  const end = broken();
+  if (end !== undefined) {
+    yield brokenRecord(end, { row: row + 1, line: line + countLines(leadingLines(end.raw)) });
+  }
+}
+
+function parseRecords(text: AsyncIterable<string>): {
+  records: AsyncIterable<CsvRecord>;
+  broken: () => Break | undefined;
+} {
+  let broken: Break | undefined;
+  const parser = parse({
+    max_record_size: MAX_BODY_BYTES,
+    on_skip: (error: CsvError | undefined, raw: string | undefined) => {
+      broken ??= { error, raw: raw ?? '', after: parser.info.records };
+    },
+    raw: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    // Otherwise the rows that were read already would be lost with the one that can't be.
+    skip_records_with_error: true,
+  } as Options);
+  // Faults of either end reach who reads the parser.
+  pipeline(Readable.from(text), parser, () => {});
+  return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
+}
+
+function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place): SourceRow {
+  const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(quoted(value)));
+  if (torn !== -1) {
+    return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
+  }
+  if (record.length !== header.columns) {
+    return faultyRow(place, `${record.length} columns where the header has ${header.columns}`);
+  }
+  const value = (column: number): string => record[column] ?? '';
+  const stray = header.unnamed.find(column => value(column) !== '');
+  if (stray !== undefined) {
+    return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
+  }
+  const id = header.id === undefined ? '' : value(header.id);
+  return readableRow(place, id === '' ? undefined : id, {
+    // An empty cell gives nothing, so that the prompt's own default holds.
+    text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isGiven)),
+    images: header.images.map(value).filter(image => image !== ''),
+  });
+}
+
+function isGiven([, value]: readonly [string, string]): boolean {
+  return value !== '';
+}
+
+function brokenRecord({ error }: Break, place: Place): FaultyRow {
+  switch (error?.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return faultyRow(place, 'its quotes are never closed, so that the rest of the file is lost');
+    case 'CSV_MAX_RECORD_SIZE':
+      return faultyRow(place, 'it is longer than any request may be, and the rest of the file is lost');
+    default:
+      return faultyRow(place, error?.message ?? 'it is no CSV');
+  }
+}
+
+/** How a value is written in quotes. */
+function quoted(value: string): string {
+  return `"${value.replaceAll('"', '""')}"`;
+}
+
+/** A line of nothing but spaces is as blank as an empty one. */
+function isBlank(raw: string): boolean {
+  return raw.trim() === '';
+}
+
+function leadingLines(raw: string): string {
+  return /^[\r\n]*/u.exec(raw)?.[0] ?? '';
+}
+
+function countLines(raw: string): number {
+  return raw.match(/\r\n|\r|\n/gu)?.length ?? 0;
+}

@@ -1,0 +1,40 @@
+/** What became of a row. */
+export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'going on';
+
+/** How far a batch is. */
+export class Tally {
+  /** Rows in all; undefined while the input has not been read to its end. */
+  total: number | undefined;
+  /** Rows that had ended before this batch began, by what became of them. */
+  readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
+  /** Rows that ended in this batch. */
+  readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
+  /** Rows that were started and have not ended. */
+  open = 0;
+
+  constructor(total: number | undefined) {
+    this.total = total;
+  }
+
+  get ended(): number {
+    return sum(this.now);
+  }
+
+  get done(): number {
+    return sum(this.before) + sum(this.now);
+  }
+
+  /** Rows that did not succeed, now or before. */
+  get unsuccessful(): number {
+    return this.done - this.before.succeeded - this.now.succeeded;
+  }
+
+  /** Rows that did not succeed in this batch. */
+  get failedNow(): number {
+    return this.ended - this.now.succeeded;
+  }
+}
+
+function sum(counts: Readonly<Record<RowEnd, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
