@@ -62,7 +62,7 @@ async function save(
 }
 
 /** The run as it came, with the path of each output that was saved. */
-function withPaths(run: Run, paths: readonly (string | undefined)[]): Run {
+export function withPaths(run: Run, paths: readonly (string | undefined)[]): Run {
   if (paths.every(path => path === undefined)) return run;
   return {
     ...run,
