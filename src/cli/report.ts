@@ -1,15 +1,25 @@
-import type { Failure } from './failure.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { type Failure, failureOf } from './failure.ts';
+import { wantsJsonErrors } from './globals.ts';
 import type { PlainIo } from './io.ts';
+import { toJsonLine } from './outputs/json.ts';
 import { oneLine, visible } from './outputs/sanitise.ts';
 
-/** Tells a failure on standard error: one line and its hints, or one line of JSON. */
+/** Tells an error on standard error in the form the arguments ask for and gives the exit code it means. */
+export function tellError(io: PlainIo, error: unknown, argv: readonly string[]): ExitCode {
+  const failure = failureOf(error);
+  reportFailure(io, failure, { json: wantsJsonErrors(argv), debug: argv.includes('--debug'), error });
+  return failure.exitCode;
+}
+
+/** Tells a failure: one line and its hints, or one line of JSON. */
 export function reportFailure(
-  io: PlainIo,
+  io: Pick<PlainIo, 'error' | 'stderr'>,
   failure: Failure,
   options: { json: boolean; debug: boolean; error: unknown },
 ): void {
   const { status, message, data, exitCode, hints } = failure;
-  if (options.json) io.error(JSON.stringify({ status, message, data, exitCode }));
+  if (options.json) io.error(toJsonLine({ status, message, data, exitCode }, io.stderr.isTerminal));
   else {
     io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
     for (const hint of hints) io.error(visible(hint));
@@ -17,7 +27,7 @@ export function reportFailure(
   if (options.debug) tellStack(io, options.error);
 }
 
-function tellStack(io: PlainIo, error: unknown): void {
+function tellStack(io: Pick<PlainIo, 'error'>, error: unknown): void {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     io.error(`debug: ${visible(cause.stack ?? cause.message)}`);
   }
