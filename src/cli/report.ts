@@ -2,7 +2,6 @@ import type { ExitCode } from './exit-codes.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { wantsJsonErrors } from './globals.ts';
 import type { PlainIo } from './io.ts';
-import { toJsonLine } from './outputs/json.ts';
 import { oneLine, visible } from './outputs/sanitise.ts';
 
 /** Tells an error on standard error in the form the arguments ask for and gives the exit code it means. */
@@ -19,8 +18,10 @@ export function reportFailure(
   options: { json: boolean; debug: boolean; error: unknown },
 ): void {
   const { status, message, data, exitCode, hints } = failure;
-  if (options.json) io.error(toJsonLine({ status, message, data, exitCode }, io.stderr.isTerminal));
-  else {
+  if (options.json) {
+    const line = JSON.stringify({ status, message, data, exitCode });
+    io.error(io.stderr.isTerminal ? visible(line) : line);
+  } else {
     io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
     for (const hint of hints) io.error(visible(hint));
   }
