@@ -55,11 +55,11 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
   const { columns = 80, rows = 24 } = options;
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
   const child = spawn(options.file, [...options.args], {
-    name: 'xterm-256color',
+    name: options.env['TERM'] ?? 'xterm-256color',
     cols: columns,
     rows,
     cwd: options.cwd,
-    env: { TERM: 'xterm-256color', ...options.env },
+    env: options.env,
   });
   const watchers = new Set<() => void>();
   let raw = '';

@@ -16,7 +16,7 @@ export function questionTheme(paint: ChalkInstance) {
       help: paint.dim,
       highlight: paint.cyan,
       key: paint.bold,
-      searchTerm: (text: string) => `› ${paint.cyan(text)}`,
+      searchTerm: paint.cyan,
       description: paint.dim,
       disabled: paint.dim,
     },

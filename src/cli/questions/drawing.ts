@@ -1,0 +1,47 @@
+import type { PrompterOptions } from '../prompter.ts';
+import { type QuestionTheme, questionTheme } from './theme.ts';
+import { fitted, paragraph } from './words.ts';
+
+/** Lines of a list shown at once, and the lines a question needs besides. */
+const MOST_LINES = 10;
+const OTHER_LINES = 8;
+const FEWEST_LINES = 3;
+/** Columns that the mark before a question takes. */
+const BESIDE_MESSAGE = 4;
+
+/** What the drawn questions share. */
+export interface Drawing extends PrompterOptions {
+  /** What `~` stands for. */
+  readonly home: string | undefined;
+  readonly theme: QuestionTheme;
+  readonly columns: () => number;
+  readonly pageSize: () => number;
+  /** A message that fits on its line. */
+  readonly message: (text: string) => string;
+  /** A description for the line of the message, or in lines below it where it is long. */
+  readonly beside: (description: string | undefined) => string;
+  /** A description in lines of its own. */
+  readonly beneath: (description: string | undefined) => string;
+}
+
+export function drawing(options: PrompterOptions): Drawing {
+  const { io, env } = options;
+  const columns = () => io.stderr.columns;
+  const beneath = (text = '') => (text === '' ? '' : paragraph(text, columns()));
+  const beside = (text = '') => {
+    if (text.length >= columns() / 2) {
+      return `\n${io.paintErr.dim(beneath(text))}\n `;
+    }
+    return text === '' ? '' : `  ${io.paintErr.dim(fitted(text, columns()))}`;
+  };
+  return {
+    ...options,
+    home: env['HOME'] ?? env['USERPROFILE'],
+    theme: questionTheme(io.paintErr),
+    columns,
+    pageSize: () => Math.max(FEWEST_LINES, Math.min(MOST_LINES, io.stderr.rows - OTHER_LINES)),
+    message: text => fitted(text, columns() - BESIDE_MESSAGE),
+    beside,
+    beneath,
+  };
+}
