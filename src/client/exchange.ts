@@ -17,6 +17,8 @@ const WHOLE_BODY_TIMEOUT_MS = 300_000;
 /** Largest answer, after decompression. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
+const HEADER_VALUE = /^[\x21-\x7e]+$/;
+
 /** A request, the same at every try. */
 export interface ExchangeRequest {
   readonly method: string;
@@ -118,13 +120,14 @@ export class Exchange {
 
   #headers(hasBody: boolean): Record<string, string> {
     const { apiKey, userAgent, agentHash } = this.#options;
-    const hash = agentHash?.();
+    const hash = agentHash?.() ?? '';
     return {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': userAgent,
-      ...(hash !== undefined && { [CLI_AGENT_HEADER]: hash }),
+      // What a server once gave must not make every later request impossible.
+      ...(HEADER_VALUE.test(hash) && { [CLI_AGENT_HEADER]: hash }),
       ...(hasBody && { 'content-type': 'application/json' }),
     };
   }

@@ -1,4 +1,4 @@
-import { NetworkError } from './errors.ts';
+import { InvalidRequestError, NetworkError } from './errors.ts';
 
 /** Codes of Node and undici whose own messages say too little. */
 const CAUSES: Readonly<Record<string, string>> = {
@@ -19,8 +19,13 @@ const CAUSES: Readonly<Record<string, string>> = {
 };
 
 /** What a failed connection is told as: the origin, the cause, and its code. */
-export function networkFault(error: unknown, url: string, nothingSent: boolean): NetworkError {
+export function networkFault(
+  error: unknown,
+  url: string,
+  nothingSent: boolean,
+): NetworkError | InvalidRequestError {
   const code = codeOf(error);
+  if (code === 'UND_ERR_INVALID_ARG') return new InvalidRequestError(messageOf(error), { cause: error });
   const known = code === undefined ? undefined : CAUSES[code];
   const cause =
     known ?? (error instanceof Error && error.message !== '' ? error.message : 'connection failed');
@@ -30,6 +35,10 @@ export function networkFault(error: unknown, url: string, nothingSent: boolean):
     nothingSent,
     cause: error,
   });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : 'connection failed';
 }
 
 function codeOf(error: unknown): string | undefined {

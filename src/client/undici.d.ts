@@ -14,13 +14,38 @@ declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   export default constructor;
 }
 
+declare module 'undici/lib/dispatcher/dispatcher.js' {
+  import type { Dispatcher } from 'undici';
+
+  const constructor: { readonly prototype: Pick<Dispatcher, 'connect'> };
+  export default constructor;
+}
+
+declare module 'undici/lib/api/api-connect.js' {
+  import type { Dispatcher } from 'undici';
+
+  const connect: Dispatcher['connect'];
+  export default connect;
+}
+
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici';
 
+  interface Options {
+    readonly origin: string;
+    readonly path: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+    /** An iterable needs a `content-length` among the headers, or it is sent in chunks. */
+    readonly body: string | AsyncIterable<Uint8Array> | undefined;
+    readonly headersTimeout: number;
+    readonly bodyTimeout: number;
+    /** Closes the connection after the answer. */
+    readonly reset: boolean;
+    readonly signal: AbortSignal | undefined;
+  }
+
   /** Sends the request through the dispatcher it is called on. */
-  function request(
-    this: Pick<Dispatcher, 'dispatch'>,
-    options: Omit<Dispatcher.RequestOptions, 'origin'> & { origin: string },
-  ): Promise<Dispatcher.ResponseData>;
+  function request(this: Pick<Dispatcher, 'dispatch'>, options: Options): Promise<Dispatcher.ResponseData>;
   export default request;
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError } from '../../src/client/errors.ts';
 import { path, staysBelowBase } from '../../src/client/path.ts';

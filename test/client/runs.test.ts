@@ -172,16 +172,23 @@ describe('requests', () => {
     await errorOf(client.prompts.get(id), InvalidRequestError);
     await errorOf(client.request('GET', `/runs/../${id}`), InvalidRequestError);
   });
+
+  it('of a method that is none are refused', async () => {
+    await scripted();
+    await errorOf(client.request('GE T', '/runs'), InvalidRequestError);
+  });
 });
 
 describe('the resources hash', () => {
   it('is sent once it is held, asked at each request', async () => {
     await scripted(
-      { expect: { headers: { 'cli-agent': null } }, answer: success({}) },
+      { expect: { headers: { 'cli-agent': null } }, answer: success({}), times: 2 },
       { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },
     );
     let hash: string | undefined;
     client = new TestClient(service.baseUrl, { agentHash: () => hash });
+    await client.account.get();
+    hash = 'broken\r\nhash';
     await client.account.get();
     hash = 'hash';
     await client.account.get();

@@ -61,7 +61,7 @@ export interface PlainAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** A value is sent as JSON, a string or bytes as they are. */
   readonly body?: unknown;
-  /** Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all of it. */
+  /** Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all of it, unless sent in chunks. */
   readonly cutAfter?: number;
   /** Sends the body, then nothing, and leaves the connection open. */
   readonly stayOpen?: boolean;
@@ -276,7 +276,8 @@ async function send(response: ServerResponse, answer: PlainAnswer): Promise<void
   const bytes = Buffer.from(plain ? body : JSON.stringify(body));
   response.writeHead(status, {
     ...(!plain && { 'content-type': 'application/json' }),
-    ...(cutAfter !== undefined && { 'content-length': String(bytes.byteLength) }),
+    ...(cutAfter !== undefined &&
+      !('transfer-encoding' in headers) && { 'content-length': String(bytes.byteLength) }),
     ...headers,
   });
   const sent = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);

@@ -1,0 +1,103 @@
+import type { Dispatcher } from 'undici';
+import type send from 'undici/lib/api/api-request.js';
+import { InvalidRequestError } from './errors.ts';
+import { networkFault } from './network-fault.ts';
+import type { RequestBody, TransportRequest } from './transport.ts';
+
+type UndiciOptions = Parameters<typeof send>[0];
+
+/** What is known of one request while it is under way. */
+export class RequestInFlight {
+  readonly #request: TransportRequest;
+  #sent = false;
+  #bodyFault: { readonly error: unknown } | undefined;
+
+  constructor(request: TransportRequest) {
+    this.#request = request;
+  }
+
+  undiciOptions(single: boolean): UndiciOptions {
+    const { method, url, headers, body, signal, headersTimeoutMs, bodyTimeoutMs } = this.#request;
+    const { origin, pathname, search } = new URL(url);
+    const streamed = typeof body === 'object';
+    return {
+      origin,
+      path: pathname + search,
+      method,
+      headers: streamed ? { ...headers, 'content-length': String(body.length) } : headers,
+      body: streamed ? this.#chunks(body) : body,
+      headersTimeout: headersTimeoutMs,
+      bodyTimeout: bodyTimeoutMs,
+      reset: single,
+      signal,
+    };
+  }
+
+  /** The dispatcher, noticing when the request is about to be written to a connection. */
+  watch(dispatcher: Dispatcher): Pick<Dispatcher, 'dispatch'> {
+    return {
+      dispatch: (options, handler) => {
+        const onConnect = handler.onConnect?.bind(handler);
+        handler.onConnect = abort => {
+          this.#sent = true;
+          this.#request.onSent?.();
+          onConnect?.(abort);
+        };
+        return dispatcher.dispatch(options, handler);
+      },
+    };
+  }
+
+  /** The answer's body, its faults told as this client's. */
+  pieces(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
+    body.on('error', () => {});
+    const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    const next = async (): Promise<IteratorResult<Uint8Array>> => {
+      try {
+        return await pieces.next();
+      } catch (error) {
+        throw this.fault(error);
+      }
+    };
+    const leave = (): Promise<IteratorResult<Uint8Array>> => {
+      body.destroy();
+      return Promise.resolve({ done: true, value: undefined });
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+  }
+
+  fault(error: unknown): unknown {
+    const { signal, url } = this.#request;
+    if (signal?.aborted) return signal.reason;
+    if (this.#bodyFault) return this.#bodyFault.error;
+    return networkFault(error, url, !this.#sent);
+  }
+
+  async *#chunks(body: RequestBody): AsyncGenerator<Uint8Array> {
+    try {
+      yield* exactly(body);
+    } catch (error) {
+      this.#bodyFault = { error };
+      throw error;
+    }
+  }
+}
+
+// The last piece is held back until the length is known to be right, so that a server never takes a wrong body for
+// whole.
+async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let held: Uint8Array | undefined;
+  for await (const chunk of body.chunks()) {
+    bytes += chunk.byteLength;
+    if (bytes > body.length) break;
+    if (held) yield held;
+    held = chunk;
+  }
+  if (bytes !== body.length) {
+    throw new InvalidRequestError(
+      `the request's body is not ${body.length} bytes long, as it said; has a file changed?`,
+    );
+  }
+  if (held) yield held;
+}

@@ -1,0 +1,173 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { NetworkError, NotFoundError, ProtocolError, RateLimitError } from '../../src/client/errors.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  type ScriptedService,
+  scriptedService,
+  scriptedServiceOf,
+} from '../support/scripted-service.ts';
+
+const picture = Buffer.from('not quite a picture');
+const png = {
+  headers: { 'content-type': 'image/png', 'content-length': String(picture.length) },
+  body: picture,
+};
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<string> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl, { agentHash: () => 'hash' });
+  return `${service.origin}/media/a.png?signature=secret`;
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+async function saved(url: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of (await client.download(url)).body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function redirect(location: string): Exchange {
+  return { answer: { status: 302, headers: { location }, body: 'moved' } };
+}
+
+describe('a download', () => {
+  it('comes with its type and length, without the key or anything of the service', async () => {
+    const headers = { authorization: null, 'cli-agent': null, cookie: null };
+    const url = await scripted({
+      expect: { method: 'GET', path: '/media/a.png', query: { signature: 'secret' }, headers },
+      answer: png,
+    });
+    const { body, ...rest } = await client.download(url);
+    expect(rest).toEqual({ status: 200, contentType: 'image/png', length: picture.length });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of body) pieces.push(piece);
+    expect(Buffer.concat(pieces)).toEqual(picture);
+  });
+
+  it('is encoded only if the server will have it so', async () => {
+    const headers = { 'content-encoding': 'gzip', 'content-type': 'image/png' };
+    const expect_ = { headers: { 'accept-encoding': 'identity' } };
+    const url = await scripted({ expect: expect_, answer: { headers, body: gzipSync(picture) } });
+    const { length, body } = await client.download(url);
+    expect(length).toBeUndefined();
+    for await (const piece of body) expect(Buffer.from(piece)).toEqual(picture);
+  });
+
+  it('is not held in memory', async () => {
+    const size = 32 * 1024 * 1024;
+    const url = await scripted({ answer: { body: Buffer.alloc(size) } });
+    let largest = 0;
+    let bytes = 0;
+    for await (const piece of (await client.download(url)).body) {
+      largest = Math.max(largest, piece.byteLength);
+      bytes += piece.byteLength;
+    }
+    expect(bytes).toBe(size);
+    expect(largest).toBeLessThan(1024 * 1024);
+  });
+
+  it('can be left', async () => {
+    const url = await scripted({ answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } } });
+    for await (const piece of (await client.download(url)).body) if (piece.byteLength > 0) break;
+  });
+
+  it.each([
+    ['with a length', png],
+    ['in chunks', { body: picture, headers: { 'transfer-encoding': 'chunked' } }],
+  ])('cut short (%s) is a fault of the network', async (_, answer) => {
+    const url = await scripted({ answer: { ...answer, cutAfter: 5 } });
+    const error = await errorOf(saved(url), NetworkError);
+    expect(error.nothingSent).toBe(false);
+  });
+
+  it.each([403, 404, 410])('answered with HTTP %i says how long such URLs live', async status => {
+    const url = await scripted({
+      answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
+    });
+    const error = await errorOf(client.download(url), NotFoundError);
+    expect(error.httpStatus).toBe(status);
+    expect(error.message).toMatch(/24 hours/);
+    expect(error.message).not.toContain('secret');
+  });
+
+  it.each([204, 206, 304, 400, 401])('answered with HTTP %i is refused', async status => {
+    const url = await scripted({ answer: { status } });
+    const error = await errorOf(client.download(url), ProtocolError);
+    expect(error.httpStatus).toBe(status);
+  });
+
+  it('is tried again where that may help', async () => {
+    const url = await scripted(
+      { answer: 'reset-after-body' },
+      { answer: { status: 503 } },
+      { answer: { status: 429, headers: { 'retry-after': '3' } } },
+      { answer: png },
+    );
+    expect(await saved(url)).toEqual(picture);
+    expect(client.slept).toEqual([500, 1000, 3000]);
+  });
+
+  it('is tried four times at most', async () => {
+    const url = await scripted({ answer: { status: 429 }, times: 4 });
+    await errorOf(client.download(url), RateLimitError);
+  });
+
+  it('is ended by its signal, also while it comes in', async () => {
+    const url = await scripted({ answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } } });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const { body } = await client.download(url, { signal: controller.signal });
+    const reading = (async () => {
+      for await (const piece of body) if (piece.byteLength > 0) controller.abort(reason);
+    })();
+    await expect(reading).rejects.toBe(reason);
+  });
+});
+
+describe('redirects of a download', () => {
+  it('are followed, to another origin as well, without the key', async () => {
+    const other = await scriptedServiceOf([
+      { expect: { path: '/b.png', headers: { authorization: null, 'cli-agent': null } }, answer: png },
+    ]);
+    const url = await scripted(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
+    expect(await saved(url)).toEqual(picture);
+    await other.close();
+    other.verify();
+  });
+
+  it('are followed five times', async () => {
+    const url = await scripted({ ...redirect('/again'), times: 5 }, { answer: png });
+    expect(await saved(url)).toEqual(picture);
+  });
+
+  it('are not followed a sixth time', async () => {
+    const url = await scripted({ ...redirect('/again'), times: 6 });
+    await errorOf(client.download(url), ProtocolError);
+  });
+
+  it.each([
+    'http://cdn.example/a.png',
+    'file:///etc/passwd',
+    'http://169.254.169.254/latest/meta-data',
+    'http://[',
+  ])('to %s are refused', async location => {
+    const url = await scripted(redirect(location));
+    await errorOf(client.download(url), ProtocolError);
+    expect(client.slept).toEqual([]);
+  });
+
+  it('without a target are refused', async () => {
+    const url = await scripted({ answer: { status: 302 } });
+    await errorOf(client.download(url), ProtocolError);
+  });
+});

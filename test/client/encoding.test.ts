@@ -1,0 +1,74 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { NetworkError, ProtocolError } from '../../src/client/errors.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import { type PlainAnswer, type ScriptedService, scriptedService } from '../support/scripted-service.ts';
+
+const MIB = 1024 * 1024;
+const data = { text: 'so — '.repeat(20_000) };
+const json = JSON.stringify({ status: 'SUCCESS', data });
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function asked(encoding: string, body: Uint8Array | string, more: PlainAnswer = {}): Promise<unknown> {
+  const headers = { 'content-encoding': encoding };
+  service = await scriptedService({ answer: { headers, body, ...more } });
+  client = new TestClient(service.baseUrl);
+  return (await client.request('GET', '/me', { retries: 0 })).data;
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+describe('an answer', () => {
+  it.each<[string, Uint8Array | string]>([
+    ['gzip', gzipSync(json)],
+    ['x-gzip', gzipSync(json)],
+    ['deflate', deflateSync(json)],
+    ['deflate', deflateRawSync(json)],
+    ['br', brotliCompressSync(json)],
+    ['GZIP', gzipSync(json)],
+    ['identity', json],
+    ['gzip, br', brotliCompressSync(gzipSync(json))],
+  ])('encoded as %s is read', async (encoding, body) => {
+    expect(await asked(encoding, body)).toEqual(data);
+  });
+
+  it('that comes in small pieces is read, too', async () => {
+    expect(await asked('gzip', gzipSync(json), { dripBytes: 7 })).toEqual(data);
+  });
+
+  it('of 20 MiB is read', async () => {
+    const text = 'x'.repeat(20 * MIB);
+    expect(await asked('gzip', gzipSync(JSON.stringify({ status: 'SUCCESS', data: text })))).toBe(text);
+  });
+
+  it.each<[string, Uint8Array | string, RegExp]>([
+    ['gzip', 'no gzip at all', /not encoded as its headers say/],
+    ['gzip', gzipSync(json).subarray(0, 100), /not encoded as its headers say/],
+    ['zstd', 'x', /encoded as zstd, which was not asked for/],
+    ['gzip, gzip, gzip', 'x', /too many times/],
+    ['gzip', '', /an empty answer/],
+  ])('in broken %s is refused', async (encoding, body, message) => {
+    const error = await errorOf(asked(encoding, body), ProtocolError);
+    expect(error.message).toMatch(message);
+    expect(error.httpStatus).toBe(200);
+  });
+
+  it.each<[string, Uint8Array]>([
+    ['gzip', gzipSync(Buffer.alloc(80 * MIB, 32))],
+    ['br', brotliCompressSync(Buffer.alloc(80 * MIB, 32))],
+    ['identity', Buffer.alloc(65 * MIB, 32)],
+  ])('that grows beyond 64 MiB out of %s is dropped', async (encoding, body) => {
+    const error = await errorOf(asked(encoding, body), ProtocolError);
+    expect(error.message).toMatch(/larger than 67108864 bytes/);
+  });
+
+  it('cut short within its encoding is a fault of the network', async () => {
+    await errorOf(asked('gzip', gzipSync(json), { cutAfter: 40 }), NetworkError);
+  });
+});

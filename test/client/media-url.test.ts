@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { ProtocolError } from '../../src/client/errors.ts';
+import { checkedMediaUrl } from '../../src/client/media-url.ts';
+
+const PUBLIC = 'https://service.example/v1';
+const LOCAL = 'http://127.0.0.1:8787/v1';
+const PRIVATE = 'http://10.0.0.5:8080/v1';
+
+describe('checkedMediaUrl', () => {
+  it.each([
+    [PUBLIC, 'https://cdn.example/a.png?signature=x'],
+    [PUBLIC, 'https://service.example/media/a.png'],
+    [PUBLIC, 'https://8.8.8.8/a.png'],
+    [PUBLIC, 'https://[2606:4700::1]/a.png'],
+    [PUBLIC, 'https://172.32.0.1/a.png'],
+    [LOCAL, 'http://127.0.0.1:8787/media/a.png'],
+    [LOCAL, 'http://localhost:9999/a.png'],
+    [LOCAL, 'http://[::1]:9999/a.png'],
+    [LOCAL, 'https://cdn.example/a.png'],
+    [LOCAL, 'https://127.0.0.1:9999/a.png'],
+    [PRIVATE, 'http://10.0.0.5:8080/media/a.png'],
+    [PRIVATE, 'https://10.0.0.6/a.png'],
+  ])('a service at %s may name %s', (baseUrl, url) => {
+    expect(checkedMediaUrl(url, { baseUrl }).href).toBe(url);
+  });
+
+  it.each([
+    [PUBLIC, 'http://cdn.example/a.png'],
+    [PUBLIC, 'http://service.example/a.png'],
+    [PUBLIC, 'http://127.0.0.1/a.png'],
+    [PUBLIC, 'https://127.0.0.1/a.png'],
+    [PUBLIC, 'https://localhost/a.png'],
+    [PUBLIC, 'https://localhost./a.png'],
+    [PUBLIC, 'https://x.localhost/a.png'],
+    [PUBLIC, 'https://0x7f.1/a.png'],
+    [PUBLIC, 'https://2130706433/a.png'],
+    [PUBLIC, 'https://10.1.2.3/a.png'],
+    [PUBLIC, 'https://172.16.0.1/a.png'],
+    [PUBLIC, 'https://192.168.1.1/a.png'],
+    [PUBLIC, 'https://169.254.169.254/latest/meta-data'],
+    [PUBLIC, 'https://100.64.0.1/a.png'],
+    [PUBLIC, 'https://0.0.0.0/a.png'],
+    [PUBLIC, 'https://[::1]/a.png'],
+    [PUBLIC, 'https://[::ffff:127.0.0.1]/a.png'],
+    [PUBLIC, 'https://[fe80::1]/a.png'],
+    [PUBLIC, 'https://[fd00::1]/a.png'],
+    [PUBLIC, 'https://[2002:7f00:1::]/a.png'],
+    [PUBLIC, 'https://user:password@cdn.example/a.png'],
+    [PUBLIC, 'file:///etc/passwd'],
+    [PUBLIC, 'ftp://cdn.example/a.png'],
+    [PUBLIC, 'data:image/png;base64,AAAA'],
+    [PUBLIC, 'javascript:alert(1)'],
+    [PUBLIC, 'a.png'],
+    [PUBLIC, ''],
+    [LOCAL, 'http://cdn.example/a.png'],
+    [LOCAL, 'http://10.0.0.1/a.png'],
+    [PRIVATE, 'http://10.0.0.6/a.png'],
+    [PRIVATE, 'http://127.0.0.1/a.png'],
+  ])('a service at %s may not name %s', (baseUrl, url) => {
+    expect(() => checkedMediaUrl(url, { baseUrl })).toThrow(ProtocolError);
+  });
+
+  it('takes a redirect as relative to where it came from', () => {
+    const from = new URL('https://cdn.example/a/b.png');
+    expect(checkedMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe('https://cdn.example/c.png');
+  });
+
+  it('never lets a redirect leave https', () => {
+    const from = new URL('https://localhost:1/a.png');
+    expect(() => checkedMediaUrl('http://127.0.0.1:8787/a.png', { baseUrl: LOCAL, from })).toThrow(
+      /plain http/,
+    );
+  });
+
+  it('names the URL without what makes it worth having', () => {
+    const url = 'http://cdn.example/a.png?signature=secret';
+    expect(() => checkedMediaUrl(url, { baseUrl: PUBLIC })).toThrow(
+      /http:\/\/cdn\.example\/a\.png is not fetched/,
+    );
+    expect(() => checkedMediaUrl(url, { baseUrl: PUBLIC })).not.toThrow(/secret/);
+  });
+});

@@ -1,0 +1,165 @@
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { InvalidRequestError, NetworkError } from '../../src/client/errors.ts';
+import { proxySettings } from '../../src/client/proxy.ts';
+import { createTransport } from '../../src/client/transport.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import { deadBaseUrl, scriptedService, success } from '../support/scripted-service.ts';
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A proxy that makes tunnels, and remembers to where and for whom. */
+async function proxy(
+  status = 200,
+): Promise<{ port: number; tunnels: { to: string; authorization?: string }[] }> {
+  const tunnels: { to: string; authorization?: string }[] = [];
+  const server = createServer((_, response) => response.writeHead(501).end());
+  server.on('connect', (request, socket) => {
+    const { 'proxy-authorization': authorization } = request.headers;
+    tunnels.push({ to: request.url ?? '', ...(authorization !== undefined && { authorization }) });
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    const { hostname, port } = new URL(`http://${request.url}`);
+    const upstream = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.pipe(upstream).pipe(socket);
+    });
+    for (const end of [socket, upstream]) end.on('error', () => {});
+    return upstream;
+  });
+  return { port: await listening(server), tunnels };
+}
+
+async function listening(server: Server | TlsServer): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function client(baseUrl: string, options: Parameters<typeof createTransport>[0]): Promise<TestClient> {
+  const made = new TestClient(baseUrl, { transport: await createTransport(options) });
+  closers.push(() => made.close());
+  return made;
+}
+
+describe('a proxy', () => {
+  it('carries every request', async () => {
+    const service = await scriptedService({ answer: success({}), times: 2 });
+    closers.push(() => service.close());
+    const { port, tunnels } = await proxy();
+    const proxied = await client(service.baseUrl, {
+      proxy: { httpProxy: `http://user:pass@127.0.0.1:${port}` },
+    });
+    await proxied.account.get();
+    await proxied.request('POST', '/runs', { body: {} });
+    const to = new URL(service.origin).host;
+    const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+    expect(tunnels).toEqual([
+      { to, authorization },
+      { to, authorization },
+    ]);
+    service.verify();
+  });
+
+  it.each(['127.0.0.1', '*', 'other.example, 127.0.0.1'])('is passed by for NO_PROXY=%s', async noProxy => {
+    const service = await scriptedService({ answer: success({}) });
+    closers.push(() => service.close());
+    const { port, tunnels } = await proxy();
+    await (
+      await client(service.baseUrl, { proxy: { httpProxy: `127.0.0.1:${port}`, noProxy } })
+    ).account.get();
+    expect(tunnels).toEqual([]);
+  });
+
+  it('for https is not for http', async () => {
+    const service = await scriptedService({ answer: success({}) });
+    closers.push(() => service.close());
+    const { port, tunnels } = await proxy();
+    await (await client(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })).account.get();
+    expect(tunnels).toEqual([]);
+  });
+
+  it.each([
+    ['refuses', 407],
+    ['fails', 502],
+  ])('that %s is a fault before anything was sent', async (_, status) => {
+    const { port } = await proxy(status);
+    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    expect(error).toMatchObject({ nothingSent: true });
+    expect(error.message).toContain(String(status));
+  });
+
+  it('that is not there is a fault before anything was sent', async () => {
+    const proxied = await client('https://service.example', {
+      proxy: { httpsProxy: new URL(await deadBaseUrl()).host },
+    });
+    expect(await errorOf(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+      nothingSent: true,
+    });
+  });
+
+  it('is never taken from the environment', () => {
+    expect(proxySettings()).toBeUndefined();
+    expect(proxySettings({ httpProxy: ' ' })).toBeUndefined();
+    expect(proxySettings({ httpProxy: 'proxy:3128' })).toEqual({
+      httpProxy: 'http://proxy:3128',
+      httpsProxy: '',
+      noProxy: '',
+    });
+  });
+
+  it('that is no URL is refused, its password not repeated', () => {
+    expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).toThrow(InvalidRequestError);
+    expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).not.toThrow(/secret/);
+  });
+});
+
+describe('https', () => {
+  async function secured(): Promise<number> {
+    return listening(
+      createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) => response.end()),
+    );
+  }
+
+  it('with a certificate that nobody trusts is a fault before anything was sent', async () => {
+    const untrusting = await client(`https://localhost:${await secured()}`, {});
+    const error = await errorOf(untrusting.account.get({ retries: 0 }), NetworkError);
+    expect(error).toMatchObject({ nothingSent: true });
+    expect(error.message).toMatch(/certificate/);
+  });
+
+  it('spoken to a server that speaks http is a fault before anything was sent', async () => {
+    const service = await scriptedService();
+    closers.push(() => service.close());
+    const wrong = await client(service.origin.replace('http:', 'https:'), {});
+    expect(await errorOf(wrong.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+      nothingSent: true,
+    });
+  });
+
+  it('is not spoken by a server that speaks only https', async () => {
+    const wrong = await client(`http://127.0.0.1:${await secured()}`, {});
+    const error = await errorOf(wrong.account.get({ retries: 0 }), Error);
+    expect(error).toMatchObject({ httpStatus: expect.toBeOneOf([undefined, 400]) as unknown });
+  });
+});
+
+describe('a connection that is never made', () => {
+  it('is given up', async () => {
+    // Connections to this address of the documentation range are neither accepted nor refused, or not routed at all.
+    const slow = await client('http://192.0.2.1', { connectTimeoutMs: 30 });
+    expect(await errorOf(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+      nothingSent: true,
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { InvalidRequestError, ValidationError } from '../../src/client/errors.ts';
+import type { EncodedBody } from '../../src/client/runs.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+
+const MIB = 1024 * 1024;
+const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+
+let server: Server;
+let client: TestClient;
+
+async function serving(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
+  server = createServer(serve);
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  client = new TestClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+afterEach(async () => {
+  await client.close();
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  envelope: object,
+  headers: Record<string, string> = {},
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(envelope));
+}
+
+/** A body of so many bytes, made piece by piece. */
+function body(pieces: number, pieceBytes: number, onPiece: (nth: number) => void = () => {}): EncodedBody {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for (let nth = 0; nth < pieces; nth++) {
+      onPiece(nth);
+      yield Buffer.alloc(pieceBytes, 97);
+    }
+  }
+  return { promptVersionId: 'v', body: { length: pieces * pieceBytes, chunks } };
+}
+
+describe('a streamed creation', () => {
+  it('says its length, and holds only a piece of itself at a time', async () => {
+    let read = 0;
+    let ahead = 0;
+    let headers: IncomingMessage['headers'] = {};
+    await serving((request, response) => {
+      headers = request.headers;
+      request.on('data', (piece: Buffer) => {
+        read += piece.byteLength;
+      });
+      request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
+    });
+    const measure = (nth: number): void => {
+      ahead = Math.max(ahead, nth * MIB - read);
+    };
+    await client.runs.create(body(64, MIB, measure));
+    expect(headers).toMatchObject({ 'content-length': String(64 * MIB) });
+    expect(headers['transfer-encoding']).toBeUndefined();
+    expect(read).toBe(64 * MIB);
+    expect(ahead).toBeLessThan(24 * MIB);
+  });
+
+  it('is answered before it is whole', async () => {
+    await serving((_, response) => {
+      answer(response, 413, { status: 'PAYLOAD_TOO_LARGE_ERROR', message: 'too large', data: null });
+    });
+    const error = await errorOf(client.runs.create(body(64, MIB)), ValidationError);
+    expect(error.httpStatus).toBe(413);
+  });
+
+  it('is answered before it is whole, over a connection that is closed then', async () => {
+    await serving((request, response) => {
+      answer(
+        response,
+        401,
+        { status: 'UNAUTHORIZED_ERROR', message: 'x', data: null },
+        { connection: 'close' },
+      );
+      response.on('finish', () => request.socket.destroySoon());
+    });
+    const error = await errorOf(client.runs.create(body(8, MIB)), Error);
+    expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
+  });
+
+  it('ends in the fault of its own source', async () => {
+    await serving(request => request.resume());
+    const fault = new Error('the file is gone');
+    const failing = body(4, MIB, nth => {
+      if (nth === 2) throw fault;
+    });
+    await expect(client.runs.create(failing)).rejects.toBe(fault);
+    expect(client.slept).toEqual([]);
+  });
+
+  it.each([2, 4])(
+    'of another length than it says is never taken for whole (%i pieces of 3)',
+    async pieces => {
+      let whole = false;
+      await serving((request, response) => {
+        request.resume();
+        request.on('end', () => {
+          whole = true;
+          answer(response, 200, { status: 'SUCCESS', data: run });
+        });
+        request.on('error', () => {});
+      });
+      const wrong = body(pieces, 1000);
+      const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
+      await errorOf(client.runs.create(lying), InvalidRequestError);
+      expect(whole).toBe(false);
+    },
+  );
+
+  it('is aborted half-way, its source told', async () => {
+    await serving(() => {});
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    let left = false;
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      try {
+        for (let nth = 0; ; nth++) {
+          if (nth === 3) controller.abort(reason);
+          yield Buffer.alloc(MIB);
+        }
+      } finally {
+        left = true;
+      }
+    }
+    const endless = { promptVersionId: 'v', body: { length: 64 * MIB, chunks } };
+    await expect(client.runs.create(endless, { signal: controller.signal })).rejects.toBe(reason);
+    await expect.poll(() => left).toBe(true);
+  });
+
+  it('tells when it is about to be sent', async () => {
+    await serving((request, response) => {
+      request.resume();
+      request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
+    });
+    let sent = 0;
+    await client.runs.create(body(1, 10), { onSent: () => sent++ });
+    expect(sent).toBe(1);
+  });
+});
