@@ -21,13 +21,17 @@ export function refuseUnknownCommand(command: Command & { unknownCommand?: () =>
   command.unknownCommand?.();
 }
 
+/** The words that call a command, and what may follow them. */
+export function usageOf(command: Command): string {
+  return `${pathOf(command)} ${command.usage()}`;
+}
+
 function wrongUsage(command: Command, message: string): CliError {
   const [what = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
-  const path = pathOf(command);
   return usageError(
     what.replace(/\.$/, '') + suggestion.replace(/^\(D(.*)\)$/, '; d$1'),
-    `Usage: ${path} ${command.usage()}`,
-    `See: ${path} --help`,
+    `Usage: ${usageOf(command)}`,
+    `See: ${pathOf(command)} --help`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Host } from './command.ts';
 import { declareGlobals } from './globals.ts';
-import { refuseUnknownCommand, throwParsingEnd } from './parsing.ts';
+import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 import { COMMANDS, type CommandEntry, GROUPS, type GroupEntry, HEADINGS } from './program.ts';
 
 export interface TreeOptions {
@@ -45,7 +45,12 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    // Of a command that is not loaded no more than its name is known.
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: command => command.name(),
+      commandUsage: usageOf,
+    })
     .configureOutput({
       writeOut: write,
       writeErr: write,

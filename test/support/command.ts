@@ -2,7 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import path from 'node:path';
 import { environmentWithin, temporaryDirectory } from './context.ts';
 
-const COMMAND = path.resolve(import.meta.dirname, '../../bin/promptrun.js');
+/** The command under test: this clone's, or an installed one that the environment names. */
+const COMMAND =
+  process.env['PROMPTRUN_COMMAND'] ?? path.resolve(import.meta.dirname, '../../bin/promptrun.js');
 
 export interface CommandOptions {
   /** Added to a bare environment whose directories are the test's own. */
