@@ -23,7 +23,7 @@ function isUnshowable(text: string): boolean {
 
 /** `$'…'` with everything but plain text as octal bytes, so that the locale does not matter. */
 function escaped(word: string): string {
-  const written = [...word].map(character =>
+  const written = Array.from(word, character =>
     isUnshowable(character) || "'\\!".includes(character) ? octal(character) : character,
   );
   return `$'${written.join('')}'`;

@@ -2,6 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { describeConfig } from '../../../src/cli/inputs/describe.ts';
 
+/** The names a config is read for, and those that are none. */
+const NAMES = (
+  'textInputs imageInputs inputsJTD variables images properties metadata imageCount enum elements options ' +
+  'multiple min defaultValues type ref __proto__ constructor'
+).split(' ');
+
 const UNKNOWN = { known: false, text: [], images: [] };
 
 describe('keyed objects', () => {
@@ -199,30 +205,7 @@ describe('anything else', () => {
   );
 
   it('never throws, whatever the config holds, and describes only texts', () => {
-    const name = fc.constantFrom(
-      ...[
-        'textInputs',
-        'imageInputs',
-        'inputsJTD',
-        'variables',
-        'images',
-        'properties',
-        'metadata',
-        'imageCount',
-      ],
-      ...[
-        'enum',
-        'elements',
-        'options',
-        'multiple',
-        'min',
-        'defaultValues',
-        'type',
-        '__proto__',
-        'constructor',
-        'ref',
-      ],
-    );
+    const name = fc.constantFrom(...NAMES);
     const { config } = fc.letrec(tie => ({
       config: fc.oneof(
         { depthSize: 'large' },

@@ -40,5 +40,5 @@ describe('the command that repeats a run', () => {
 });
 
 function isArgument(text: string): boolean {
-  return !/[\0\u0001]/.test(text);
+  return !text.includes('\0') && !text.includes('\u0001');
 }
