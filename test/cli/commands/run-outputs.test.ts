@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { OutputItem, Run } from '../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { png } from '../../support/pictures.ts';
+import {
+  type Exchange,
+  type PlainAnswer,
+  type ScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
+import { command, creation, RUN, runOf, serviceOf, text, VERSION } from './run-support.ts';
+
+const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
+const PICTURE = png(4, 3);
+
+async function outputsOf(outputs: OutputItem[], more: Partial<Run> = {}): Promise<ScriptedService> {
+  return serviceOf(creation(runOf({ outputs, ...more })));
+}
+
+describe('outputs on standard output', () => {
+  it.each([
+    ['Hello', 'Hello\n'],
+    ['Hello\n', 'Hello\n'],
+    ['', '\n'],
+    ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
+  ])('text %j is given to a pipe as it is, with a newline at its end', async (data, out) => {
+    const { stdoutBytes } = await command(await outputsOf([text(data)]), RUN_IT);
+    expect(stdoutBytes()).toEqual(Buffer.from(out));
+  });
+
+  it('text can not drive a terminal', async () => {
+    const service = await outputsOf([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
+    const { stdout } = await command(service, RUN_IT, { terminal: { stdout: true } });
+    expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
+  });
+
+  it('come in order, one after the other, with errors on standard error', async () => {
+    const service = await outputsOf([
+      text('one'),
+      { type: 'image', data: 'https://example.com/1.png' },
+      { type: 'error', data: 'step 3 failed' },
+      { type: 'video', data: 'https://example.com/4.mp4' },
+      { type: 'sound', data: 'https://example.com/5.ogg' },
+      text('six'),
+    ]);
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect(stdout()).toBe(
+      'one\nhttps://example.com/1.png\nhttps://example.com/4.mp4\nhttps://example.com/5.ogg\nsix\n',
+    );
+    expect(stderr()).toBe(
+      'error: step 3 failed\nnote: output 5 is of a type that is not known here: sound\n',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('of a failed run are given all the same', async () => {
+    const service = await outputsOf([text('half'), { type: 'error', data: 'broke' }], {
+      runStatus: 'failed',
+    });
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
+    expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
+      exitCode: 5,
+      stdout: 'half\n',
+      stderr: 'error: broke\n',
+    });
+  });
+
+  it('a failed run without any output is an error all the same', async () => {
+    const { exitCode, stderr } = await command(await outputsOf([], { runStatus: 'failed' }), RUN_IT);
+    expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
+  });
+
+  it('are equal in value to the data of the service with --json, and nothing else', async () => {
+    const run = runOf({
+      outputs: [{ type: 'text', data: '\u001bx', extra: [1] } as OutputItem, { type: 'error', data: 'no' }],
+      later: { field: null },
+      ['__proto__']: 'kept',
+    });
+    const raw = JSON.stringify({ status: 'SUCCESS', data: run });
+    const service = await serviceOf({ expect: { path: '/runs' }, answer: { body: raw } });
+    const { stdout, stderr } = await command(service, [...RUN_IT, '--json']);
+    expect(JSON.parse(stdout())).toEqual(run);
+    expect(stderr()).toBe('');
+  });
+
+  it.each([
+    ['outputs[0].data', 'Hello, Ada!\n'],
+    ['tokens', '3\n'],
+    ['nothing', 'null\n'],
+  ])('are filtered by --query %s', async (query, out) => {
+    const { stdout } = await command(await outputsOf([text('Hello, Ada!')]), [...RUN_IT, '--query', query]);
+    expect(stdout()).toBe(out);
+  });
+
+  it('stop quietly where the reader has gone', async () => {
+    const service = await outputsOf([text('one'), text('two')]);
+    const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 2 });
+    expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
+  });
+});
+
+describe('--save', () => {
+  const media = (answer: PlainAnswer): Exchange => ({
+    expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
+    answer,
+  });
+  const picture = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
+    headers: { 'content-type': type },
+    body,
+  });
+
+  /** A service whose run has these outputs; `/media…` leads to the service itself. */
+  async function serviceWith(
+    outputs: readonly OutputItem[],
+    ...downloads: Exchange[]
+  ): Promise<ScriptedService> {
+    const service: ScriptedService = await serviceOf(
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: () =>
+          success(
+            runOf({
+              outputs: outputs.map(item => ({
+                ...item,
+                data: item.data.replace(/^\/media/, `${service.origin}/media`),
+              })),
+            }),
+          ),
+      },
+      ...downloads,
+    );
+    return service;
+  }
+
+  it('writes each output to a file named after the run, and prints their paths', async () => {
+    const home = temporaryDirectory();
+    const outputs = [
+      text('words'),
+      { type: 'image', data: '/media/a?expires=1800000000' },
+      { type: 'error', data: 'no' },
+      { type: 'video', data: '/media/b' },
+    ];
+    const service = await serviceWith(
+      outputs,
+      media(picture()),
+      media(picture(Buffer.from('film'), 'video/mp4')),
+    );
+    const { exitCode, stdout } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    expect(exitCode).toBe(0);
+    expect(stdout()).toBe(`words\nout/${RUN}-2.png\nout/${RUN}-4.mp4\n`);
+    const read = (name: string): Buffer => readFileSync(path.join(home, 'out', name));
+    expect(read(`${RUN}-1.txt`).toString()).toBe('words');
+    expect(read(`${RUN}-2.png`)).toEqual(PICTURE);
+    expect(read(`${RUN}-4.mp4`).toString()).toBe('film');
+    expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual(
+      [`${RUN}-1.txt`, `${RUN}-2.png`, `${RUN}-4.mp4`, `${RUN}.json`].toSorted(),
+    );
+    expect(JSON.parse(read(`${RUN}.json`).toString())).toMatchObject({
+      runId: RUN,
+      promptVersionId: VERSION,
+      textInputs: { name: 'Ada' },
+      runOptions: {},
+      files: [
+        { name: `${RUN}-1.txt`, size: 5 },
+        {
+          name: `${RUN}-2.png`,
+          sourceUrl: `${service.origin}/media/a?expires=1800000000`,
+          size: PICTURE.length,
+          sha256: createHash('sha256').update(PICTURE).digest('hex'),
+          urlExpiresAt: '2027-01-15T08:00:00.000Z',
+        },
+        { name: `${RUN}-4.mp4`, urlExpiresAt: '2026-01-03T03:04:05.000Z' },
+      ],
+    });
+  });
+
+  it('keeps files that exist, unless --force', async () => {
+    const home = temporaryDirectory();
+    const out = path.join(home, `${RUN}-1.png`);
+    writeFileSync(out, 'mine');
+    const outputs = [{ type: 'image', data: '/media/a' }];
+    const kept = await command(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], { home });
+    expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
+    expect(readFileSync(out, 'utf8')).toBe('mine');
+    const forced = await command(
+      await serviceWith(outputs, media(picture())),
+      [...RUN_IT, '--save', '--force'],
+      { home },
+    );
+    expect(forced.stdout()).toBe(`${RUN}-1.png\n`);
+    expect(readFileSync(out)).toEqual(PICTURE);
+  });
+
+  it('tells the path of each saved output in JSON', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
+    const { stdout } = await command(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
+    expect(stdout()).toBe(`x/${RUN}-1.png\n`);
+  });
+
+  it.each<[string, PlainAnswer, string]>([
+    ['has expired', { status: 403, body: 'no' }, 'live 24 hours'],
+    [
+      'is a page',
+      { headers: { 'content-type': 'text/html' }, body: '<html>' },
+      'gives text/html, not an image',
+    ],
+    ['is cut short', { ...picture(), cutAfter: 10 }, 'no whole answer'],
+    ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
+  ])(
+    'ends in 1 where a picture %s, with the results printed and nothing half-written',
+    async (_, answer, why) => {
+      const home = temporaryDirectory();
+      const service = await serviceWith([text('good'), { type: 'image', data: '/media/a' }], {
+        ...media(answer),
+        times: 'any',
+      });
+      const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+      expect({ exitCode, stdout: stdout() }).toEqual({
+        exitCode: 1,
+        stdout: `good\n${service.origin}/media/a\n`,
+      });
+      expect(stderr()).toMatch(/^error: output 2 was not saved: /);
+      expect(stderr()).toContain(why);
+      expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
+    },
+  );
+
+  it('never leaves the directory, whatever the service calls the run', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(runOf({ runId: '../../evil\u0000\n', outputs: [text('x')] })));
+    expect((await command(service, [...RUN_IT, '--save', 'out'], { home })).exitCode).toBe(0);
+    expect(readdirSync(path.join(home, 'out'))).toHaveLength(2);
+    expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
+  });
+
+  it('takes the type from the bytes where the server does not say', async () => {
+    const service = await serviceWith(
+      [{ type: 'image', data: '/media/a' }],
+      media(picture(PICTURE, 'application/octet-stream')),
+    );
+    expect((await command(service, [...RUN_IT, '--save'])).stdout()).toBe(`${RUN}-1.png\n`);
+  });
+});
