@@ -1,4 +1,4 @@
-import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { errorAnswerer } from './http/answer-errors.ts';
 import { notFound } from './http/api-error.ts';
@@ -24,23 +24,23 @@ export interface AppOptions {
   onFault: (error: unknown) => void;
 }
 
+/** How long a request may take to arrive, in milliseconds; how long its answer takes is another matter. */
+const REQUEST_TIMEOUT_MS = 300_000;
+
 /** The service as a Fastify application: every answer in the envelope, every route under /v1 behind a key. */
 export async function buildApp(options: AppOptions): Promise<App> {
   const { services, auth, closing, onFault } = options;
   const answerError = errorAnswerer(onFault);
   const app: App = Fastify({
     bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
     http: { requireHostHeader: false },
     routerOptions: { maxParamLength: 16_384 },
     // The defaults would turn 5 into "5" and leave out what a schema does not name.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
     clientErrorHandler: answerMalformed,
-    frameworkErrors: answerError as (
-      error: FastifyError,
-      request: FastifyRequest,
-      reply: FastifyReply,
-    ) => void,
+    frameworkErrors: answerError,
   });
   envelopeRefusals(app.server);
   acceptJson(app);
@@ -56,8 +56,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   await app.register(
     async api => {
       api.addHook('onRequest', authenticator(auth));
-      for (const routes of [runRoutes, promptRoutes, resourceRoutes, accountRoutes])
-        routes(api as App, services);
+      for (const routes of [runRoutes, promptRoutes, resourceRoutes, accountRoutes]) routes(api, services);
     },
     { prefix: PATH_PREFIX },
   );

@@ -63,7 +63,8 @@ export class Runner {
     if (graceMs > 0 && this.#busy.size > 0) await this.#idleWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
     await this.#idle();
-    await store.queue.release(await locks.hold()).catch(this.#options.onFault);
+    const worker = locks.held();
+    if (worker !== undefined) await store.queue.release(worker).catch(this.#options.onFault);
     for (const id of this.#endings.keys()) this.#end(id, undefined);
     await locks.release();
   }
@@ -81,7 +82,7 @@ export class Runner {
       this.#abandon(run.id, started);
       throw error;
     }
-    if (started) this.#track(this.#run(run));
+    if (started) void this.#track(this.#run(run));
     else if (worker === null) this.#end(run.id, undefined);
     else this.#queue.push(run);
     return { ending };
@@ -106,7 +107,7 @@ export class Runner {
   #startQueued(): void {
     while (!this.#closing && this.#queue.length > 0 && this.#takeSlot()) {
       const run = this.#queue.shift();
-      if (run) this.#track(this.#startAndRun(run));
+      if (run) void this.#track(this.#startAndRun(run));
     }
   }
 
@@ -173,14 +174,18 @@ export class Runner {
     this.#startQueued();
   }
 
-  #track<T>(work: Promise<T>): Promise<T> {
-    const done: Promise<unknown> = work.catch(() => {}).then(() => this.#busy.delete(done));
-    this.#busy.add(done);
-    return work;
+  /** Counts work that has to end before this process may let go of its runs. */
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#busy.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#busy.delete(work);
+    }
   }
 
   async #idle(): Promise<void> {
-    while (this.#busy.size > 0) await Promise.all(this.#busy);
+    while (this.#busy.size > 0) await Promise.allSettled(this.#busy);
   }
 
   async #idleWithin(ms: number, clock: Clock): Promise<void> {

@@ -22,7 +22,7 @@ export interface Services {
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /** Scheme, host and port that media URLs of this answer begin with. */
-  origin(request: FastifyRequest): string;
+  readonly origin: (request: FastifyRequest) => string;
   /** Checks and reads the pictures of a creation; throws InvalidImage. */
-  loadImages(images: ImageInput[]): Promise<LoadedImage[]>;
+  readonly loadImages: (images: ImageInput[]) => Promise<LoadedImage[]>;
 }

@@ -30,7 +30,7 @@ export interface StoredKey {
 /** Users, their credits and their keys. */
 export interface AccountsStore {
   ownerOf(keyHash: string): Promise<KeyOwner | undefined>;
-  user(userId: number): Promise<User | undefined>;
+  user(id: number): Promise<User | undefined>;
   userNamed(name: string): Promise<User | undefined>;
   /** Makes the user with `defaults` if there is none, and sets what `changes` names. */
   saveUser(name: string, defaults: Omit<User, 'id' | 'name'>, changes?: UserChanges): Promise<User>;
@@ -58,9 +58,12 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
       .select(['keys.id as keyId', 'userId', 'users.name as userName', 'plan', 'lastUsedAt'])
       .where('hash', '=', hash),
   );
+  const userById = prepared<{ id: number }>()(db, (db, { id }) =>
+    db.selectFrom('users').selectAll().where('id', '=', id),
+  );
   return {
     ownerOf: async hash => (await ownerByHash(db, { hash })).rows[0],
-    user: userId => db.selectFrom('users').selectAll().where('id', '=', userId).executeTakeFirst(),
+    user: async id => (await userById(db, { id })).rows[0],
     userNamed: name => db.selectFrom('users').selectAll().where('name', '=', name).executeTakeFirst(),
     saveUser: (name, defaults, changes = {}) => writer.write(db => saveUser(db, name, defaults, changes)),
     addKey: (key, limit) =>

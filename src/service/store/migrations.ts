@@ -45,7 +45,7 @@ const MIGRATIONS: readonly string[] = [
     worker text,
     deaths integer not null default 0
   );
-  create unique index runsByTime on runs (userId, createdAt);
+  create index runsByTime on runs (userId, createdAt);
   create index runsByStatus on runs (userId, status, createdAt);
   create index runsInProgress on runs (worker, createdAt) where status in ('queued', 'running');
   create table media (
@@ -60,6 +60,12 @@ const MIGRATIONS: readonly string[] = [
     key text primary key,
     value text not null
   ) without rowid;
+  -- What the planner is to reckon with: without it, it reads a user's every run to find those of a rare status.
+  analyze;
+  insert into sqlite_stat1 (tbl, idx, stat) values
+    ('runs', 'runsByTime', '1000000 100000 1'),
+    ('runs', 'runsByStatus', '1000000 100000 1000 1');
+  analyze sqlite_schema;
   `,
 ];
 

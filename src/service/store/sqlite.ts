@@ -26,17 +26,17 @@ function builtInSqlite(): SqliteModule | undefined {
   const getBuiltin = (process as { getBuiltinModule?: (id: string) => unknown }).getBuiltinModule;
   if (!getBuiltin) return undefined;
   // Node announces its SQLite as experimental on standard error, which belongs to the user.
-  const emitWarning = process.emitWarning;
+  const emitting = Object.getOwnPropertyDescriptor(process, 'emitWarning');
   process.emitWarning = () => {};
   try {
     return getBuiltin('node:sqlite') as SqliteModule | undefined;
   } finally {
-    process.emitWarning = emitWarning;
+    if (emitting) Object.defineProperty(process, 'emitWarning', emitting);
   }
 }
 
 async function packagedSqlite(): Promise<SqliteModule> {
-  return (await import('@photostructure/sqlite')) as unknown as SqliteModule;
+  return await import('@photostructure/sqlite');
 }
 
 /** SQLite's primary result code of an error; undefined for any other error. */

@@ -11,6 +11,8 @@ import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './sqli
 export interface WorkerLocks {
   /** This process's name as a worker; locked from the first call on. */
   hold(): Promise<string>;
+  /** The same if it was called already. */
+  held(): string | undefined;
   isAlive(worker: string): Promise<boolean>;
   /** Removes the files that died workers left. */
   sweep(): Promise<void>;
@@ -33,6 +35,7 @@ export function workerLocks(dataDir: string, clock: Clock): WorkerLocks {
       await lock;
       return name;
     },
+    held: () => lock && name,
     isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
     async sweep() {
       const before = clock.now() - FRESH_MS;

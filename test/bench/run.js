@@ -1,0 +1,39 @@
+// Bundles the benchmarks, which are TypeScript, and runs them one after the other: all of them, or those named.
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const here = import.meta.dirname;
+// Inside node_modules, so that the packages with a native part are found from there.
+const outdir = path.resolve(here, '../../node_modules/.cache/promptrun-bench');
+const wanted = process.argv.slice(2);
+
+rmSync(outdir, { recursive: true, force: true });
+await build({
+  entryPoints: readdirSync(here)
+    .filter(name => name.endsWith('.ts'))
+    .map(name => path.join(here, name)),
+  outdir,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring', 'autocannon', 'esbuild'],
+  loader: { '.prompt': 'text' },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  banner: {
+    js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
+  },
+  chunkNames: 'chunks/[name]-[hash]',
+  outExtension: { '.js': '.mjs' },
+  logLevel: 'warning',
+});
+
+const benchmarks = readdirSync(outdir).filter(name => name.endsWith('.bench.mjs'));
+for (const file of benchmarks.sort()) {
+  if (wanted.length > 0 && !wanted.includes(path.basename(file, '.bench.mjs'))) continue;
+  const { default: bench } = await import(pathToFileURL(path.join(outdir, file)).href);
+  await bench();
+}

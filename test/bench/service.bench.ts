@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import autocannon from 'autocannon';
+import { openStore } from '../../src/service/index.ts';
+import { openSqlite } from '../../src/service/store/sqlite.ts';
+import type { Started } from './service-process.ts';
+
+const ROWS = 1_000_000;
+const SECONDS = 5;
+const CONNECTIONS = 20;
+
+interface Server extends Started {
+  process: ChildProcess;
+}
+
+interface Measured {
+  perSecond: number;
+  p99: number;
+}
+
+/** Requests a second and 99th percentiles of the local service, beside a bare Fastify in the same run. */
+export default async function benchService(): Promise<void> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-bench-'));
+  const servers: Server[] = [];
+  const start = async (kind: string, name: string): Promise<Server> => {
+    const server = await startServer(kind, path.join(directory, name));
+    servers.push(server);
+    return server;
+  };
+  try {
+    await fill(path.join(directory, 'full'), ROWS);
+    const bare = await start('bare', 'none');
+    const full = await start('service', 'full');
+    const empty = await start('service', 'empty');
+    await measureAll(bare, full, empty);
+  } finally {
+    for (const { process } of servers) process.kill('SIGKILL');
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measureAll(bare: Server, full: Server, empty: Server): Promise<void> {
+  const version = await sampleVersion(full);
+  const middle = await cursorInTheMiddle(full);
+  for (let run = 0; run < 3; run += 1) await post(empty, version);
+  const get = await measure(bare, '/anything');
+  const create = await measure(bare, '/anything', creation(version));
+  report('bare GET', get, get);
+  report('GET /resources', await measure(full, '/resources'), get);
+  report('GET /runs, few rows', await measure(empty, '/runs'), get);
+  report('GET /runs, a million rows', await measure(full, '/runs'), get);
+  report('GET /runs, from the middle', await measure(full, `/runs?startingAfter=${middle}`), get);
+  report('GET /runs, backwards', await measure(full, `/runs?endingBefore=${middle}`), get);
+  report('GET /runs, rare status', await measure(full, '/runs?status=failed&limit=50'), get);
+  report('GET /runs/:runId', await measure(full, `/runs/${middle}`), get);
+  report('bare POST', create, create);
+  report('POST /runs', await measure(full, '/runs', creation(version)), create);
+}
+
+function report(name: string, measured: Measured, bare: Measured): void {
+  const ratio = (measured.perSecond / bare.perSecond).toFixed(2);
+  const perSecond = `${Math.round(measured.perSecond)}/s`.padStart(9);
+  process.stdout.write(`${name.padEnd(28)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of bare\n`);
+}
+
+async function measure(server: Server, target: string, body?: string): Promise<Measured> {
+  const result = await autocannon({
+    url: `${server.url}${target}`,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: headers(server),
+    ...(body === undefined ? {} : { body }),
+    connections: CONNECTIONS,
+    duration: SECONDS,
+  });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${target}: ${result.non2xx} refused`);
+  return { perSecond: result.requests.average, p99: result.latency.p99 };
+}
+
+function creation(promptVersionId: string): string {
+  return JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
+}
+
+function headers(server: Server): Record<string, string> {
+  return { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
+}
+
+async function startServer(kind: string, dataDir: string): Promise<Server> {
+  const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [kind, dataDir]);
+  const [started] = (await once(child, 'message')) as [Started];
+  return { ...started, process: child };
+}
+
+async function sampleVersion(server: Server): Promise<string> {
+  const { rows } = await ask<{ rows: { promptVersionId: string }[] }>(server, '/prompts/publish?q=hello');
+  return rows[0]?.promptVersionId ?? '';
+}
+
+async function cursorInTheMiddle(server: Server): Promise<string> {
+  const since = Math.floor(Date.now() / 1000) - ROWS / 2;
+  const { rows } = await ask<{ rows: { runId: string }[] }>(server, `/runs?limit=1&until=${since}`);
+  return rows[0]?.runId ?? '';
+}
+
+async function post(server: Server, version: string): Promise<void> {
+  await fetch(`${server.url}/runs`, { method: 'POST', headers: headers(server), body: creation(version) });
+}
+
+async function ask<T>(server: Server, target: string): Promise<T> {
+  const answer = await fetch(`${server.url}${target}`, { headers: headers(server) });
+  return ((await answer.json()) as { data: T }).data;
+}
+
+/** Rows a second apart, one in a thousand of them failed. */
+async function fill(dataDir: string, rows: number): Promise<void> {
+  await (await openStore({ dataDir, env: {} })).close();
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec(`
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
+    insert into runs (id, userId, promptVersionId, name, status, createdAt, credits, tokens, outputs)
+    select lower(printf('%s-%s-4%s-8%s-%s', hex(randomblob(4)), hex(randomblob(2)), substr(hex(randomblob(2)), 2),
+        substr(hex(randomblob(2)), 2), hex(randomblob(6)))),
+      1, '00000000-0000-4000-8000-000000000000', 'Hello', iif(i % 1000 = 0, 'failed', 'succeeded'),
+      (${Math.floor(Date.now() / 1000)} - i) * 1000000, 1, 9, '[{"type":"text","data":"Hello, Ann!"}]'
+    from n`);
+  database.close();
+}
