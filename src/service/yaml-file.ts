@@ -29,6 +29,7 @@ export interface YamlEntry {
 
 /** Parses one YAML document whose first line is line `firstLine` of its file. Throws FileFault. */
 export function parseYaml(text: string, firstLine = 1): { root: YamlValue; read: YamlReader } {
+  if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
@@ -38,6 +39,11 @@ export function parseYaml(text: string, firstLine = 1): { root: YamlValue; read:
     isAlias(node) ? (node.resolve(document) ?? null) : (node as Node | null);
   const read = new YamlReader(settle, lineAt);
   return { root: read.value(document.contents, firstLine), read };
+}
+
+/** The parser calls itself for each level; thousands of them would end the process. */
+function isNestedTooDeeply(text: string): boolean {
+  return text.split(/[[{]/).length > 2000 || /(?:[-?:][ \t]+){200}/.test(text);
 }
 
 /** Reads maps, lists and scalars with the line each came from; own names only, so `__proto__` is a key like any other. */

@@ -34,8 +34,8 @@ export interface PromptDefinition {
   readonly source: string;
   readonly template: string;
   readonly body: readonly TemplateNode[];
-  /** Lines of the file, for faults that only show later; those of `runOptions` in their order. */
-  readonly lines: { readonly model: number; readonly runOptions: readonly number[] };
+  /** Lines of the file, for faults that only show once the models are known. */
+  readonly lines: { readonly model: number; readonly runOptions: Readonly<Record<string, number>> };
 }
 
 /** A prompt file that can't be used. The message is `file:line: what`. */

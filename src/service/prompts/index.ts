@@ -1,3 +1,4 @@
+export { checkModel } from './check-model.ts';
 export { promptConfig } from './config.ts';
 export { InvalidPromptFile, type PromptDefinition, type TextInput } from './definition.ts';
 export { type LoadedPrompts, loadPromptFiles, readPromptFile } from './files.ts';

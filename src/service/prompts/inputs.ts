@@ -15,6 +15,12 @@ export function sortInputs({ schema, defaults }: FrontMatter, uses: readonly Fie
   const known = new Set(fields.map(({ key }) => key));
   refuseUnknown(known, uses, defaults);
   const pictures = new Set(uses.filter(({ as }) => as === 'image').map(({ key }) => key));
+  const shown = uses.find(({ key, as }) => as === 'text' && pictures.has(key));
+  if (shown)
+    throw new FileFault(
+      shown.line,
+      `\`${shown.key}\` is a picture: place it with {{media url=${shown.key}}} only`,
+    );
   return {
     textInputs: fields
       .filter(({ key }) => !pictures.has(key))

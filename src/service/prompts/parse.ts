@@ -37,7 +37,7 @@ function define(text: string, slug: string): PromptDefinition {
     body,
     lines: {
       model: head.model?.line ?? 1,
-      runOptions: [...head.runOptions.values()].map(({ line }) => line),
+      runOptions: Object.fromEntries([...head.runOptions].map(([key, { line }]) => [key, line])),
     },
   };
 }

@@ -41,7 +41,7 @@ function inverted(node: Branch): Branch {
 
 /** `{{#name}}…{{/name}}`: shown when the input was given, and `this` is its value. */
 function section(block: Block, context: CompileContext, compile: CompileProgram): TemplateNode {
-  return within(block, context, compile, 'given', context.scope.value(block.path));
+  return within(block, context, compile, 'given', context.scope.value(block.path, false));
 }
 
 function within(

@@ -20,8 +20,12 @@ export function inlineHelper(statement: hbs.AST.MustacheStatement, context: Comp
 }
 
 /** A parameter as a value: a name or something written out. */
-export function paramValue(expression: hbs.AST.Expression, context: CompileContext): TemplateValue {
-  if (isPath(expression)) return context.scope.value(expression);
+export function paramValue(
+  expression: hbs.AST.Expression,
+  context: CompileContext,
+  shown = false,
+): TemplateValue {
+  if (isPath(expression)) return context.scope.value(expression, shown);
   return literal(expression);
 }
 
@@ -39,7 +43,7 @@ export function isPath(expression: hbs.AST.Expression): expression is hbs.AST.Pa
 /** `{{history}}` marks where earlier messages go; a run has none. */
 function plainName(path: hbs.AST.PathExpression, context: CompileContext): TemplateNode[] {
   if (path.original === 'history' && !context.declares('history')) return [];
-  return [{ kind: 'value', value: context.scope.value(path) }];
+  return [{ kind: 'value', value: context.scope.value(path, true) }];
 }
 
 function literal(expression: hbs.AST.Expression): TemplateValue {
@@ -74,6 +78,6 @@ function roleOf({ path, params, hash }: hbs.AST.MustacheStatement): Role {
 
 function onlyParam({ path, params }: hbs.AST.MustacheStatement, context: CompileContext): TemplateValue {
   const [param] = params;
-  if (param && params.length === 1) return paramValue(param, context);
+  if (param && params.length === 1) return paramValue(param, context, true);
   throw new FileFault(path.loc.start.line, '`json` takes one value');
 }

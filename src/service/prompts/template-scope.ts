@@ -4,6 +4,8 @@ import type { LoopPart, TemplateValue } from './template-node.ts';
 /** What `this` stands for: all inputs together, or one value of them. */
 type Self = 'inputs' | TemplateValue;
 
+type OnField = (key: string, line: number, shown: boolean) => void;
+
 interface Frame {
   readonly self: Self;
   /** How many loops stand around. */
@@ -17,10 +19,10 @@ export class Scope {
   private constructor(
     private readonly frames: readonly Frame[],
     /** Told of each input that is used, and where. */
-    private readonly onField: (key: string, line: number) => void,
+    private readonly onField: OnField,
   ) {}
 
-  static root(onField: (key: string, line: number) => void): Scope {
+  static root(onField: OnField): Scope {
     return new Scope([{ self: 'inputs', loops: 0, names: new Map() }], onField);
   }
 
@@ -42,9 +44,10 @@ export class Scope {
     return path.parts.length === 0 && this.frames[path.depth]?.self === 'inputs';
   }
 
-  value(path: hbs.AST.PathExpression): TemplateValue {
+  /** What a path leads to; `shown` tells a value that is put into the text from one that is only asked for. */
+  value(path: hbs.AST.PathExpression, shown: boolean): TemplateValue {
     const line = path.loc.start.line;
-    if (path.data) return this.data(path, line);
+    if (path.data) return this.data(path, line, shown);
     const frame = this.frames[path.depth];
     if (!frame) throw new FileFault(line, `\`${path.original}\` leads out of the template`);
     const [name, ...rest] = path.parts;
@@ -52,7 +55,7 @@ export class Scope {
     if (rest.length > 0) {
       throw new FileFault(line, `\`${path.original}\`: an input is a text and has no parts`);
     }
-    return this.named(name) ?? this.field(name, frame, path, line);
+    return this.named(name) ?? this.field(name, frame, path, shown);
   }
 
   /** The input a path names, where only an input will do. */
@@ -80,21 +83,22 @@ export class Scope {
     return value.kind === 'loop' ? { ...value, up: value.up + this.loops - frame.loops } : value;
   }
 
-  private field(name: string, frame: Frame, path: hbs.AST.PathExpression, line: number): TemplateValue {
+  private field(name: string, frame: Frame, path: hbs.AST.PathExpression, shown: boolean): TemplateValue {
+    const { line } = path.loc.start;
     if (frame.self !== 'inputs') {
       throw new FileFault(
         line,
         `\`${path.original}\` is not known inside this block: write \`@root.${name}\``,
       );
     }
-    this.onField(name, line);
+    this.onField(name, line, shown);
     return { kind: 'field', key: name };
   }
 
-  private data(path: hbs.AST.PathExpression, line: number): TemplateValue {
+  private data(path: hbs.AST.PathExpression, line: number, shown: boolean): TemplateValue {
     const [name, key, ...rest] = path.parts;
     if (name === 'root' && key !== undefined && rest.length === 0) {
-      this.onField(key, line);
+      this.onField(key, line, shown);
       return { kind: 'field', key };
     }
     const part = LOOP_PARTS.find(known => known === name);

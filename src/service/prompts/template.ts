@@ -9,7 +9,8 @@ import { Scope } from './template-scope.ts';
 /** An input as a template uses it. */
 export interface FieldUse {
   readonly key: string;
-  readonly as: 'text' | 'image';
+  /** Shown, asked for in a condition, or placed as a picture. */
+  readonly as: 'text' | 'test' | 'image';
   /** Within the template, from 1. */
   readonly line: number;
 }
@@ -26,19 +27,32 @@ export function compileTemplate(template: string, declares: (key: string) => boo
   const use = (as: FieldUse['as']) => (key: string, line: number) => {
     uses.push({ key, as, line });
   };
-  const context = { scope: Scope.root(use('text')), onImage: use('image'), declares, depth: 0 };
+  const scope = Scope.root((key, line, shown) => use(shown ? 'text' : 'test')(key, line));
+  const context = { scope, onImage: use('image'), declares, depth: 0 };
   return { body: compileProgram(parse(template), context), uses };
 }
 
 const MAX_DEPTH = 100;
 
 function parse(template: string): hbs.AST.Program {
+  refuseDeepNesting(template);
   try {
     return Handlebars.parse(template);
   } catch (error) {
     const { line, what } = explain(error instanceof Error ? error : new Error(String(error)));
     throw new FileFault(line, what);
   }
+}
+
+/** The parser takes ever longer the deeper it gets, so the depth is counted before. */
+function refuseDeepNesting(template: string): void {
+  let depth = 0;
+  template.split('\n').forEach((line, index) => {
+    for (const [tag] of line.matchAll(/\{\{~?[#^/]/g)) {
+      depth += tag.endsWith('/') ? -1 : 1;
+      if (depth > 2 * MAX_DEPTH) throw new FileFault(index + 1, 'blocks are nested too deeply');
+    }
+  });
 }
 
 /** Handlebars draws a picture of the place and lists every token it would have taken; the place is enough. */

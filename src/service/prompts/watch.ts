@@ -33,20 +33,30 @@ export function watchPromptFiles(directory: string, watch: PromptWatch): Watched
 /** Looks through the whole directory each time: what an event says of a file is less than what is in it. */
 function scanner(directory: string, { onFile, onRemoved, onError }: PromptWatch): () => Promise<void> {
   const seen = new Map<string, string>();
+  const unreadable = new Map<string, string>();
 
   const visit = async (file: string): Promise<void> => {
     try {
       const text = await readPromptText(file);
+      unreadable.delete(file);
       if (seen.get(file) === text) return;
       seen.set(file, text);
       await onFile(parsePromptFile(text, file));
     } catch (error) {
-      onError(toError(error));
+      report(file, toError(error));
     }
+  };
+
+  /** A file that can't be read is reported once; one that vanished meanwhile is no fault. */
+  const report = (file: string, error: Error): void => {
+    if (('code' in error && error.code === 'ENOENT') || unreadable.get(file) === error.message) return;
+    unreadable.set(file, error.message);
+    onError(error);
   };
 
   const forget = async (file: string): Promise<void> => {
     seen.delete(file);
+    unreadable.delete(file);
     try {
       await onRemoved?.(slugOf(file));
     } catch (error) {
