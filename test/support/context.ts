@@ -31,13 +31,13 @@ export interface TestOptions {
 
 /** What came out of a command. */
 export interface Captured {
-  stdout(): string;
-  stdoutBytes(): Buffer;
-  stderr(): string;
+  readonly stdout: () => string;
+  readonly stdoutBytes: () => Buffer;
+  readonly stderr: () => string;
   /** Holds everything the command may write: configuration, data, state and its working directory. */
   readonly home: string;
   /** Sends a signal to the command. */
-  raise(signal: EndingSignal): void;
+  readonly raise: (signal: EndingSignal) => void;
   /** The signals the command sent to itself. */
   readonly killed: readonly EndingSignal[];
 }

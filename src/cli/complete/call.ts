@@ -1,4 +1,4 @@
-import { Command, type Option } from 'commander';
+import type { Command, Option } from 'commander';
 import type { Host } from '../command.ts';
 
 /** What is known of a command line from its finished words. */

@@ -38,11 +38,11 @@ const profiles: Source = ({ ctx }) => [
 const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
-const targets: Source = async asked => [
-  ...(await aliases(asked)),
-  ...(await promptFiles(asked)),
-  ...(await versions(asked)),
-];
+/** Where nobody can tell which service is meant, aliases and files are still known. */
+const targets: Source = async asked => {
+  const found = await Promise.allSettled([aliases, promptFiles, versions].map(async source => source(asked)));
+  return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+};
 
 const versions: Source = ({ known }) =>
   known.prompts().map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));

@@ -1,8 +1,8 @@
-import type { JSONValue } from '@jmespath-community/jmespath';
+import type * as jmespath from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
 import { oneLine } from './sanitise.ts';
 
-type Language = typeof import('@jmespath-community/jmespath');
+type Language = typeof jmespath;
 
 /** Refuses a JMESPath expression that can't be evaluated, showing where it goes wrong. Sends nothing. */
 export async function checkQuery(expression: string): Promise<void> {
@@ -16,7 +16,7 @@ export async function checkQuery(expression: string): Promise<void> {
 export async function applyQuery(expression: string, value: unknown): Promise<unknown> {
   const { search } = await import('@jmespath-community/jmespath');
   try {
-    return search(value as JSONValue, expression) ?? null;
+    return search(value as jmespath.JSONValue, expression) ?? null;
   } catch (error) {
     throw usageError(`--query: ${messageOf(error)}`, ...pointAt(expression, undefined));
   }

@@ -1,0 +1,13 @@
+# bash completion for promptrun
+#   source <(promptrun completion bash)
+
+_promptrun() {
+  local candidate
+  COMPREPLY=()
+  # Candidates arrive quoted. They are filled in one by one, since compgen -W would expand them.
+  while IFS= read -r candidate; do
+    [[ -n $candidate ]] && COMPREPLY+=("$candidate")
+  done <<<"$(command promptrun __complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null </dev/null)"
+}
+
+complete -o nospace -F _promptrun promptrun

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runInProcess } from '../../../support/context.ts';
+
+const FOLDER = path.resolve(import.meta.dirname, '../../../../completions');
+const FILES = {
+  bash: 'promptrun.bash',
+  zsh: '_promptrun',
+  fish: 'promptrun.fish',
+  powershell: 'promptrun.ps1',
+};
+
+describe('promptrun completion', () => {
+  it.each(Object.entries(FILES))('prints for %s what completions/%s holds', async (shell, file) => {
+    const { stdout, exitCode } = await runInProcess(['completion', shell]);
+    expect(stdout()).toBe(readFileSync(path.join(FOLDER, file), 'utf8'));
+    expect(exitCode).toBe(0);
+  });
+
+  it('ships no other scripts', () => {
+    expect(readdirSync(FOLDER).sort()).toEqual(Object.values(FILES).sort());
+  });
+
+  it('never lets bash expand candidates', () => {
+    const code = readFileSync(path.join(FOLDER, FILES.bash), 'utf8').replace(/^\s*#.*$/gmu, '');
+    expect(code).not.toMatch(/compgen|eval/u);
+  });
+
+  it('suggests the shell that was meant', async () => {
+    const { stderr, exitCode } = await runInProcess(['completion', 'bahs']);
+    expect(stderr()).toMatch(
+      /^error: there is no completion for "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u,
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  it('writes nothing to disk', async () => {
+    const { home } = await runInProcess(['completion', 'bash']);
+    expect(readdirSync(home)).toEqual([]);
+  });
+});

@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/resource-entries.ts';
+import { runInProcess, temporaryDirectory, type TestOptions } from '../../support/context.ts';
+
+const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const OTHER_VERSION = '1b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
+const RUN = '9d9e5f04-92b8-4f0a-a3ac-2a24c0a1e2f3';
+const BASE = 'https://prompts.example/v1';
+
+/** Completes as fish does: every word, the last one unfinished. */
+async function complete(words: readonly string[], options: TestOptions = {}): Promise<string[]> {
+  const { stdout, stderr, exitCode } = await runInProcess(['__complete', 'fish', '--', ...words], options);
+  expect([stderr(), exitCode]).toEqual(['', 0]);
+  return stdout()
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => line.split('\t')[0] ?? '');
+}
+
+function home(files: Readonly<Record<string, unknown>>): string {
+  const directory = temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(directory, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  return directory;
+}
+
+function prompts(...configs: readonly unknown[]): object {
+  return {
+    versions: configs.map((config, at) => ({
+      service: 'local',
+      version: {
+        promptVersionId: at === 0 ? VERSION : OTHER_VERSION,
+        promptId: PROMPT,
+        title: `Prompt ${at}`,
+        publishedAt: '2026-01-01T00:00:00Z',
+        config,
+      },
+    })),
+  };
+}
+
+function models(scope: string, ...names: readonly string[]): object {
+  const availableRunOptions = [
+    { key: 'quality', options: ['low', 'high'] },
+    { key: 'size', options: ['16:9'] },
+  ];
+  return {
+    scope,
+    service: 'any',
+    hash: 'h',
+    fetchedAt: '2026-01-01T00:00:00Z',
+    models: names.map(model => ({ model, modality: 'text', availableRunOptions })),
+  };
+}
+
+describe('commands and flags', () => {
+  it('offers every command, and none that is hidden', async () => {
+    const commands = await complete(['']);
+    expect(commands).toEqual(expect.arrayContaining(['run', 'batch', 'runs', 'models', 'serve', 'doctor']));
+    expect(commands).not.toContain('__complete');
+  });
+
+  it('offers the verbs of a noun, whatever the noun is called', async () => {
+    expect(await complete(['versions', ''])).toEqual(['list', 'get']);
+    expect(await complete(['version', ''])).toEqual(['list', 'get']);
+  });
+
+  it('finds the command behind global flags and their values', async () => {
+    expect(await complete(['--profile', 'runs', '--json', 'resources', 'l'])).toEqual(['list']);
+  });
+
+  it("offers a command's own flags and the global ones", async () => {
+    const flags = await complete(['resources', 'list', '--']);
+    expect(flags).toEqual(expect.arrayContaining(['--modality', '--cached', '--json', '--help']));
+  });
+
+  it('leaves out a flag that was given, unless it may come again', async () => {
+    expect(await complete(['resources', 'list', '--cached', '--ca'])).toEqual([]);
+    expect(await complete(['run', 'x', '--input', 'a=b', '--inpu'])).toEqual(['--input', '--inputs']);
+  });
+
+  it('offers no flags after --', async () => {
+    expect(await complete(['run', '--', '--'])).toEqual([]);
+  });
+
+  it('says nothing about a command that does not exist', async () => {
+    expect(await complete(['nonsense', ''])).toEqual([]);
+    expect(await complete(['runs', 'nonsense', '--'])).toEqual([]);
+  });
+});
+
+describe('values', () => {
+  it('knows the values a flag can take', async () => {
+    expect(await complete(['runs', 'list', '--status', 's'])).toEqual(['succeeded']);
+    expect(await complete(['runs', 'list', '--status=f'])).toEqual(['--status=failed']);
+    expect(await complete(['models', '--modality', ''])).toEqual(['text', 'image', 'video']);
+  });
+
+  it('completes profiles and aliases', async () => {
+    const config = { profiles: { work: { baseUrl: BASE } }, aliases: { weekly: VERSION } };
+    const at = home({ 'config/config.json': config });
+    expect(await complete(['--profile', ''], { home: at })).toEqual(['work', 'local']);
+    expect(await complete(['profile', 'use', 'w'], { home: at })).toEqual(['work']);
+    expect(await complete(['run', 'w'], { home: at })).toEqual(['weekly']);
+    expect(await complete(['alias', 'remove', ''], { home: at })).toEqual(['weekly']);
+  });
+
+  it('completes prompt files and directories on the way to them', async () => {
+    const at = home({ 'tea.prompt': '', 'tea.txt': '', 'teas/green.prompt': '', '.hidden.prompt': '' });
+    expect(await complete(['run', 'te'], { home: at })).toEqual(['tea.prompt', 'teas/']);
+    expect(await complete(['run', './teas/'], { home: at })).toEqual(['./teas/green.prompt']);
+    expect(await complete(['run', '~/tea.'], { home: at })).toEqual(['~/tea.prompt']);
+    expect(await complete(['run', '.'], { home: at })).toEqual(['.hidden.prompt']);
+  });
+
+  it('completes the inputs of a prompt that was read before, and their values', async () => {
+    const place = { type: 'string', required: true };
+    const mood = { type: 'string', enum: ['sunny', 'rainy'] };
+    const config = { textInputs: { place, mood }, imageInputs: [] };
+    const aliases = { post: VERSION };
+    const at = home({
+      'config/prompts.json': prompts(config),
+      'config/config.json': { aliases },
+      'a.txt': '',
+    });
+    expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['place=', 'mood=']);
+    expect(await complete(['run', PROMPT, '-i', 'm'], { home: at })).toEqual(['mood=']);
+    expect(await complete(['run', 'post', '-i', 'mood='], { home: at })).toEqual([
+      'mood=sunny',
+      'mood=rainy',
+    ]);
+    expect(await complete(['run', 'post', '--input=mood=r'], { home: at })).toEqual(['--input=mood=rainy']);
+    expect(await complete(['run', 'post', '-imood=r'], { home: at })).toEqual(['-imood=rainy']);
+    expect(await complete(['run', 'post', '-i', 'mood=sunny', '-i', ''], { home: at })).toEqual(['place=']);
+    expect(await complete(['run', 'post', '-i', 'place=@a'], { home: at })).toEqual(['place=@a.txt']);
+  });
+
+  it('completes run options and models from the cache', async () => {
+    const at = home({ 'config/resources.json': { services: [models(LOCAL_SCOPE, 'one', 'two')] } });
+    expect(await complete(['run', 'x', '-o', ''], { home: at })).toEqual(['quality=', 'size=']);
+    expect(await complete(['run', 'x', '-o', 'quality=h'], { home: at })).toEqual(['quality=high']);
+    expect(await complete(['resources', 'list', '--model', ''], { home: at })).toEqual(['one', 'two']);
+  });
+
+  it('offers models to the key that fetched them only', async () => {
+    const services = [
+      models(resourceScope(BASE, 'key-a'), 'of-a'),
+      models(resourceScope(BASE, 'key-b'), 'of-b'),
+    ];
+    const at = home({ 'config/resources.json': { services } });
+    const as = (key: string): TestOptions => ({
+      home: at,
+      env: { PROMPTRUN_BASE_URL: BASE, PROMPTRUN_API_KEY: key },
+    });
+    expect(await complete(['models', '--model', ''], as('key-b'))).toEqual(['of-b']);
+    expect(await complete(['models', '--model', ''], as('key-c'))).toEqual([]);
+  });
+
+  it('completes runs of this service from the journal, newest first', async () => {
+    const entry = (id: string, baseUrl: string): string =>
+      JSON.stringify({
+        id,
+        time: '2026-01-01T00:00:00Z',
+        baseUrl,
+        promptVersionId: VERSION,
+        inputsDigest: '',
+      });
+    const outcome = (id: string, runId: string): string => JSON.stringify({ id, outcome: 'ended', runId });
+    const second = RUN.replace('9', '8');
+    const journal = [
+      entry('a', 'local'),
+      outcome('a', RUN),
+      entry('b', 'local'),
+      outcome('b', second),
+      entry('c', BASE),
+      outcome('c', PROMPT),
+      entry('d', 'local'),
+    ];
+    const at = home({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
+    expect(await complete(['runs', 'get', ''], { home: at })).toEqual([second, RUN]);
+    expect(await complete(['runs', 'list', '--starting-after', '9'], { home: at })).toEqual([RUN]);
+  });
+});
+
+describe('what it never does', () => {
+  it('goes to no network, starts no service and writes nothing', async () => {
+    const { home: at } = await runInProcess(['__complete', 'fish', '--', 'run', 'x', '-i', '']);
+    expect(readdirSync(at)).toEqual([]);
+  });
+
+  it('stays quiet over damaged files', async () => {
+    const at = home({
+      'config/config.json': '{',
+      'config/prompts.json': '[',
+      'config/resources.json': 'null',
+    });
+    expect(await complete(['run', ''], { home: at })).toEqual(['config/']);
+    expect(await complete(['--profile', ''], { home: at })).toEqual([]);
+  });
+
+  it('leaves out what can not be typed', async () => {
+    const textInputs = { 'a\nb': {}, 'c\td': {}, 'e\u001b[2J': {}, 'f\u202eg': {}, 'h=i': {}, fine: {} };
+    const at = home({ 'config/prompts.json': prompts({ textInputs }) });
+    expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['fine=']);
+  });
+
+  it('takes an input called __proto__ for a name like any other', async () => {
+    const config = JSON.parse('{"textInputs":{"__proto__":{"type":"string","enum":["x"]}}}') as unknown;
+    const at = home({ 'config/prompts.json': prompts(config) });
+    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: at })).toEqual(['__proto__=x']);
+  });
+
+  it('does not write to the prompt cache', async () => {
+    const at = home({ 'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }) });
+    expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: at })).toEqual(['b=']);
+    expect((await complete(['versions', 'get', ''], { home: at }))[0]).toBe(VERSION);
+    expect(existsSync(path.join(at, 'state'))).toBe(false);
+  });
+});

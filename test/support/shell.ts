@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { commandEnvironment } from './command.ts';
+import { openTerminal, type TestTerminal } from './terminal.ts';
+
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+const COMMAND = path.resolve(import.meta.dirname, '../../bin/promptrun.js');
+const PROMPT = 'READY>';
+
+/** How each shell is told to take the script, show a prompt that can be waited for, and show a command's arguments. */
+const SETUP = {
+  bash: (script: string) => ({
+    file: 'rc',
+    text: `PS1='${PROMPT}'\nbind 'set bell-style none'\nsource '${script}'\npromptrun() { printf 'ARG<%s>\\n' "$@"; echo "DONE$((calls += 1))."; }\n`,
+    args: (rc: string) => ['--noprofile', '--rcfile', rc, '-i'],
+  }),
+  zsh: (script: string) => ({
+    file: '.zshrc',
+    text: `PS1='${PROMPT}'\nunsetopt beep\nautoload -Uz compinit && compinit -u -D\nsource '${script}'\npromptrun() { printf 'ARG<%s>\\n' "$@"; echo "DONE$((calls += 1))."; }\n`,
+    args: () => ['-i'],
+  }),
+  fish: (script: string) => ({
+    file: 'rc.fish',
+    text: `function fish_prompt; printf '${PROMPT}'; end\nset -g fish_greeting\nset -g calls 0\nset -g fish_autosuggestion_enabled 0\nsource '${script}'\nfunction promptrun; printf 'ARG<%s>\\n' $argv; set -g calls (math $calls + 1); echo DONE$calls.; end\n`,
+    args: (rc: string) => ['--no-config', '-C', `source '${rc}'`],
+  }),
+} as const;
+
+/** Whether a shell is on this machine. */
+export function hasShell(shell: Shell): boolean {
+  try {
+    execFileSync(shell, ['-c', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A shell on a real terminal that completes by the built command and shows the arguments a command line comes to. */
+export interface CompletingShell {
+  /** Types a line, presses Tab and Enter, and gives the arguments the line came to. */
+  argumentsAfterTab(typed: string, rest?: string): Promise<string[]>;
+  /** Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`. */
+  screenAfterTabs(typed: string, wanted: string | RegExp): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** @param home where the command keeps its files, and the working directory */
+export async function completingShell(shell: Shell, home: string): Promise<CompletingShell> {
+  const bin = path.join(home, 'bin');
+  mkdirSync(bin);
+  symlinkSync(COMMAND, path.join(bin, 'promptrun'));
+  const env = {
+    ...commandEnvironment(home),
+    PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`,
+    LC_ALL: 'C.UTF-8',
+    ZDOTDIR: home,
+  };
+  const script = path.join(home, 'script');
+  writeFileSync(script, execFileSync('promptrun', ['completion', shell], { env }));
+  const setup = SETUP[shell](script);
+  const rc = path.join(home, setup.file);
+  writeFileSync(rc, setup.text);
+  const terminal = openTerminal({
+    file: shell,
+    args: setup.args(rc),
+    cwd: home,
+    env,
+    columns: 200,
+    rows: 50,
+  });
+  await terminal.waitFor(PROMPT);
+  return talkingTo(terminal);
+}
+
+function talkingTo(terminal: TestTerminal): CompletingShell {
+  let lines = 0;
+  const finished = async (): Promise<string> => {
+    lines += 1;
+    await terminal.waitFor(`DONE${lines}.`);
+    return (
+      terminal
+        .history()
+        .split(/DONE\d+\./u)
+        .at(-2) ?? ''
+    );
+  };
+  return {
+    async argumentsAfterTab(typed, rest = '') {
+      terminal.type(typed);
+      terminal.press('tab');
+      terminal.type(rest);
+      terminal.press('enter');
+      return [...(await finished()).matchAll(/^ARG<([^]*?)>$/gmu)].map(match => match[1] ?? '');
+    },
+    async screenAfterTabs(typed, wanted) {
+      terminal.type(typed);
+      terminal.press('tab', 'tab');
+      await terminal.waitFor(wanted);
+      const screen = terminal.screen();
+      terminal.press('ctrl+c');
+      return screen;
+    },
+    async close() {
+      terminal.press('ctrl+c', 'ctrl+d');
+      terminal.kill('SIGHUP');
+      await terminal.exit();
+    },
+  };
+}
