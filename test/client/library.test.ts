@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as library from '../../src/index.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
+import { deadBaseUrl } from '../support/scripted-service.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(path.join(tmpdir(), 'promptrun-library-'));
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+describe('the library', () => {
+  it('exports the client, its errors, waiting and recovering, and the interface', () => {
+    const names = `
+      ACTION_REQUIRE_HEADER CLI_AGENT_HEADER DEFAULT_LIST_LIMIT ERROR_HTTP_STATUS GatewayTimeoutError IMAGE_INPUT_TYPES InvalidRequestError
+      KNOWN_RUN_OPTION_KEYS MAX_BODY_BYTES MAX_IMAGE_BYTES MAX_LIST_LIMIT MAX_QUERY_LENGTH MAX_VERSIONS MEDIA_LIFETIME_MS MODALITIES
+      NetworkError NotFoundError OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError
+      RUN_STATUSES RateLimitError SUCCESS_STATUS SYNC_WINDOW_MS ServiceError UnauthorizedError ValidationError WaitTimeoutError
+      answerIsLost createTransport findLostRun isUuid waitForRun
+    `;
+    expect(Object.keys(library).sort()).toEqual(names.trim().split(/\s+/));
+  });
+
+  it.each([
+    ['no URL', 'service.example'],
+    ['another protocol', 'ftp://service.example'],
+    ['a password', 'https://user:pass@service.example'],
+    ['a query', 'https://service.example/v1?a=b'],
+  ])('refuses a base URL with %s', (_, baseUrl) => {
+    expect(() => new library.PromptService({ baseUrl, apiKey: 'key' })).toThrow(library.InvalidRequestError);
+  });
+
+  it.each([
+    ['https://service.example', 'https://service.example/v1'],
+    ['https://service.example/v1/', 'https://service.example/v1'],
+    ['https://service.example/prompts//', 'https://service.example/prompts/v1'],
+  ])('takes %s as %s', (given, baseUrl) => {
+    expect(new library.PromptService({ baseUrl: given, apiKey: 'key' }).baseUrl).toBe(baseUrl);
+  });
+
+  it.each(['', ' key', 'key\n', 'schlüssel'])('refuses the key %j without repeating it', apiKey => {
+    const make = (): unknown => new library.PromptService({ baseUrl: 'https://service.example', apiKey });
+    expect(make).toThrow(library.InvalidRequestError);
+    expect(make).toThrow(/^(?!.*schlüssel)/);
+  });
+
+  it('speaks https with the authorities Node was given, reads no other environment, prints nothing and ends', async () => {
+    const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
+      response.end(JSON.stringify({ status: 'SUCCESS', data: { username: request.headers.authorization } }));
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
+    const ca = path.join(home, 'ca.pem');
+    await writeFile(ca, CERTIFICATE);
+    const proxy = await deadBaseUrl();
+    const outcome = await runScript(
+      `import { PromptService } from 'promptrun';
+       const service = new PromptService({ baseUrl: '${baseUrl}', apiKey: 'a-key' });
+       const account = await service.account.get();
+       await service.close();
+       console.log(account.username);`,
+      { NODE_EXTRA_CA_CERTS: ca, HTTPS_PROXY: proxy, https_proxy: proxy, PROMPTRUN_BASE_URL: proxy },
+    );
+    server.closeAllConnections();
+    await new Promise(resolve => server.close(resolve));
+    expect(outcome).toEqual({ code: 0, stdout: 'Bearer a-key\n', stderr: '' });
+  });
+});
+
+/** Runs a script that imports the built package by its name. */
+async function runScript(
+  script: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: home, ...env },
+  });
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+    });
+  }
+  const code = await new Promise<number | null>(resolve => child.on('close', resolve));
+  return { code, ...printed };
+}
