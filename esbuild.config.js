@@ -10,10 +10,13 @@ const packageOf = name => path.dirname(require.resolve(`${name}/package.json`));
 // Packages with a native part are installed beside the bundle; everything else is inside it.
 const native = ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring'];
 
-await rm('dist', { recursive: true, force: true });
+/** Where the build goes; tests of the build itself take another place than dist. */
+const outdir = path.resolve(process.env.OUTDIR ?? 'dist');
+
+await rm(outdir, { recursive: true, force: true });
 await build({
   entryPoints: ['src/main.ts', 'src/index.ts'],
-  outdir: 'dist',
+  outdir,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -26,14 +29,26 @@ await build({
   loader: { '.prompt': 'text' },
   define: { 'process.env.NODE_ENV': '"production"' },
   // Bundled CommonJS packages call require for Node's own modules.
-  banner: { js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);" },
+  banner: {
+    js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
+  },
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
-execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {
-  stdio: 'inherit',
-});
-await mkdir('dist/assets', { recursive: true });
+execFileSync(
+  process.execPath,
+  [
+    path.join(packageOf('typescript'), 'bin/tsc'),
+    '-p',
+    'tsconfig.types.json',
+    '--outDir',
+    path.join(outdir, 'types'),
+  ],
+  {
+    stdio: 'inherit',
+  },
+);
+await mkdir(path.join(outdir, 'assets'), { recursive: true });
 const fonts = packageOf('dejavu-fonts-ttf');
-await cp(path.join(fonts, 'ttf/DejaVuSans.ttf'), 'dist/assets/DejaVuSans.ttf');
-await cp(path.join(fonts, 'LICENSE'), 'dist/assets/DejaVuSans.LICENSE');
+await cp(path.join(fonts, 'ttf/DejaVuSans.ttf'), path.join(outdir, 'assets/DejaVuSans.ttf'));
+await cp(path.join(fonts, 'LICENSE'), path.join(outdir, 'assets/DejaVuSans.LICENSE'));
