@@ -122,22 +122,34 @@ async function afterFault(
     return { kind: 'dropped' };
   }
   facts.runId ??= runIdOf(error);
-  const { runId = '' } = facts;
   const isPutOff = maySendAgain(error) && facts.runId === undefined && work.isStopping();
-  const told = errorText(error, facts.sent ? undefined : row);
-  switch (isPutOff ? 'put off' : verdictOn(error, facts)) {
-    case 'failed':
-      return { kind: 'ended', end: 'failed', line: runlessLine(row, 'failed', told), error };
-    case 'in doubt':
-      return { kind: 'ended', end: 'in doubt', line: runlessLine(row, UNKNOWN, told), error };
-    case 'going on':
-      return { kind: 'ended', end: 'going on', line: goingLine(row, runId, told), error };
-    case 'gone':
-      return { kind: 'ended', end: 'failed', line: lostLine(row, runId, told), error };
-    case 'put off':
-      await keepWaiting(work, row, facts);
-      return { kind: 'put off', error };
-    case 'fatal':
-      throw error;
+  const verdict = isPutOff ? 'put off' : verdictOn(error, facts);
+  if (verdict === 'fatal') {
+    throw error;
   }
+  if (verdict === 'put off') {
+    await keepWaiting(work, row, facts);
+    return { kind: 'put off', error };
+  }
+  return {
+    kind: 'ended',
+    error,
+    ...endOf(verdict, row, facts, errorText(error, facts.sent ? undefined : row)),
+  };
+}
+
+function endOf(
+  verdict: 'failed' | 'in doubt' | 'going on',
+  row: RowPlace,
+  { runId }: RowFacts,
+  error: string,
+): { end: RowEnd; line: ResultsLine } {
+  if (runId !== undefined) {
+    return verdict === 'failed'
+      ? { end: 'failed', line: lostLine(row, runId, error) }
+      : { end: 'going on', line: goingLine(row, runId, error) };
+  }
+  return verdict === 'in doubt'
+    ? { end: 'in doubt', line: runlessLine(row, UNKNOWN, error) }
+    : { end: 'failed', line: runlessLine(row, 'failed', error) };
 }

@@ -65,7 +65,11 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
   }
   refuseSecondReader(flags);
   return {
-    ...{ target, resume, retryFailed, retryUnknown, dryRun },
+    target,
+    resume,
+    retryFailed,
+    retryUnknown,
+    dryRun,
     from: flags.from,
     format: flags.format,
     out: flags.out,

@@ -96,14 +96,11 @@ function isGiven([, value]: readonly [string, string]): boolean {
 }
 
 function brokenRecord({ error }: Break, place: Place): FaultyRow {
-  switch (error?.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return faultyRow(place, 'its quotes are never closed, so that the rest of the file is lost');
-    case 'CSV_MAX_RECORD_SIZE':
-      return faultyRow(place, 'it is longer than any request may be, and the rest of the file is lost');
-    default:
-      return faultyRow(place, error?.message ?? 'it is no CSV');
-  }
+  const told =
+    error?.code === 'CSV_QUOTE_NOT_CLOSED'
+      ? 'its quotes are never closed, so that the rest of the file is lost'
+      : 'it is longer than any request may be, and the rest of the file is lost';
+  return faultyRow(place, told);
 }
 
 /** How a value is written in quotes. */

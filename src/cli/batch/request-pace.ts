@@ -37,8 +37,7 @@ export class RequestPace implements Pace {
   }
 
   async turn(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    await this.#turns.add(() => this.#take(signal));
+    await this.#turns.add(() => this.#take(signal), signal && { signal });
   }
 
   answered({ limited, retryAfterMs }: { limited: boolean; retryAfterMs: number | undefined }): void {
@@ -50,7 +49,6 @@ export class RequestPace implements Pace {
     }
   }
 
-  /** Ends with the signal while others wait behind: their turn is not lost. */
   async #take(signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
     for (;;) {

@@ -5,7 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { fileFault } from '../inputs/read-text.ts';
 import type { RowState } from './results-line.ts';
-import { lockFile } from './results-lock.ts';
+import { lockFile, type Unlock } from './results-lock.ts';
 import { readStates } from './results-states.ts';
 
 /** The results of a batch on disk, held by this process. */
@@ -28,8 +28,9 @@ export async function openResults(
   options: { readonly cwd: string; readonly resume: boolean; readonly note: (line: string) => void },
 ): Promise<ResultsFile> {
   const handle = await openHandle(path.resolve(options.cwd, file), file, options.resume);
+  let unlock: Unlock | undefined;
   try {
-    const unlock = await lockFile(await handle.stat({ bigint: true }));
+    unlock = await lockFile(await handle.stat({ bigint: true }));
     if (unlock === undefined) {
       throw usageError(
         `another batch is writing to ${file}`,
@@ -40,6 +41,7 @@ export async function openResults(
     return { states, ...appender(handle, file, unlock) };
   } catch (error) {
     await handle.close();
+    await unlock?.();
     throw error;
   }
 }
@@ -75,7 +77,7 @@ function openFault(error: NodeJS.ErrnoException, file: string, given: string): C
 function appender(
   handle: FileHandle,
   file: string,
-  unlock: () => void,
+  unlock: Unlock,
 ): Pick<ResultsFile, 'append' | 'close'> {
   let waiting: string[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -98,7 +100,7 @@ function appender(
     async close() {
       await writing.catch(() => {});
       await handle.close();
-      unlock();
+      await unlock();
     },
   };
 }
@@ -117,7 +119,11 @@ function writeFault(cause: unknown, file: string): CliError {
 async function syncDirectory(directory: string): Promise<void> {
   try {
     const handle = await open(directory, 'r');
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch {
     // The name may then be lost in a power cut that comes within seconds.
   }

@@ -10,35 +10,38 @@ export interface FileIdentity {
   readonly ino: bigint;
 }
 
+/** Lets go of a file; resolves once another may hold it. */
+export type Unlock = () => Promise<void>;
+
 /**
  * Holds a file for this process; gives how to let go of it, or undefined where another process of this machine holds
  * it. The system lets go by itself when the process dies, however it does.
  */
-export async function lockFile(identity: FileIdentity): Promise<(() => void) | undefined> {
+export async function lockFile(identity: FileIdentity): Promise<Unlock | undefined> {
   const address = addressOf(identity);
   const server = await listen(address);
   if (server !== undefined) {
-    return () => server.close();
+    return unlocker(server);
   }
   if (isAbstract(address) || (await isAnswered(address))) {
     return undefined;
   }
   await unlink(address).catch(() => {}); // left behind by a process that died
   const second = await listen(address);
-  return second && (() => second.close());
+  return second && unlocker(second);
+}
+
+function unlocker(server: net.Server): Unlock {
+  return () => new Promise(resolve => server.close(() => resolve()));
 }
 
 /** A socket's address: in memory only on Linux and Windows, in the directory for temporary files elsewhere. */
 function addressOf({ dev, ino }: FileIdentity): string {
   const name = `promptrun-batch-${createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 24)}`;
-  switch (process.platform) {
-    case 'linux':
-      return `\0${name}`;
-    case 'win32':
-      return `\\\\.\\pipe\\${name}`;
-    default:
-      return path.join(os.tmpdir(), `${name}.sock`);
+  if (process.platform === 'linux') {
+    return `\0${name}`;
   }
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : path.join(os.tmpdir(), `${name}.sock`);
 }
 
 function isAbstract(address: string): boolean {

@@ -41,7 +41,7 @@ export async function openResultsOf(ctx: Context, { out, resume }: BatchOptions)
       close: async () => {},
     };
   }
-  const file = await openResults(out, { cwd: ctx.cwd, resume, note: ctx.io.note });
+  const file = await openResults(out, { cwd: ctx.cwd, resume, note: line => ctx.io.note(line) });
   const append = (line: object): Promise<void> => file.append(JSON.stringify(line));
   return {
     states: file.states,
@@ -50,6 +50,6 @@ export async function openResultsOf(ctx: Context, { out, resume }: BatchOptions)
       await append(line);
       return true;
     },
-    close: file.close,
+    close: () => file.close(),
   };
 }

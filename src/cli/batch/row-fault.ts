@@ -13,14 +13,12 @@ import { failureOf } from '../failure.ts';
 
 /** What a row's error means for the row. */
 export type Verdict =
-  /** It has no run. */
+  /** It has no run, or one that is gone. */
   | 'failed'
   /** It may have a run that nobody knows. */
   | 'in doubt'
   /** Its run goes on, or can't be asked for at present. */
   | 'going on'
-  /** Its run is known and gone. */
-  | 'gone'
   /** It has no run, and would have one if there was no fault of everything. */
   | 'put off'
   /** No row can go on. */
@@ -40,7 +38,7 @@ export function verdictOn(error: unknown, { runId, sent }: CreationFacts): Verdi
     return 'fatal';
   }
   if (runId !== undefined) {
-    return error instanceof NotFoundError ? 'gone' : 'going on';
+    return error instanceof NotFoundError ? 'failed' : 'going on';
   }
   if (error instanceof UnauthorizedError || isLongPause(error)) {
     return 'put off';

@@ -116,7 +116,9 @@ function resendDelay(
   }
   const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
   const step = Math.min(attempt, MAX_ATTEMPTS);
-  return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, ctx.clock.random);
+  return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, () =>
+    ctx.clock.random(),
+  );
 }
 
 /** Waits for the end of a run that is known. */

@@ -1,0 +1,243 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  homeWith,
+  lastLines,
+  linesOf,
+  localService,
+  resultLines,
+  runBatchCommand,
+  type TestService,
+} from './support.ts';
+
+const NAMES = 'name\nAda\nBo\nEve\n';
+
+describe('a batch on the local service', () => {
+  test('runs each row once and writes what became of it', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'names.csv': NAMES });
+    const { exitCode, stdout } = await runBatchCommand(
+      ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
+      { env, home },
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe('');
+    const lines = resultLines(home);
+    expect(lines.map(({ row, runStatus }) => [row, runStatus])).toEqual([
+      [1, 'creating'],
+      [1, 'succeeded'],
+      [2, 'creating'],
+      [2, 'succeeded'],
+      [3, 'creating'],
+      [3, 'succeeded'],
+    ]);
+    expect(Object.keys(lines[0] ?? {})).toEqual(['row', 'id', 'runStatus']);
+    expect(Object.keys(lines[1] ?? {})).toEqual(['row', 'id', 'runId', 'runStatus', 'outputs', 'tokens', 'error']);
+    expect(lines[1]).toMatchObject({ id: '1', error: null });
+    expect(lines[1]?.outputs?.[0]?.data).toContain('Ada');
+    expect((await runs()).map(({ runId }) => runId).sort()).toEqual(lastLines(home).map(({ runId }) => runId).sort());
+  });
+
+  test('gives only the last lines on standard output where there is no file', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'names.csv': NAMES });
+    const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
+    expect(exitCode).toBe(0);
+    expect(linesOf(stdout).map(({ row, runStatus }) => [row, runStatus]).sort()).toEqual([
+      [1, 'succeeded'],
+      [2, 'succeeded'],
+      [3, 'succeeded'],
+    ]);
+  });
+
+  test('reads rows from standard input', async () => {
+    const { env } = await localService();
+    const { exitCode, stdout } = await runBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], {
+      env,
+      stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
+    });
+    expect(exitCode).toBe(0);
+    expect(linesOf(stdout).map(({ id }) => id).sort()).toEqual(['a', 'b']);
+  });
+
+  test('a bad row is told with its line, the others run', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
+    const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--out', 'results.jsonl'], {
+      env,
+      home,
+    });
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain('error: rows.csv line 4 (row 2): 3 columns where the header has 2 (USAGE_ERROR)');
+    expect(stderr).toContain('error: rows.csv line 5 (row 3): missing input: name (USAGE_ERROR)');
+    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
+    expect(lastLines(home)[1]).toMatchObject({ runId: null, outputs: [], tokens: 0 });
+    expect(await runs()).toHaveLength(2);
+  });
+
+  test('what is given for every row wins over the row, images stand before its own', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
+    const args = ['postcard', '--from', 'rows.csv', '-i', 'mood=@m.txt', '--save', 'pictures', '--out', 'results.jsonl'];
+    const { exitCode } = await runBatchCommand(args, { env, home });
+    expect(exitCode).toBe(0);
+    const [line] = lastLines(home);
+    const { runId, outputs } = line ?? {};
+    expect(outputs?.[0]?.savedTo).toBe(path.join('pictures', `${runId}-1.png`));
+    expect(readdirSync(path.join(home, 'pictures')).sort()).toEqual([`${runId}-1.png`, `${runId}.json`]);
+  });
+
+  test('a failed run fails its row', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n{"note":"b"}\n' });
+    const { exitCode } = await runBatchCommand(
+      ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'],
+      { env, home },
+    );
+    expect(exitCode).toBe(5);
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'failed' }, { runStatus: 'failed' }]);
+    expect(lastLines(home)[0]?.error).toBeTruthy();
+  });
+
+  test('a run that takes longer than its creation is waited for, its id kept meanwhile', async () => {
+    const { env, runs } = await localService({ syncWindowMs: 50 });
+    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    const { exitCode } = await runBatchCommand(
+      ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'],
+      { env, home },
+    );
+    expect(exitCode).toBe(0);
+    const [run] = await runs();
+    expect(resultLines(home)).toMatchObject([
+      { runStatus: 'creating' },
+      { runStatus: 'running', runId: run?.runId, outputs: [], error: null },
+      { runStatus: 'succeeded', runId: run?.runId },
+    ]);
+  });
+
+  test('only the rows of the shard are run, and each is in one', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'names.csv': NAMES });
+    for (const shard of ['1/2', '2/2']) {
+      const args = ['hello', '--from', 'names.csv', '--shard', shard, '--out', `${shard[0]}.jsonl`];
+      expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
+    }
+    expect(lastLines(home, '1.jsonl').map(({ row }) => row)).toEqual([1, 3]);
+    expect(lastLines(home, '2.jsonl').map(({ row }) => row)).toEqual([2]);
+    expect(await runs()).toHaveLength(3);
+  });
+
+  test('no more rows are started once as many failed as may', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
+    const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'];
+    const { exitCode, stderr } = await runBatchCommand([...args, '--max-failures', '2', '--concurrency', '1'], {
+      env,
+      home,
+    });
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain('no more rows were started: 2 rows failed');
+    expect((await runs()).length).toBeLessThanOrEqual(3);
+  });
+
+  test('--json tells how the batch ended', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
+    const { stdout, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--json'], {
+      env,
+      home,
+    });
+    expect(JSON.parse(stdout)).toEqual({ rows: 2, succeeded: 1, failed: 1, inDoubt: 0, goingOn: 0, notDone: 0 });
+    expect(JSON.parse(stderr.split('\n')[0] ?? '')).toMatchObject({ status: 'USAGE_ERROR', data: { row: 2, line: 3, id: '2' } });
+  });
+});
+
+describe('--dry-run', () => {
+  test('checks every row, creates nothing and needs no file', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.csv': 'nam,image\nAda,\nBo,none.png\n' });
+    const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--dry-run'], {
+      env,
+      home,
+      terminal: { stdout: true },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('rows.csv line 2 (row 1): the prompt has no input "nam"; did you mean name?');
+    expect(stderr).toContain('2 rows checked, 2 at fault');
+    expect(await runs()).toEqual([]);
+  });
+
+  test('opens the images of each row', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.csv': 'image\nno.png\nnotes.txt\n', 'notes.txt': 'no picture' });
+    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows.csv', '--dry-run'], { env, home });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
+    expect(stderr).toContain('line 3 (row 2): image notes.txt is no image');
+    expect(await runs()).toEqual([]);
+  });
+
+  test('exits 0 where nothing is wrong', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'names.csv': NAMES });
+    const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], { env, home });
+    expect(exitCode).toBe(0);
+    expect(existsSync(path.join(home, 'results.jsonl'))).toBe(false);
+  });
+});
+
+describe('wrong use', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await localService({}, afterAll);
+  });
+
+  test.each([
+    [['--from', 'names.csv'], '--out is missing'],
+    [['--from', 'none.csv', '--out', 'r.jsonl'], 'there is no file none.csv'],
+    [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not tell its format'],
+    [['--from', '-', '--out', 'r.jsonl'], '--from - needs --format'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '0/2'], '--shard needs i/n'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '3/2'], '--shard needs i/n'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--max-failures', '0'], '--max-failures needs'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--concurrency', '0'], 'concurrency'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--retry-failed'], 'needs --resume'],
+    [['--from', 'names.csv', '--resume'], '--resume needs --out'],
+    [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl exists already'],
+    [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
+    [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
+    [['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'], 'standard input can be read once'],
+  ])('%j is refused, exit 2, and leaves no file', async (args, message) => {
+    const { env, runs } = service;
+    const home = homeWith({ 'names.csv': NAMES, 'names.txt': NAMES, 'old.jsonl': '', 'twice.csv': 'name,name\na,b\n' });
+    const { exitCode, stderr } = await runBatchCommand(['hello', ...args], { env, home, terminal: { stdout: true } });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+    expect(existsSync(path.join(home, 'r.jsonl'))).toBe(false);
+    expect(await runs()).toEqual([]);
+  });
+
+  test('a target that is not there is told before any row is run', async () => {
+    const { env } = service;
+    const home = homeWith({ 'names.csv': NAMES });
+    const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], { env, home });
+    expect(exitCode).toBe(4);
+  });
+
+  test('a run option that no model lists is refused once for all rows', async () => {
+    const { env, runs } = service;
+    const home = homeWith({ 'names.csv': NAMES });
+    const args = ['hello', '--from', 'names.csv', '--out', 'r.jsonl', '-o', 'sped=high'];
+    const { exitCode } = await runBatchCommand(args, { env, home });
+    expect(exitCode).toBe(2);
+    expect(await runs()).toEqual([]);
+  });
+});
+
+test('a file without rows is a success', async () => {
+  const { env } = await localService();
+  const home = homeWith({ 'names.csv': 'name\n' });
+  const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], { env, home });
+  expect(exitCode).toBe(0);
+});

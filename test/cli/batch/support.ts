@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../../src/cli/context.ts';
+import { type Service, startService } from '../../../src/service/index.ts';
+import {
+  runInProcess,
+  startInProcess,
+  temporaryDirectory,
+  TEST_NOW,
+  type TestOptions,
+} from '../../support/context.ts';
+
+/** A line of a results file. */
+export interface Line {
+  readonly row: number;
+  readonly id: string;
+  readonly runId?: string | null;
+  readonly runStatus: string;
+  readonly outputs?: readonly { type: string; data: string; savedTo?: string }[];
+  readonly tokens?: number;
+  readonly error?: string | null;
+}
+
+/** A service of the test's own, and how many runs it has. */
+export interface TestService {
+  readonly service: Service;
+  readonly env: Readonly<Record<string, string>>;
+  runs(): Promise<{ runId: string; runStatus: string }[]>;
+}
+
+/** Closed at the end of the test, or by whatever `atEnd` hands it to. */
+export async function localService(
+  options: { syncWindowMs?: number } = {},
+  atEnd: (close: () => Promise<void>) => void = onTestFinished,
+): Promise<TestService> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
+  const service = await startService({ dataDir, embedded: true, env: {}, ...options });
+  atEnd(async () => {
+    await service.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return {
+    service,
+    env: serviceEnv(service.url, service.sessionKey),
+    async runs() {
+      const answer = await fetch(`${service.url}/runs?limit=50`, {
+        headers: { authorization: `Bearer ${service.sessionKey}` },
+      });
+      const { data } = (await answer.json()) as { data: { rows: { runId: string; runStatus: string }[] } };
+      return data.rows;
+    },
+  };
+}
+
+export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, string> {
+  return { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+}
+
+/** Sleeps are over at once, but for those as long as the pause between two lines of progress. */
+export function hastyClock(): Clock {
+  let now = TEST_NOW;
+  return {
+    now: () => now,
+    random: () => 0.5,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      if (ms >= 10_000) {
+        await untilAborted(signal);
+      }
+      await new Promise(resolve => setImmediate(resolve));
+      signal?.throwIfAborted();
+      now += ms;
+    },
+  };
+}
+
+/** Time that passes only when it is told to. */
+export class HandClock implements Clock {
+  #now = 0;
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  now = (): number => this.#now;
+  random = (): number => 0.5;
+
+  sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      this.#sleepers.push({ until: this.#now + ms, wake: resolve });
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+
+  /** Lets time pass, waking each sleeper at its moment. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await settled();
+      const [next] = this.#sleepers.filter(({ until }) => until <= end).sort((a, b) => a.until - b.until);
+      if (next === undefined) {
+        break;
+      }
+      this.#sleepers = this.#sleepers.filter(sleeper => sleeper !== next);
+      this.#now = Math.max(this.#now, next.until);
+      next.wake();
+    }
+    this.#now = end;
+  }
+}
+
+/** Everything that can be done without time passing has been done. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) {
+    await new Promise(resolve => setImmediate(resolve));
+  }
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+/** A directory with files in it. */
+export function homeWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const home = temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(path.join(home, name), content);
+  }
+  return home;
+}
+
+/** Runs `batch` in this process, without any real waiting, as fast as it can. */
+export async function runBatchCommand(args: readonly string[], options: TestOptions): Promise<BatchResult> {
+  const argv = ['batch', ...args, '--rate', '0'];
+  const { exitCode, stdout, stderr } = await runInProcess(argv, { clock: hastyClock(), ...options });
+  return { exitCode, stdout: stdout(), stderr: stderr() };
+}
+
+export interface BatchResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function startBatchCommand(
+  args: readonly string[],
+  options: TestOptions,
+): ReturnType<typeof startInProcess> {
+  return startInProcess(['batch', ...args, '--rate', '0'], { clock: hastyClock(), ...options });
+}
+
+export function linesOf(text: string): Line[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Line);
+}
+
+export function resultLines(home: string, file = 'results.jsonl'): Line[] {
+  return linesOf(readFileSync(path.join(home, file), 'utf8'));
+}
+
+/** The last line of each row, in the order of the rows. */
+export function lastLines(home: string, file = 'results.jsonl'): Line[] {
+  const last = new Map(resultLines(home, file).map(line => [line.id, line]));
+  return [...last.values()].sort((one, other) => one.row - other.row);
+}
