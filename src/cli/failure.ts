@@ -52,7 +52,8 @@ function exitCodeOf(error: PromptServiceError): ExitCode {
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) return EXIT.unauthorised;
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
-  if (error instanceof ServiceError) return exitCodeOfHttp(error.httpStatus);
+  // An error envelope is a failure whatever HTTP status it came with.
+  if (error instanceof ServiceError) return exitCodeOfHttp(error.httpStatus) || EXIT.fault;
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
 }
