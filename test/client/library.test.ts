@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { deadBaseUrl } from '../support/scripted-service.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../src/client/errors.ts';
 import { proxySettings } from '../../src/client/proxy.ts';
 import { createTransport } from '../../src/client/transport.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { errorOf, TestClient } from '../support/client.ts';
 import { deadBaseUrl, scriptedService, success } from '../support/scripted-service.ts';
 
