@@ -3,7 +3,7 @@ import path from 'node:path';
 import { environmentWithin, temporaryDirectory } from './context.ts';
 
 /** The command under test: this clone's, or an installed one that the environment names. */
-const COMMAND =
+export const COMMAND =
   process.env['PROMPTRUN_COMMAND'] ?? path.resolve(import.meta.dirname, '../../bin/promptrun.js');
 
 export interface CommandOptions {

@@ -24,6 +24,7 @@ const KEYS = {
   'ctrl+c': '\u0003',
   'ctrl+d': '\u0004',
   'ctrl+o': '\u000f',
+  'ctrl+u': '\u0015',
 } as const;
 export type Key = keyof typeof KEYS;
 
@@ -38,15 +39,17 @@ export interface TestTerminal {
   press(...keys: readonly Key[]): void;
   /** Resolves once the screen, or what scrolled off it, shows the text or matches. */
   waitFor(wanted: string | RegExp): Promise<void>;
+  /** Resolves once the screen shows these lines and nothing else. */
+  waitForScreen(...lines: readonly string[]): Promise<void>;
   /** The visible lines without trailing blanks and empty lines. */
   screen(): string;
-  /** Everything that scrolled off, and the screen. */
-  history(): string;
+  /** What scrolled off and the screen, lines as they were written before they were broken at the edge. */
+  text(): string;
   /** Every byte the command has written so far. */
   raw(): string;
   cursorIsVisible(): boolean;
   resize(columns: number, rows: number): void;
-  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void;
+  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
   /** Resolves with the exit code once everything has been drawn. */
   exit(): Promise<number>;
 }
@@ -80,16 +83,20 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     changed();
   });
 
-  const lines = (from: number, to: number) => {
-    const text: string[] = [];
-    for (let at = from; at < to; at += 1) {
-      const line = screen.buffer.active.getLine(at);
-      text.push(line?.translateToString(true) ?? '');
-    }
-    return text.join('\n').trimEnd();
+  const line = (at: number) => screen.buffer.active.getLine(at);
+  const shown = () => {
+    const { baseY } = screen.buffer.active;
+    const rows = Array.from({ length: screen.rows }, (_, row) => line(baseY + row)?.translateToString(true));
+    return rows.join('\n').trimEnd();
   };
-  const shown = () => lines(screen.buffer.active.baseY, screen.buffer.active.baseY + screen.rows);
-  const history = () => lines(0, screen.buffer.active.baseY + screen.rows);
+  const text = () => {
+    let all = '';
+    for (let at = 0; at < screen.buffer.active.length; at += 1) {
+      const goesOn = line(at + 1)?.isWrapped === true;
+      all += `${line(at)?.translateToString(!goesOn) ?? ''}${goesOn ? '' : '\n'}`;
+    }
+    return all.trimEnd();
+  };
 
   const until = (isSo: () => boolean, what: string) =>
     new Promise<void>((resolve, reject) => {
@@ -106,15 +113,13 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
             if (!watchers.has(look)) return;
             stop();
             if (isSo()) resolve();
-            else reject(new Error(`exited with ${exited} without ${what}; the screen:\n${history()}`));
+            else reject(new Error(`exited with ${exited} without ${what}; the screen:\n${text()}`));
           }, QUIET_MS);
         }
       };
       const deadline = setTimeout(() => {
         stop();
-        reject(
-          new Error(`no ${what} in time; the screen:\n${history()}\n${JSON.stringify(raw.slice(-400))}`),
-        );
+        reject(new Error(`no ${what} in time; the screen:\n${text()}\n${JSON.stringify(raw.slice(-400))}`));
       }, DEADLINE_MS);
       watchers.add(look);
       look();
@@ -127,11 +132,13 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     },
     waitFor: wanted =>
       until(
-        () => (typeof wanted === 'string' ? history().includes(wanted) : wanted.test(history())),
+        () => (typeof wanted === 'string' ? text().includes(wanted) : wanted.test(text())),
         typeof wanted === 'string' ? JSON.stringify(wanted) : String(wanted),
       ),
+    waitForScreen: (...lines) =>
+      until(() => shown() === lines.join('\n'), `the screen\n${lines.join('\n')}\n`),
     screen: shown,
-    history,
+    text,
     raw: () => raw,
     cursorIsVisible: () => raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l'),
     resize: (columns, rows) => {

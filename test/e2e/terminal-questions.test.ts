@@ -1,0 +1,255 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+import { COMMAND, commandEnvironment } from '../support/command.ts';
+import { png } from '../support/pictures.ts';
+import { openTerminal } from '../support/terminal.ts';
+import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+
+const PNG = png(2, 2);
+const LIST_KEYS = '  ↑↓ move · type to filter · enter choose';
+const TICK_KEYS = '  ↑↓ move · space tick · a all · i invert · enter done';
+
+describe('questions on a terminal', () => {
+  it('ask the local service’s own prompts for text and choice, and say how to repeat it', async () => {
+    const home = temporaryDirectory();
+    const terminal = onTerminal(['run', 'postcard'], { home });
+    await terminal.waitFor('ctrl+o editor');
+    expect(terminal.screen()).toContain('? place\n  where the postcard comes from\n  ctrl+o editor');
+    terminal.press('enter');
+    await terminal.waitFor('> An answer is needed here.');
+    terminal.type('Rome\r');
+    await terminal.waitFor('❯ sunny');
+    terminal.type('rai');
+    await terminal.waitFor('❯ rainy');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain(
+      '✔ place Rome\n✔ mood rainy\nTo repeat it: promptrun run postcard -i place=Rome -i mood=rainy\nhttp://127.0.0.1:',
+    );
+    expect(terminal.raw()).toContain('\u001b[?25h');
+  });
+
+  it('ask for variables: a text with its default, a choice, several within bounds', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({
+      variables: {
+        topic: { type: 0, description: 'What it is about', defaultValues: ['the sea'] },
+        tone: {
+          type: 2,
+          description: 'How it sounds',
+          options: ['warm', 'cold', 'dry'],
+          defaultValues: ['cold'],
+        },
+        tags: { type: 2, options: ['short', 'rhymed', 'free'], multiple: { min: 1, max: 2 } },
+      },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitForScreen('? topic (the sea)', '  What it is about', '  ctrl+o editor');
+    terminal.press('enter');
+    await terminal.waitForScreen(
+      '✔ topic the sea',
+      ...['? tone  How it sounds ›', '  warm', '❯ cold', '  dry', '', LIST_KEYS],
+    );
+    terminal.press('up', 'enter');
+    const done = ['✔ topic the sea', '✔ tone warm'];
+    const list = ['❯◯ short', ' ◯ rhymed', ' ◯ free', ''];
+    await terminal.waitForScreen(...done, '? tags  (from 1 to 2)', ...list, TICK_KEYS);
+    terminal.press('enter');
+    const problem = '> Choose from 1 to 2; 0 chosen.';
+    await terminal.waitForScreen(...done, '? tags  (from 1 to 2)', ...list, problem, TICK_KEYS);
+    terminal.press('space', 'down', 'down', 'space', 'enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('✔ tags short, free\nTo repeat it: promptrun run');
+    expect(terminal.screen().endsWith('The end.')).toBe(true);
+    expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tone: 'warm', tags: 'short, free' } });
+  });
+
+  it('ask for a JSON type definition, leaving out what is optional', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({
+      textInputs: {
+        inputsJTD: {
+          properties: { tone: { enum: ['warm', 'cold'], metadata: { description: 'How it sounds' } } },
+          optionalProperties: { note: { type: 'string' }, size: { enum: ['s', 'm'] } },
+        },
+      },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('❯ warm');
+    terminal.type('co\r');
+    await terminal.waitFor('? note');
+    terminal.press('enter');
+    await terminal.waitFor('❯ (none)');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { tone: 'cold' } });
+  });
+
+  it('take key=value freely where the config tells nothing', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({});
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('enter them as key=value');
+    terminal.type('oops\r');
+    await terminal.waitFor('> needs key=value, not "oops"');
+    terminal.press('ctrl+u');
+    terminal.type('name=Ada = B\r');
+    await terminal.waitFor('One more as key=value');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B' } });
+  });
+
+  it('ask for images: Tab completes, what is no image is told at once', async () => {
+    const home = temporaryDirectory();
+    await mkdir(path.join(home, 'photos'));
+    await writeFile(path.join(home, 'photos/cat one.png'), PNG);
+    await writeFile(path.join(home, 'photos/cat two.png'), PNG);
+    await writeFile(path.join(home, 'photos/fake.png'), 'no picture');
+    const { env, sentInputs } = await serviceWithPrompt({
+      imageInputs: [{ description: 'A cat' }, { description: 'Another' }],
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env, home, columns: 60, rows: 20 });
+    await terminal.waitForScreen('? image 1 of 2', '  A cat', '  tab completes');
+    terminal.type('pho\tc\t');
+    await terminal.waitForScreen(
+      '? image 1 of 2 photos/cat',
+      ...['  A cat', '  cat one.png  cat two.png', '  tab completes'],
+    );
+    terminal.type('o\t\r');
+    await terminal.waitFor('? image 2 of 2');
+    terminal.type('photos/fake.png\r');
+    await terminal.waitFor('photos/fake.png is no image');
+    terminal.press('ctrl+u');
+    terminal.type('https://example.com/cat.png\r');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('✔ image 1 of 2 photos/cat one.png\n');
+    expect(sentInputs()).toEqual({
+      imageInputs: [
+        { type: 'base64', base64: PNG.toString('base64') },
+        { type: 'url', url: 'https://example.com/cat.png' },
+      ],
+    });
+  });
+
+  it('take a long text from the editor, with what was typed so far', async () => {
+    const home = temporaryDirectory();
+    const editor = path.join(home, 'editor');
+    await writeFile(editor, '#!/bin/sh\nprintf "and more\\n" >> "$2"\n');
+    await chmod(editor, 0o755);
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: `'${editor}' --wait` }, home });
+    await terminal.waitFor('? story');
+    terminal.type('Once');
+    await terminal.waitFor('? story Once');
+    terminal.press('ctrl+o');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { story: 'Once\nand more' } });
+    expect(terminal.screen()).toContain('✔ story Once and more\n');
+    expect(terminal.text()).toContain("-i $'story=Once\\012and more'");
+  });
+
+  it('go on where the editor does not', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: 'false' } });
+    await terminal.waitFor('? story');
+    terminal.press('ctrl+o');
+    await terminal.waitFor('> the editor "false" failed');
+    terminal.type('Once\r');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { story: 'Once' } });
+  });
+
+  it('take Enter as terminals and scripts send it, and wide characters on several lines', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { 名前: 'お名前', שם: 'string' } });
+    const terminal = onTerminal(['run', VERSION_ID], { env, columns: 60, rows: 20 });
+    await terminal.waitForScreen('? 名前', '  お名前', '  ctrl+o editor');
+    const name = '晴れの日には海へ行き、雨の日は家で本を読み、雪の日は山へ出かける人';
+    terminal.type(name);
+    await terminal.waitFor('出かける人');
+    expect(terminal.screen().split('\n')).toHaveLength(4);
+    terminal.press('backspace');
+    terminal.type('者\r\n');
+    await terminal.waitFor('? שם');
+    terminal.type('נועה\r\n');
+    expect(await terminal.exit()).toBe(0);
+    expect(sentInputs()).toEqual({ textInputs: { 名前: name.replace(/人$/, '者'), שם: 'נועה' } });
+  });
+
+  it('show nothing of a config that would drive the terminal', async () => {
+    const { env } = await serviceWithPrompt({
+      textInputs: {
+        'a\u001b[2Jb': { description: 'x\u001b]0;title\u0007\ny\u202e', default: 'd\u001b[31m' },
+        mood: { enum: ['\u001b[8mhidden', 'plain'], description: 'long '.repeat(200) },
+      },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitForScreen('? a^[[2Jb (d^[[31m)', '  x^[]0;title^G y\\u202e', '  ctrl+o editor');
+    terminal.press('enter');
+    await terminal.waitFor('❯ ^[[8mhidden');
+    expect(terminal.screen().split('\n').length).toBeLessThan(13);
+    terminal.press('ctrl+c');
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.raw()).not.toMatch(/\u001b\[2J|\u001b\]0|\u001b\[8m|\u202e/u);
+  });
+});
+
+describe('leaving a question', () => {
+  it.each([['ctrl+c'], ['ctrl+d']] as const)('%s ends with 130, a clean screen, nothing sent', async key => {
+    const { env, sentInputs } = await serviceWithPrompt({
+      variables: { x: { type: 2, options: ['a', 'b'] } },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('❯ a');
+    terminal.press(key);
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.screen()).toBe('error: interrupted (INTERRUPTED)');
+    expect(terminal.cursorIsVisible()).toBe(true);
+    expect(sentInputs()).toBeUndefined();
+  });
+
+  it('a signal does it as well, with the code of the signal', async () => {
+    const { env } = await serviceWithPrompt({
+      variables: { x: { type: 2, options: ['a'], multiple: true } },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('❯◯ a');
+    expect(terminal.cursorIsVisible()).toBe(false);
+    terminal.kill('SIGTERM');
+    expect(await terminal.exit()).toBe(143);
+    expect(terminal.screen()).toBe('error: terminated (INTERRUPTED)');
+    expect(terminal.cursorIsVisible()).toBe(true);
+  });
+
+  it('gives the shell its terminal back as it was', async () => {
+    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string' } });
+    const home = temporaryDirectory();
+    const terminal = openTerminal({
+      file: 'sh',
+      args: ['-c', '"$@"; echo "code $?"; stty -a', 'sh', process.execPath, COMMAND, 'run', VERSION_ID],
+      cwd: home,
+      env: commandEnvironment(home, env),
+    });
+    await terminal.waitFor('? topic');
+    terminal.type('half');
+    terminal.press('ctrl+c');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('error: interrupted (INTERRUPTED)\ncode 130\n');
+    expect(terminal.screen()).toMatch(/(?<!-)icanon/u);
+    expect(terminal.screen()).toMatch(/(?<!-)echo /u);
+  });
+});
+
+describe('where nothing may be asked', () => {
+  it.each([
+    ['--no-input', {}],
+    ['-q', { CI: 'true' }],
+  ])('%s %j: what is missing is named', async (flag, more) => {
+    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string', tone: 'string' } });
+    const home = temporaryDirectory();
+    const read = onTerminal(['versions', 'get', VERSION_ID, '-q'], { env, home });
+    expect(await read.exit()).toBe(0);
+    const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...more }, home });
+    expect(await terminal.exit()).toBe(2);
+    expect(terminal.screen()).toContain('error: missing inputs: topic, tone (USAGE_ERROR)');
+  });
+});
