@@ -19,7 +19,7 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 /** The service is loaded only by the commands that need it. */
-const localService: LocalService = {
+export const localService: LocalService = {
   async start({ dataDir }) {
     const { startService } = await import('./service/index.ts');
     const service = await startService({ ...EMBEDDED, dataDir, env: process.env });

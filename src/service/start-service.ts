@@ -49,7 +49,6 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     watched?.close();
     parts.models.close();
     await stopServing(parts, clock, grace, stopped);
-    await store.close();
   };
   try {
     origin = await listen(parts.app, host, port);
@@ -61,7 +60,12 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const newKey = options.embedded ? undefined : await firstKey(store, clock);
   parts.runner.start();
   void keepHouse(parts.housekeeping, closing.signal);
-  return { url: `${origin}${PATH_PREFIX}`, newKey, sessionKey: parts.sessionKey, close: () => stop(graceMs) };
+  return {
+    url: `${origin}${PATH_PREFIX}`,
+    newKey,
+    sessionKey: parts.sessionKey,
+    close: () => stop(graceMs).finally(() => store.close()),
+  };
 }
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+async function inOneHome(...lines: string[][]) {
+  const home = temporaryDirectory();
+  const results = [];
+  for (const line of lines) results.push(await runInProcess(line, { home }));
+  return results;
+}
+
+describe('config', () => {
+  it('sets, gets, lists and unsets', async () => {
+    const [set, get, list, unset, default_] = await inOneHome(
+      ['config', 'set', 'concurrency', '8'],
+      ['config', 'get', 'concurrency'],
+      ['config', 'list'],
+      ['config', 'unset', 'concurrency'],
+      ['config', 'get', 'concurrency'],
+    );
+    expect([set?.exitCode, set?.stdout(), set?.stderr()]).toEqual([0, '', 'concurrency is 8.\n']);
+    expect(get?.stdout()).toBe('8\n');
+    expect(list?.stdout().split('\n')[0]).toBe('concurrency\t8\tset');
+    expect([unset?.exitCode, default_?.stdout()]).toEqual([0, '4\n']);
+  });
+
+  it.each([
+    ['rate', '0', 0],
+    ['rate', '2.5', 2.5],
+    ['saveDir', '/tmp/some where', '/tmp/some where'],
+    ['preview', 'off', false],
+    ['keychain', 'TRUE', true],
+    ['pager', 'less -R', 'less -R'],
+    ['pager', 'off', 'cat'],
+  ])('keeps %s %s with its type', async (key, text, value) => {
+    const [, got] = await inOneHome(['config', 'set', key, text], ['config', 'get', key, '--json']);
+    expect(JSON.parse(got?.stdout() ?? '')).toEqual(value);
+  });
+
+  it.each([
+    ['concurrency', '0'],
+    ['concurrency', '1.5'],
+    ['concurrency', 'many'],
+    ['rate', '-1'],
+    ['preview', 'maybe'],
+    ['saveDir', ' '],
+  ])('refuses %s %j', async (key, text) => {
+    const { exitCode, stderr } = await runInProcess(['config', 'set', '--', key, text]);
+    expect(stderr()).toMatch(new RegExp(`^error: '.*' is no value of ${key}: it takes `));
+    expect(exitCode).toBe(2);
+  });
+
+  it.each(['get', 'unset'])('suggests the nearest setting for one that %s does not know', async verb => {
+    const { exitCode, stderr } = await runInProcess(['config', verb, 'save-dir']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('Did you mean saveDir?')]);
+  });
+
+  it('says where the settings are, before there are any', async () => {
+    const { stdout, home, exitCode } = await runInProcess(['config', 'path']);
+    expect([exitCode, stdout()]).toEqual([0, `${home}/config/config.json\n`]);
+  });
+});
+
+describe('alias', () => {
+  it('sets, lists and removes', async () => {
+    const [, , list, json, removed, empty] = await inOneHome(
+      ['alias', 'set', 'b', './b.prompt'],
+      ['alias', 'set', 'a', 'hello'],
+      ['alias', 'list'],
+      ['aliases', 'list', '--json'],
+      ['alias', 'remove', 'a'],
+      ['alias', 'list', '--query', '[].name'],
+    );
+    expect(list?.stdout()).toBe('a\thello\nb\t./b.prompt\n');
+    expect(JSON.parse(json?.stdout() ?? '')).toEqual([
+      { name: 'a', target: 'hello' },
+      { name: 'b', target: './b.prompt' },
+    ]);
+    expect([removed?.exitCode, JSON.parse(empty?.stdout() ?? '')]).toEqual([0, ['b']]);
+  });
+
+  it('removes none that is not there', async () => {
+    const [, result] = await inOneHome(['alias', 'set', 'haiku', 'x'], ['alias', 'remove', 'hiaku']);
+    expect([result?.exitCode, result?.stderr()]).toEqual([2, expect.stringContaining('Did you mean haiku?')]);
+  });
+
+  it.each([
+    ['-x y', ['alias', 'set', '--', '-x', 'y']],
+    ['a/b', ['alias', 'set', 'a/b', 'y']],
+    ['an empty target', ['alias', 'set', 'a', '']],
+  ])('refuses %s', async (_, argv) => {
+    expect((await runInProcess(argv)).exitCode).toBe(2);
+  });
+});

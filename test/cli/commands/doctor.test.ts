@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import {
+  deadBaseUrl,
+  type Exchange,
+  failure,
+  scriptedService,
+  success,
+} from '../../support/scripted-service.ts';
+
+async function serviceEnv(...script: Exchange[]) {
+  const scripted = await scriptedService(...script);
+  onTestFinished(async () => {
+    await scripted.close();
+    scripted.verify();
+  });
+  return { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
+}
+
+const HEALTHY: Exchange = {
+  expect: { path: '/resources' },
+  answer: success({
+    hash: 'h',
+    resources: { models: [{ model: 'm', modality: 'text', availableRunOptions: [] }] },
+  }),
+};
+
+describe('doctor', () => {
+  it('finds a healthy service with one request and never prints the key', async () => {
+    const env = await serviceEnv(HEALTHY);
+    const { exitCode, stdout, stderr } = await runInProcess(['doctor'], { env });
+    expect(
+      stdout()
+        .split('\n')
+        .map(line => line.split('\t').slice(0, 2)),
+    ).toEqual([
+      ['configuration', 'ok'],
+      ['reachability', 'ok'],
+      ['key', 'ok'],
+      ['cache', 'ok'],
+      ['terminal', 'ok'],
+      [''],
+    ]);
+    expect(stdout()).toContain('from PROMPTRUN_BASE_URL, key from PROMPTRUN_API_KEY');
+    expect(stdout()).not.toContain('the-key');
+    expect([exitCode, stderr()]).toEqual([0, '']);
+  });
+
+  it('gives the exit code of a refused key', async () => {
+    const env = await serviceEnv({ answer: failure(401, 'UNAUTHORIZED_ERROR', 'unknown key') });
+    const { exitCode, stdout } = await runInProcess(['doctor', '--json'], { env });
+    expect(JSON.parse(stdout())).toMatchObject({
+      ok: false,
+      checks: [
+        { ok: true },
+        { name: 'reachability', ok: true },
+        { name: 'key', ok: false, detail: 'unknown key' },
+        {},
+        {},
+      ],
+    });
+    expect(exitCode).toBe(3);
+  });
+
+  it('gives the exit code of a service that is not reached, after one try', async () => {
+    const env = { PROMPTRUN_BASE_URL: await deadBaseUrl(), PROMPTRUN_API_KEY: 'k' };
+    const { exitCode, stdout, stderr } = await runInProcess(['doctor', '--debug'], { env });
+    expect(stdout()).toMatch(/^reachability\tfailed\t/m);
+    expect(stderr().match(/debug: GET .* failed after/g)).toHaveLength(1);
+    expect(exitCode).toBe(1);
+  });
+
+  it('gives the exit code of a configuration that can not be used, and sends nothing', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'config'));
+    writeFileSync(path.join(home, 'config', 'config.json'), '{');
+    const { exitCode, stdout } = await runInProcess(['doctor'], { home });
+    expect(stdout()).toMatch(/^configuration\tfailed\t.*config\.json is damaged/);
+    expect(exitCode).toBe(2);
+  });
+
+  it('shows words and remedies on a terminal', async () => {
+    const { stdout, exitCode } = await runInProcess(['doctor', '--base-url', 'https://a.test'], {
+      terminal: { stdout: true },
+      env: { NO_COLOR: '1' },
+    });
+    expect(stdout()).toMatch(/^failed +configuration +there is no key for a\.test/);
+    expect(stdout()).toMatch(/\n +Store one with promptrun login /);
+    expect(exitCode).toBe(3);
+  });
+});

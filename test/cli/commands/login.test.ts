@@ -1,0 +1,166 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { login } from '../../../src/cli/commands/login/login.ts';
+import type { Prompter } from '../../../src/cli/prompter.ts';
+import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
+import { failure, scriptedService, success, type Exchange } from '../../support/scripted-service.ts';
+
+const RESOURCES = { hash: 'h1', resources: { models: [] } };
+const ASKED: Exchange = {
+  expect: { method: 'GET', path: '/resources', headers: { authorization: 'Bearer the-key' } },
+  answer: success(RESOURCES),
+};
+
+async function service(...script: Exchange[]) {
+  const scripted = await scriptedService(...script);
+  onTestFinished(async () => {
+    await scripted.close();
+    scripted.verify();
+  });
+  return scripted;
+}
+
+function kept(home: string, file: string): unknown {
+  return JSON.parse(readFileSync(path.join(home, 'config', file), 'utf8')) as unknown;
+}
+
+describe('login', () => {
+  it('checks the key from standard input and keeps it for the profile default', async () => {
+    const { origin, baseUrl } = await service(ASKED);
+    const { exitCode, stdout, stderr, home } = await runInProcess(
+      ['login', '--no-keychain', '--base-url', origin],
+      {
+        stdin: 'the-key\n',
+      },
+    );
+    expect([exitCode, stdout()]).toEqual([0, '']);
+    expect(stderr()).toContain(`Logged in to ${baseUrl} as profile default`);
+    expect(stderr()).not.toContain('the-key');
+    expect(kept(home, 'config.json')).toMatchObject({
+      activeProfile: 'default',
+      profiles: { default: { baseUrl } },
+    });
+    expect(kept(home, 'credentials.json')).toEqual({ keys: { default: { origin, key: 'the-key' } } });
+    const list = await runInProcess(['profile', 'list', '--json'], { home });
+    expect(JSON.parse(list.stdout())).toEqual([{ name: 'default', baseUrl, key: 'file', active: true }]);
+  });
+
+  it('keeps nothing if the service refuses the key', async () => {
+    const { origin } = await service({ answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') });
+    const { exitCode, stderr, home } = await runInProcess(['login', '--base-url', origin], {
+      stdin: 'wrong',
+    });
+    expect(stderr()).toMatch(/^error: no such key \(UNAUTHORIZED_ERROR\)\n/);
+    expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([3, false]);
+  });
+
+  it('asks on a terminal, for the service it will be sent to', async () => {
+    const { origin } = await service(ASKED);
+    const asked: string[] = [];
+    const prompter = {
+      secret: ({ message }: { message: string }) => {
+        asked.push(message);
+        return Promise.resolve(' the-key ');
+      },
+    } as unknown as Prompter;
+    const { ctx } = await testContext({
+      prompter,
+      terminal: { stdin: true, stderr: true },
+      globals: { baseUrl: origin },
+    });
+    expect(await login(ctx, { keychain: false })).toBe(0);
+    expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
+  });
+
+  it('does not ask where nothing may be asked', async () => {
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test', '--no-input'], {
+      terminal: { stdin: true, stderr: true },
+    });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('promptrun login < key.txt')]);
+  });
+
+  it.each([
+    ['', 'the key holds nothing'],
+    ['a\nb\n', 'the key holds a line break'],
+    ['a b', 'the key holds a space'],
+    ['\u00fc', 'the key holds characters that no key is made of'],
+  ])('refuses %j before anything is sent', async (stdin, message) => {
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], { stdin });
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining(`error: standard input: ${message} (CONFIG_ERROR)`),
+    ]);
+  });
+
+  it('stores for the profile that is named, and leaves the active one active', async () => {
+    const { origin, baseUrl } = await service(ASKED);
+    const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
+    const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
+    const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
+    expect(JSON.parse(stdout())).toEqual({ profile: 'play', baseUrl, keptIn: 'file', active: false });
+    expect(kept(home, 'config.json')).toMatchObject({ activeProfile: 'work' });
+  });
+
+  it('logs in to the active profile again without a base URL', async () => {
+    const { origin } = await service(ASKED);
+    const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', origin]);
+    await runInProcess(['login', '--no-keychain'], { home, stdin: 'the-key' });
+    expect(kept(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
+  });
+
+  it('never turns a profile elsewhere unless it is named', async () => {
+    const { home } = await runInProcess(['profile', 'add', 'default', '--base-url', 'https://a.test']);
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://b.test'], {
+      home,
+      stdin: 'k',
+    });
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('the profile default leads to https://a.test/v1'),
+    ]);
+  });
+
+  it('needs to know where to', async () => {
+    const { exitCode, stderr } = await runInProcess(['login'], { stdin: 'k' });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('login needs --base-url <url>')]);
+  });
+
+  it('tells of damaged credentials before it asks, and leaves them as they are', async () => {
+    const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
+    const file = path.join(home, 'config', 'credentials.json');
+    writeFileSync(file, '{broken');
+    const { exitCode, stderr } = await runInProcess(['login'], { home });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(`${file} is damaged`)]);
+    expect(readFileSync(file, 'utf8')).toBe('{broken');
+  });
+
+  it('ends at once when it is interrupted while it reads', async () => {
+    const stdin = new Readable({ read() {} });
+    const { ended, raise, stderr } = startInProcess(['login', '--base-url', 'https://a.test'], { stdin });
+    while (stdin.listenerCount('readable') === 0) await new Promise(resolve => setImmediate(resolve));
+    raise('SIGINT');
+    expect(await ended).toBe(130);
+    expect(stderr()).toBe('error: interrupted (INTERRUPTED)\n');
+  });
+});
+
+describe('logout', () => {
+  it('forgets the key, not the profile', async () => {
+    const { origin } = await service(ASKED);
+    const { home } = await runInProcess(['login', '--no-keychain', '--base-url', origin], {
+      stdin: 'the-key',
+    });
+    const out = await runInProcess(['logout', '--json'], { home });
+    expect(JSON.parse(out.stdout())).toEqual({ profile: 'default', forgotten: true });
+    expect(kept(home, 'credentials.json')).toEqual({ keys: {} });
+    const again = await runInProcess(['logout'], { home });
+    expect([again.exitCode, again.stderr()]).toEqual([0, 'Profile default has no key stored.\n']);
+  });
+
+  it('says so where there is nothing to forget', async () => {
+    const { exitCode, stderr } = await runInProcess(['logout']);
+    expect([exitCode, stderr()]).toEqual([0, 'No profile is active; there is no key to forget.\n']);
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+/** Runs each line in one home and gives what the last one came to. */
+async function after(...lines: string[]) {
+  const home = temporaryDirectory();
+  let last = await runInProcess(['profile', 'list'], { home });
+  for (const line of lines) last = await runInProcess(line.split(' '), { home });
+  return last;
+}
+
+const ADD = 'profile add work --base-url https://a.test';
+
+it('makes the first profile the active one, and others when they are chosen', async () => {
+  const list = await after(ADD, 'profile add play --base-url http://127.0.0.1:9/v1', 'profile list');
+  expect(list.stdout()).toBe('play\thttp://127.0.0.1:9/v1\tnone\t\nwork\thttps://a.test/v1\tnone\tactive\n');
+  const used = await after(
+    ADD,
+    'profile add play --base-url https://b.test',
+    'profile use play',
+    'profile list --json',
+  );
+  expect(JSON.parse(used.stdout())).toEqual([
+    { name: 'play', baseUrl: 'https://b.test/v1', key: null, active: true },
+    { name: 'work', baseUrl: 'https://a.test/v1', key: null, active: false },
+  ]);
+});
+
+it('changes where a profile leads', async () => {
+  const { stdout } = await after(
+    ADD,
+    'profile add work --base-url https://b.test',
+    'profile list --query [].baseUrl',
+  );
+  expect(JSON.parse(stdout())).toEqual(['https://b.test/v1']);
+});
+
+it('forgets a profile, active or not', async () => {
+  const { stdout, exitCode } = await after(ADD, 'profile remove work', 'profile list --json');
+  expect([JSON.parse(stdout()), exitCode]).toEqual([[], 0]);
+});
+
+it('shows the service built in only when it is the one in use', async () => {
+  const { stdout } = await after(ADD, 'profile use local', 'profile list');
+  expect(stdout()).toBe('work\thttps://a.test/v1\tnone\t\nlocal\tbuilt in\tnone\tactive\n');
+});
+
+it('is a table on a terminal', async () => {
+  const home = temporaryDirectory();
+  await runInProcess(ADD.split(' '), { home });
+  const { stdout } = await runInProcess(['profile', 'list'], {
+    home,
+    terminal: { stdout: true },
+    env: { NO_COLOR: '1' },
+  });
+  expect(stdout()).toMatch(/^NAME +BASE URL +KEY +ACTIVE\nwork +https:\/\/a\.test\/v1 +none +active\n$/);
+});
+
+it.each([
+  ['profile use wrok', "there is no profile 'wrok'", 'Did you mean work?'],
+  ['profile remove nope', "there is no profile 'nope'", 'Profiles: work'],
+  ['profile add x', 'profile add needs --base-url <url>', ''],
+  ['profile add local --base-url https://b.test', 'local is the profile built in', ''],
+  ['profile add __proto__ --base-url https://b.test', "'__proto__' can't be the name of a profile", ''],
+  ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
+])('%s is wrong use', async (line, what, hint) => {
+  const { exitCode, stderr } = await after(ADD, line);
+  expect(stderr()).toMatch(/^error: .* \(USAGE_ERROR\)\n/);
+  expect(stderr()).toContain(what);
+  expect(stderr()).toContain(hint);
+  expect(exitCode).toBe(2);
+});
+
+it('adds none that would send a key in the clear', async () => {
+  const { exitCode, stderr } = await after('profile add x --base-url http://a.test');
+  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('plain http')]);
+});

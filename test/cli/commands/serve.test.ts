@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, startInProcess, temporaryDirectory, type TestOptions } from '../../support/context.ts';
+
+async function serving(args: string[], options: TestOptions = {}) {
+  const started = startInProcess(['serve', '--port', '0', '--grace', '0s', ...args], {
+    local: localService,
+    ...options,
+  });
+  while (!started.stdout().includes('\n')) await new Promise(resolve => setTimeout(resolve, 5));
+  const stop = async (signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM') => {
+    started.raise(signal);
+    return started.ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  return { ...started, baseUrl: /^listening on (\S+)\n/.exec(started.stdout())?.[1] ?? '', stop };
+}
+
+describe('serve', () => {
+  it('says where it listens first, then a key on the first start only, and ends well on a signal', async () => {
+    const home = temporaryDirectory();
+    const first = await serving([], { home });
+    expect(first.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
+    expect(await first.stop('SIGINT')).toBe(0);
+    expect(first.stdout()).toMatch(/^listening on .*\nkey: pr_\S+\n$/);
+    const second = await serving([], { home });
+    expect(await second.stop('SIGTERM')).toBe(0);
+    expect(second.stdout()).toMatch(/^listening on .*\n$/);
+  });
+
+  it('takes the key it printed', async () => {
+    const server = await serving([]);
+    const key = await new Promise<string>(resolve => {
+      const look = () => {
+        const found = /^key: (\S+)$/m.exec(server.stdout());
+        if (found?.[1]) resolve(found[1]);
+        else setTimeout(look, 5);
+      };
+      look();
+    });
+    const env = { PROMPTRUN_BASE_URL: server.baseUrl, PROMPTRUN_API_KEY: key };
+    expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe('1000000\n');
+  });
+
+  it('publishes the prompts of a directory', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');
+    const { stderr, baseUrl, stop } = await serving(['--prompts', '.'], { home });
+    const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
+    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+    const found = await runInProcess(['prompts', 'search', 'mine', '--query', '[0].slug'], { env });
+    expect(found.stdout()).toBe('mine\n');
+    await stop();
+    expect(stderr()).toContain('mine');
+  });
+
+  it('warns where other machines can reach it', async () => {
+    const { stderr, stop } = await serving(['--host', '0.0.0.0', '--quiet']);
+    await stop();
+    expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 /);
+  });
+
+  it('says that a port is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { exitCode, stderr } = await runInProcess(['serve', '--port', String(port)], {
+      local: localService,
+    });
+    expect(stderr()).toMatch(new RegExp(`^error: .*${port}.* in use.*--port.*\\(NETWORK_ERROR\\)\\n$`));
+    expect(exitCode).toBe(1);
+  });
+
+  it.each([
+    ['--port', '65536'],
+    ['--port', 'http'],
+    ['--port', '-1'],
+    ['--host', 'http://x'],
+    ['--sync-window', '2'],
+    ['--grace', 'long'],
+    ['--rate-limit', '0'],
+    ['--rate-limit', 'x'],
+    ['--prompts', 'not-there'],
+  ])('refuses %s %s before anything is started', async (flag, value) => {
+    const { exitCode, stderr } = await runInProcess(['serve', `${flag}=${value}`]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`^error: ${flag}: .*\\(USAGE_ERROR\\)`)),
+    ]);
+  });
+});

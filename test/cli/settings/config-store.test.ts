@@ -1,0 +1,134 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openSettings } from '../../../src/cli/settings/settings.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
+
+function settingsIn(directory: string) {
+  return openSettings(directory, testClock());
+}
+
+function withFile(text: string) {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'config.json');
+  writeFileSync(file, text);
+  return { directory, file, settings: settingsIn(directory) };
+}
+
+describe('the configuration file', () => {
+  it('is written for its owner only, in a directory for its owner only', async () => {
+    const directory = path.join(temporaryDirectory(), 'made');
+    await settingsIn(directory).config.update(document => {
+      document.aliases['a'] = 'b';
+    });
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(path.join(directory, 'config.json')).mode & 0o777).toBe(0o600);
+    expect(settingsIn(directory).aliases.entries()).toEqual([['a', 'b']]);
+  });
+
+  it('is not made by reading', () => {
+    const directory = path.join(temporaryDirectory(), 'never');
+    expect(settingsIn(directory).get('rate')).toBeUndefined();
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('keeps what it does not know', async () => {
+    const { settings, file } = withFile('{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}');
+    await settings.config.update(document => {
+      document.settings['rate'] = 1;
+    });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      future: [1],
+      profiles: { p: { baseUrl: 'u', more: true } },
+      settings: { rate: 1 },
+    });
+  });
+
+  it('changes what stands on disk by then, not what was read before', async () => {
+    const directory = temporaryDirectory();
+    const [one, other] = [settingsIn(directory), settingsIn(directory)];
+    one.config.read();
+    await other.config.update(document => {
+      document.aliases['other'] = '1';
+    });
+    await one.config.update(document => {
+      document.aliases['one'] = '2';
+    });
+    expect(settingsIn(directory).aliases.entries()).toEqual([
+      ['one', '2'],
+      ['other', '1'],
+    ]);
+  });
+
+  it('stays a symbolic link', async () => {
+    const directory = temporaryDirectory();
+    const target = path.join(directory, 'dotfiles.json');
+    writeFileSync(target, '{"aliases": {"old": "x"}}');
+    mkdirSync(path.join(directory, 'config'));
+    symlinkSync(target, path.join(directory, 'config', 'config.json'));
+    await settingsIn(path.join(directory, 'config')).config.update(document => {
+      document.aliases['new'] = 'y';
+    });
+    expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ aliases: { old: 'x', new: 'y' } });
+  });
+
+  it('takes names of every kind for names', () => {
+    const { settings } = withFile('{"aliases": {"constructor": "c"}, "profiles": {}}');
+    expect([settings.aliases.get('constructor'), settings.aliases.get('toString')]).toEqual(['c', undefined]);
+    expect(settings.profiles.get('constructor')).toBeUndefined();
+  });
+
+  it.each([
+    ['', 'it is no JSON object'],
+    ['{"aliases": {', 'it is no JSON object'],
+    ['[]', 'it is no JSON object'],
+    ['{"aliases": []}', '`aliases` is no object'],
+    ['{"aliases": {"a": 1}}', 'the alias `a` is no string'],
+    ['{"profiles": {"p": {}}}', 'the profile `p` has no `baseUrl`'],
+    ['{"settings": "x"}', '`settings` is no object'],
+    ['{"activeProfile": 3}', '`activeProfile` is no string'],
+  ])('is told to be damaged, with its path, and left as it is: %j', async (text, what) => {
+    const { settings, file } = withFile(text);
+    expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);
+    await expect(settings.config.update(() => undefined)).rejects.toMatchObject({
+      status: 'CONFIG_ERROR',
+      exitCode: 2,
+      hints: [expect.stringContaining(`mv '${file}'`)],
+    });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('is told to be unreadable, with its path', () => {
+    const { settings, file } = withFile('{}');
+    chmodSync(file, 0o000);
+    expect(() => settings.config.read()).toThrow(`${file} can't be read: `);
+  });
+
+  it('is told to be unreadable where a directory stands in its place', () => {
+    const directory = temporaryDirectory();
+    mkdirSync(path.join(directory, 'config.json'));
+    expect(() => settingsIn(directory).config.read()).toThrow("config.json can't be read: EISDIR");
+  });
+
+  it('is told to be unwritable where its directory can not be', async () => {
+    const file = path.join(temporaryDirectory(), 'a-file');
+    writeFileSync(file, '');
+    const update = settingsIn(file).config.update(() => undefined);
+    await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: 2 });
+  });
+
+  it('says which setting has a wrong value', () => {
+    const { settings, file } = withFile('{"settings": {"concurrency": {"a": 1}}}');
+    expect(() => settings.get('concurrency')).toThrow(
+      `${file}: the setting concurrency must be a whole number`,
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { withLock } from '../../../src/cli/settings/lock.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
+
+it('holds the lock while the work is done, and not after, also when the work fails', async () => {
+  const file = path.join(temporaryDirectory(), 'new', 'file.json');
+  const held = await withLock(file, testClock(), () => existsSync(`${file}.lock`));
+  expect([held, existsSync(`${file}.lock`)]).toEqual([true, false]);
+  const failing = withLock(file, testClock(), () => {
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(readdirSync(path.dirname(file))).toEqual([]);
+});
+
+it('waits for a holder that is alive', async () => {
+  const file = path.join(temporaryDirectory(), 'file.json');
+  writeFileSync(`${file}.lock`, `${hostname()} ${process.pid} somebody`);
+  const clock = testClock();
+  const waiting = withLock(file, clock, () => 'done');
+  await new Promise(resolve => setImmediate(resolve));
+  expect(readFileSync(`${file}.lock`, 'utf8')).toMatch(/ somebody$/);
+  expect(await waiting).toBe('done'); // a holder that does nothing for seconds is as good as dead
+  expect(clock.now() - testClock().now()).toBeGreaterThan(5000);
+});
+
+it('takes over at once from a process that died', async () => {
+  const file = path.join(temporaryDirectory(), 'file.json');
+  writeFileSync(`${file}.lock`, `${hostname()} 999999999 gone`);
+  const clock = testClock();
+  await withLock(file, clock, () => undefined);
+  expect(clock.now() - testClock().now()).toBeLessThan(100);
+  expect(readdirSync(path.dirname(file))).toEqual([]);
+});
+
+it('does not wait for ever', async () => {
+  const file = path.join(temporaryDirectory(), 'file.json');
+  mkdirSync(`${file}.lock`);
+  await expect(withLock(file, testClock(), () => 'never')).rejects.toThrow(`${file}.lock is held`);
+});
