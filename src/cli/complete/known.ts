@@ -37,7 +37,7 @@ export class Known {
 
   /** Runs started from here, newest first. */
   async runs(): Promise<JournalEntry[]> {
-    const entries = await openJournal(this.#ctx.stateDir, () => 0).entries();
+    const entries = await openJournal(this.#ctx.stateDir, this.#ctx.clock).entries();
     const service = this.#service();
     return entries.filter(entry => entry.baseUrl === service && entry.runId !== undefined).reverse();
   }

@@ -42,7 +42,7 @@ export async function createRun(
   retries?: number,
 ): Promise<Created> {
   signal.throwIfAborted();
-  const journal = openJournal(ctx.stateDir, ctx.clock.now);
+  const journal = openJournal(ctx.stateDir, ctx.clock);
   const entry = await begin(journal, connection, request);
   const attempt = { ctx, connection, journal, entry, signal };
   let sent = false;

@@ -13,7 +13,7 @@ import { lookForRun } from './lost-run.ts';
  * @throws {CreationInDoubt} where several runs may be it
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<string> {
-  const journal = openJournal(ctx.stateDir, ctx.clock.now);
+  const journal = openJournal(ctx.stateDir, ctx.clock);
   const entry = await journal.last(connection.service);
   if (entry === undefined) {
     throw notFoundError(

@@ -6,13 +6,13 @@ import { openJournal } from '../settings/journal.ts';
 export async function noteEnd(ctx: Context, journalId: string, run: Run): Promise<void> {
   const { runId, runStatus } = run;
   if (runStatus !== 'succeeded' && runStatus !== 'failed') return;
-  const journal = openJournal(ctx.stateDir, ctx.clock.now);
+  const journal = openJournal(ctx.stateDir, ctx.clock);
   await journal.outcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
 }
 
 /** The same for a run of which only the id is known; nothing where it was not started on this machine. */
 export async function noteEndOfRun(ctx: Context, connection: Connection, run: Run): Promise<void> {
-  const entries = await openJournal(ctx.stateDir, ctx.clock.now)
+  const entries = await openJournal(ctx.stateDir, ctx.clock)
     .entries()
     .catch(() => []);
   const entry = entries.find(one => one.baseUrl === connection.service && one.runId === run.runId);

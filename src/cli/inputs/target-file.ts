@@ -23,5 +23,5 @@ export async function publishFile(ctx: Context, connection: Connection, file: st
 /** A `promptrun serve` of this machine has the same store. */
 function isLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./u.test(hostname);
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -41,14 +41,9 @@ async function readInputsFile(ctx: Context, file: string | undefined): Promise<I
 
 async function readValue(ctx: Context, key: string, value: string): Promise<string> {
   const source = parseValueSource(value);
-  switch (source.from) {
-    case 'argument':
-      return source.value;
-    case 'file':
-      return readTextFile(source.path, ctx.cwd, `--input ${key}`);
-    case 'stdin':
-      return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
-  }
+  if (source.from === 'argument') return source.value;
+  if (source.from === 'file') return readTextFile(source.path, ctx.cwd, `--input ${key}`);
+  return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 
 /** Standard input ends once; who comes second would wait for nothing. */

@@ -22,7 +22,8 @@ export async function graphicsOf(ctx: Context): Promise<Graphics | undefined> {
   return supported.sixel ? sixel : undefined;
 }
 
-function kitty({ png }: Miniature): string {
+/** In pieces, since kitty takes no long ones. */
+export function kitty({ png }: Miniature): string {
   const base64 = png.toString('base64');
   const pieces = base64.match(new RegExp(`.{1,${KITTY_PIECE}}`, 'gu')) ?? [];
   return pieces
@@ -34,7 +35,7 @@ function kitty({ png }: Miniature): string {
     .join('');
 }
 
-function iterm2({ png, width, height }: Miniature): string {
+export function iterm2({ png, width, height }: Miniature): string {
   const facts = `inline=1;size=${png.length};width=${width}px;height=${height}px;preserveAspectRatio=1`;
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
 }

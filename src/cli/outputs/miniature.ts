@@ -14,17 +14,23 @@ const HIGHEST = 240;
 /** What the renderer can read. */
 const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Draws a picture again, no larger than 360 by 240 pixels. @throws where it can't be read */
+/** A small file may hold a picture that fills the memory; one of more pixels than this is not drawn. */
+const MOST_PIXELS = 50_000_000;
+
+/** Draws a picture again, no larger than 360 by 240 pixels and no larger than it is. @throws where it can't be read */
 export async function miniature(bytes: Uint8Array): Promise<Miniature> {
   const type = await fileTypeFromBuffer(bytes);
   if (type === undefined || !READABLE.has(type.mime)) throw new Error("this kind of picture can't be drawn");
   const { Resvg } = await import('@resvg/resvg-js');
   const href = `data:${type.mime};base64,${Buffer.from(bytes).toString('base64')}`;
-  const image = `<image href="${href}" width="${WIDEST}" height="${HIGHEST}" preserveAspectRatio="xMinYMin meet"/>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDEST}" height="${HIGHEST}">${image}</svg>`;
-  const drawing = new Resvg(svg, { font: { loadSystemFonts: false } });
-  const box = drawing.getBBox();
-  if (box !== undefined) drawing.cropByBBox(box);
-  const drawn = drawing.render();
-  return { width: drawn.width, height: drawn.height, png: drawn.asPng(), pixels: drawn.pixels };
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${href}"/></svg>`;
+  const font = { loadSystemFonts: false };
+  const { width, height } = new Resvg(svg, { font });
+  if (width * height > MOST_PIXELS) throw new Error('the picture is too large for a preview');
+  const scale = Math.min(1, WIDEST / width, HIGHEST / height);
+  const fitTo = { mode: 'width' as const, value: Math.max(1, Math.round(width * scale)) };
+  const drawn = new Resvg(svg, { font, fitTo }).render();
+  const { pixels } = drawn;
+  if (pixels.every(value => value === 0)) throw new Error('nothing of the picture can be seen');
+  return { width: drawn.width, height: drawn.height, png: drawn.asPng(), pixels };
 }

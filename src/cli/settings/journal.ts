@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Clock } from '../context.ts';
 import { type JournalEntry, type JournalOutcome, foldJournal } from './journal-lines.ts';
 
 /** What is known of a creation before it is sent. */
@@ -36,7 +37,7 @@ export interface Journal {
   runIds(service: string): Promise<Set<string>>;
 }
 
-export function openJournal(stateDir: string, now: () => number): Journal {
+export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journal {
   const file = path.join(stateDir, 'journal.jsonl');
   const read = async (): Promise<JournalContents> => foldJournal(await readText(file));
   const of = async (service: string): Promise<JournalEntry[]> =>
@@ -47,7 +48,7 @@ export function openJournal(stateDir: string, now: () => number): Journal {
     async begin({ service, promptVersionId, inputsDigest }) {
       const entry = {
         id: randomUUID(),
-        time: new Date(now()).toISOString(),
+        time: new Date(clock.now()).toISOString(),
         baseUrl: service,
         promptVersionId,
         inputsDigest,
@@ -56,7 +57,8 @@ export function openJournal(stateDir: string, now: () => number): Journal {
       await appendLine(file, entry);
       return entry;
     },
-    outcome: (id, outcome) => appendLine(file, { id, noted: new Date(now()).toISOString(), ...outcome }),
+    outcome: (id, outcome) =>
+      appendLine(file, { id, noted: new Date(clock.now()).toISOString(), ...outcome }),
     entries: async () => (await read()).entries,
     last: async service => (await of(service)).findLast(entry => entry.outcome !== 'refused'),
     runIds: async service => new Set((await of(service)).flatMap(({ runId }) => runId ?? [])),
@@ -92,7 +94,11 @@ async function openForAppend(file: string): Promise<FileHandle> {
 async function syncDirectory(directory: string): Promise<void> {
   try {
     const handle = await open(directory, 'r');
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch {
     // The name may then be lost in a power cut that comes within seconds.
   }

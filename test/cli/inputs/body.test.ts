@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildRunBody, type RunBody, type RunRequest } from '../../../src/cli/inputs/body.ts';
 import type { ImageSource } from '../../../src/cli/inputs/image-source.ts';

@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { foldJournal, inDoubt } from '../../../src/cli/settings/journal-lines.ts';
 import { type Journal, openJournal } from '../../../src/cli/settings/journal.ts';
@@ -18,7 +18,7 @@ let directory: string;
 let journal: Journal;
 beforeEach(async () => {
   directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
-  journal = openJournal(directory, () => NOW);
+  journal = openJournal(directory, { now: () => NOW });
 });
 afterEach(() => rm(path.dirname(directory), { recursive: true }));
 
@@ -56,7 +56,7 @@ describe('the journal', () => {
   });
 
   it('keeps what another process wrote at the same time', async () => {
-    const other = openJournal(directory, () => NOW);
+    const other = openJournal(directory, { now: () => NOW });
     const begun = await Promise.all(
       Array.from({ length: 20 }, (_, at) => (at % 2 ? journal : other).begin(START)),
     );
@@ -79,7 +79,7 @@ describe('the journal', () => {
   });
 
   it('survives whatever stands in the file', async () => {
-    await fc.assert(
+    fc.assert(
       fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
         const { entries } = foldJournal(lines.join('\n'));
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);

@@ -15,7 +15,7 @@ import type { ApiCall } from './api-call.ts';
 export async function sendCreation(ctx: Context, connection: Connection, call: ApiCall): Promise<RawAnswer> {
   const promptVersionId = createdVersion(call);
   if (promptVersionId === undefined) return send(ctx, connection, call);
-  const journal = openJournal(ctx.stateDir, () => ctx.clock.now());
+  const journal = openJournal(ctx.stateDir, ctx.clock);
   const inputsDigest = createHash('sha256')
     .update(call.body ?? '')
     .digest('hex');

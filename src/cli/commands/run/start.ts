@@ -41,7 +41,7 @@ async function start(
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
       ...(timeoutMs !== undefined && { timeoutMs }),
-      onProgress: progress.update,
+      onProgress: state => progress.update(state),
     });
     return created.kind === 'ended' ? { ...created, request } : created;
   } finally {

@@ -16,7 +16,9 @@ export function wordsOfRun(
   answered: Answered,
 ): string[] {
   return [
-    ...['promptrun', 'run', target],
+    'promptrun',
+    'run',
+    target,
     ...each('-i', [...flags.input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
     ...given('--inputs', flags.inputs),
     ...each('--image', [...flags.image, ...answered.images]),

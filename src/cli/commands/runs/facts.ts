@@ -8,7 +8,7 @@ export async function factsFromJournal(
   connection: Connection,
   runId: string,
 ): Promise<RunFacts> {
-  const entries = await openJournal(ctx.stateDir, ctx.clock.now).entries();
+  const entries = await openJournal(ctx.stateDir, ctx.clock).entries();
   const entry = entries.find(one => one.runId === runId && one.baseUrl === connection.service);
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };

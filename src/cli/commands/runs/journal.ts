@@ -30,7 +30,7 @@ export function declareRunsJournal(command: Command, host: Host, run = runsJourn
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function runsJournal(ctx: Context): Promise<ExitCode> {
-  const journal = openJournal(ctx.stateDir, ctx.clock.now);
+  const journal = openJournal(ctx.stateDir, ctx.clock);
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
     ctx.io.note(

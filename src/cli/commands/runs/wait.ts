@@ -65,7 +65,10 @@ async function wait(ctx: Context, connection: Connection, runId: string): Promis
   const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
   const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
   try {
-    return await waitToTheEnd(connection, runId, deadline, { fresh: false, onProgress: progress.update });
+    return await waitToTheEnd(connection, runId, deadline, {
+      fresh: false,
+      onProgress: state => progress.update(state),
+    });
   } finally {
     progress.stop();
     deadline.stop();

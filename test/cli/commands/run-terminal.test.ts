@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { runTarget } from '../../../src/cli/commands/run/run.ts';
+import type { RunFlags } from '../../../src/cli/commands/run/flags.ts';
+import { KEY } from '../../support/client.ts';
+import { temporaryDirectory, testContext } from '../../support/context.ts';
+import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
+import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
+import { command, creation, PROMPT, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
+
+const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
+const FLAGS: RunFlags = { input: [], image: [], option: [], validate: true, wait: true, preview: true };
+
+const version = (config: object) => ({
+  expect: { path: `/prompt-versions/${VERSION}` },
+  answer: success({
+    promptVersionId: VERSION,
+    promptId: PROMPT,
+    title: 'T',
+    publishedAt: '2026-01-01T00:00:00Z',
+    config,
+  }),
+});
+const CONFIG = {
+  textInputs: {
+    place: { type: 'string', required: true },
+    mood: { type: 'string', required: false, default: 'sunny', enum: ['sunny', 'rainy'] },
+  },
+  imageInputs: [],
+};
+
+async function atTerminal(
+  service: ScriptedService,
+  target: string | undefined,
+  flags: Partial<RunFlags>,
+  ...answers: Answer[]
+): Promise<{ exitCode: number; stderr: string; asked: readonly string[] }> {
+  const prompter = scriptedPrompter(...answers);
+  const { ctx, stderr } = await testContext({
+    ...PERSON,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
+    prompter,
+  });
+  const exitCode = await runTarget(ctx, target, { ...FLAGS, ...flags });
+  prompter.verify();
+  return { exitCode, stderr: stderr(), asked: prompter.asked };
+}
+
+describe('run on a terminal', () => {
+  it('asks for what was not given, and says how to repeat it', async () => {
+    const body = { promptVersionId: VERSION, inputs: { textInputs: { place: "Land's End", mood: 'rainy' } } };
+    const service = await serviceOf(version(CONFIG), creation(runOf(), body));
+    const { exitCode, stderr } = await atTerminal(
+      service,
+      VERSION,
+      {},
+      ['place', "Land's End"],
+      ['mood', 'rainy'],
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      `To repeat it: promptrun run ${VERSION} -i 'place=Land'\\''s End' -i mood=rainy\n`,
+    );
+  });
+
+  it('asks nothing where all is given', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
+    expect(asked).toEqual([]);
+    expect(stderr).not.toContain('To repeat it');
+  });
+
+  it('refuses what is wrong before it asks for the rest', async () => {
+    const service = await serviceOf(version(CONFIG));
+    await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(
+      'did you mean rainy?',
+    );
+  });
+
+  it('looks an id that is no version up as a prompt', async () => {
+    const service = await serviceOf(
+      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
+      creation(runOf(), { promptVersionId: VERSION, inputs: {} }),
+    );
+    const { stderr } = await atTerminal(service, PROMPT, {});
+    expect(stderr).toContain('is a prompt; running its latest version');
+  });
+
+  it('never asks with --no-input, nor in CI', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(), creation());
+    expect((await command(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode).toBe(0);
+    expect(
+      (await command(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } })).exitCode,
+    ).toBe(0);
+  });
+});
+
+describe('while it waits', () => {
+  const SPINNING = '⠋';
+
+  it('a terminal gets a spinner, which is gone before anything else is printed', async () => {
+    const service = await serviceOf({
+      expect: { path: '/runs' },
+      answer: async () => {
+        while (!running.stderr().includes('creating the run'))
+          await new Promise(resolve => setImmediate(resolve));
+        return success(runOf({ outputs: [text('done'), { type: 'error', data: 'late' }] }));
+      },
+    });
+    const running = start(service, ['run', VERSION], {
+      terminal: { stderr: true },
+      env: { LANG: 'C.UTF-8', TERM: 'xterm' },
+    });
+    expect(await running.ended).toBe(0);
+    const [drawn = '', rest] = running.stderr().split('\u001b[?25h');
+    expect(drawn.startsWith('\u001b[?25l')).toBe(true);
+    expect(drawn.endsWith('\u001b[1G\u001b[0K')).toBe(true);
+    expect(rest).toBe('error: late\n');
+    expect(running.stdout()).toBe('done\n');
+  });
+
+  it.each([
+    [['--no-spinner'], {}],
+    [[], { ACCESSIBLE: '1' }],
+  ])('a terminal gets plain lines with %j %j', async (flags, env) => {
+    const polled = (runStatus: 'queued' | 'running' | 'succeeded') => ({
+      expect: { path: `/runs/${RUN}` },
+      answer: success(runOf({ runStatus })),
+    });
+    const service = await serviceOf(
+      { expect: { path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }) },
+      polled('queued'),
+      polled('queued'),
+      polled('running'),
+      polled('succeeded'),
+    );
+    const { stderr } = await command(service, ['run', VERSION, ...flags], {
+      terminal: { stderr: true },
+      env,
+    });
+    expect(stderr()).toBe('creating the run\nqueued\nrunning\nsucceeded\n');
+  });
+
+  it('nothing is told off a terminal', async () => {
+    const service = await serviceOf(creation());
+    expect((await command(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
+  });
+
+  it('nothing is told with --quiet', async () => {
+    const service = await serviceOf(creation());
+    const options = { terminal: { stderr: true } };
+    expect(
+      (await command(service, ['run', VERSION, '--quiet', '--no-spinner'], options)).stderr(),
+    ).not.toContain(SPINNING);
+  });
+});
+
+describe('previews', () => {
+  const serviceWithPicture = async (): Promise<ScriptedService> => {
+    const service: ScriptedService = await serviceOf({
+      expect: { path: '/runs' },
+      answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.origin}/media/1` }] })),
+    });
+    return service;
+  };
+
+  it.each([
+    ['a pipe', ['run', VERSION], {}],
+    ['--no-preview', ['run', VERSION, '--no-preview'], { terminal: { stdout: true } }],
+    ['a terminal that shows none', ['run', VERSION], { terminal: { stdout: true }, env: { TERM: 'dumb' } }],
+  ])('there is none with %s', async (_, argv, options) => {
+    const service = await serviceWithPicture();
+    const { stdout } = await command(service, argv, options);
+    expect(stdout()).toBe(`${service.origin}/media/1\n`);
+  });
+});
