@@ -2,6 +2,9 @@ import { type Model, MODALITIES } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../prompter.ts';
 
+/** How long a person is kept waiting for something that is not needed, in milliseconds. */
+const LONGEST_WAIT_MS = 5000;
+
 /** The values of a run option and the models that take it. */
 interface Offered {
   readonly values: Set<string>;
@@ -33,8 +36,12 @@ export async function pickOptions(
 
 /** Options are never needed, so a service that can't tell them stops nothing. */
 async function modelsOf(ctx: Context, connection: Connection): Promise<readonly Model[]> {
+  const { resources } = connection;
+  const { signal } = ctx;
   try {
-    return await connection.resources.models({ signal: ctx.signal });
+    if (resources.held() === undefined)
+      await resources.refresh({ signal, retries: 0, timeoutMs: LONGEST_WAIT_MS });
+    return await resources.models({ signal });
   } catch {
     ctx.signal.throwIfAborted();
     return [];

@@ -28,7 +28,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Prompter {
       if ('answer' in judged) {
         return judged.answer;
       }
-      io.err(`${judged.problem}\n`);
+      io.err(`${oneLine(judged.problem)}\n`);
     }
   };
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { oneLine } from '../outputs/sanitise.ts';
 
 export interface PathPlace {
   readonly cwd: string;
@@ -69,7 +70,8 @@ function entriesOf(
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries
-      .filter(entry => entry.name.startsWith(begun) && (begun !== '' || !entry.name.startsWith('.')))
+      .filter(({ name }) => name.startsWith(begun) && (begun !== '' || !name.startsWith('.')))
+      .filter(({ name }) => oneLine(name) === name)
       .filter(entry => entry.isDirectory() || entry.isSymbolicLink() || proposes(entry.name))
       .map(entry => (entry.isDirectory() ? `${entry.name}/` : entry.name))
       .sort();

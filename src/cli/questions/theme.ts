@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { oneLine } from '../outputs/sanitise.ts';
 
 /** How the questions look; colours only where standard error takes them. */
 export function questionTheme(paint: ChalkInstance) {
@@ -11,7 +12,7 @@ export function questionTheme(paint: ChalkInstance) {
     style: {
       answer: paint.cyan,
       message: paint.bold,
-      error: (text: string) => paint.red(`> ${text}`),
+      error: (text: string) => paint.red(`> ${oneLine(text)}`),
       defaultAnswer: (text: string) => paint.dim(`(${text})`),
       help: paint.dim,
       highlight: paint.cyan,

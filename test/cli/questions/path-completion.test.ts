@@ -44,6 +44,11 @@ describe('completing a path', () => {
     expect(complete('https://example.com/x')).toEqual({ text: 'https://example.com/x', candidates: [] });
   });
 
+  it('proposes no name that would drive the terminal', async () => {
+    await writeFile(path.join(cwd, 'pictures/two\u001b[2J.png'), '');
+    expect(complete('pictures/tw')).toEqual({ text: 'pictures/two.png', candidates: [] });
+  });
+
   it('looks into the home directory and absolute folders', () => {
     expect(complete('~/t')).toEqual({ text: '~/two.png', candidates: [] });
     expect(complete(`${cwd}/pictures/t`)).toEqual({ text: `${cwd}/pictures/two.png`, candidates: [] });

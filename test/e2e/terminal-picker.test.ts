@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+import { failure, success } from '../support/scripted-service.ts';
+import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+
+const OLDER_ID = '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const SEARCH_KEYS = '  type to search · ↑↓ move · enter choose';
+const LIST_KEYS = '  ↑↓ move · type to filter · enter choose';
+
+const row = (title: string, description: string) => ({
+  ...{ promptId: VERSION_ID, promptVersionId: VERSION_ID, title, description, slug: title.toLowerCase() },
+  ...{ model: 0, modality: 0, estimatedCredits: 1, uses: 1, upVotes: 0, samples: [], configs: {} },
+  publishedAt: '2025-01-02T03:04:05.000Z',
+});
+
+const search = (q: string, ...rows: object[]) => ({
+  expect: { method: 'GET', path: '/prompts/publish', query: { q } },
+  answer: success({ rows }),
+  times: 'any' as const,
+});
+
+describe('run without a target on a terminal', () => {
+  it('finds a prompt, a version and run options, and says how to repeat it', async () => {
+    const versions = [
+      { promptVersionId: VERSION_ID, publishedAt: '2024-01-02T03:04:05.000Z', isLatest: true },
+      { promptVersionId: OLDER_ID, publishedAt: '2023-01-02T03:04:05.000Z' },
+    ];
+    const models = [
+      {
+        model: 'writer',
+        modality: 'text',
+        availableRunOptions: [{ key: 'effort', options: ['low', 'high'] }],
+      },
+      { model: 'painter', modality: 'image', availableRunOptions: [{ key: 'quality', options: ['fine'] }] },
+    ];
+    const { env, service } = await serviceWithPrompt(
+      { textInputs: {}, imageInputs: [] },
+      search('po', row('Poem', 'Verses about anything'), row('Postcard', 'Greetings')),
+      { expect: { path: `/prompts/${VERSION_ID}/versions` }, answer: success({ versions }) },
+      { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models } }) },
+    );
+    const terminal = onTerminal(['run'], { env, columns: 60, rows: 20 });
+    await terminal.waitForScreen('? prompt  words to search for ›', '', SEARCH_KEYS);
+    terminal.type('po');
+    await terminal.waitForScreen(
+      ...['? prompt  words to search for › po', '❯ Poem (poem)', '  Postcard (postcard)', ''],
+      ...['  Verses about anything', SEARCH_KEYS],
+    );
+    terminal.press('enter');
+    await terminal.waitForScreen(
+      ...['✔ prompt Poem (poem)', '? version ›', '❯ the latest, published 2 years ago'],
+      ...['  published 3 years ago', '', `  ${VERSION_ID}`, LIST_KEYS],
+    );
+    terminal.press('enter');
+    await terminal.waitFor('❯ the defaults');
+    expect(terminal.screen()).not.toContain('quality');
+    terminal.press('down', 'enter');
+    await terminal.waitFor('❯ (default)');
+    terminal.type('hi\r');
+    await terminal.waitFor('❯ go on with effort=high');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toContain(`To repeat it: promptrun run ${VERSION_ID} -o effort=high\nThe end.`);
+    expect(service.calls.filter(call => call.path === '/prompts/publish')).toHaveLength(1);
+    expect(service.calls.at(-1)?.body).toMatchObject({ runOptions: { effort: 'high' } });
+  });
+
+  it('offers aliases and the prompts used before without a search', async () => {
+    const { env, service } = await serviceWithPrompt(
+      { textInputs: {}, imageInputs: [] },
+      { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'no models today') },
+    );
+    const home = temporaryDirectory();
+    await onTerminal(['alias', 'set', 'daily', VERSION_ID], { env, home }).exit();
+    const terminal = onTerminal(['run'], { env, home });
+    await terminal.waitFor('❯ daily');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toContain('To repeat it: promptrun run daily\nThe end.');
+    const again = onTerminal(['run'], { env, home });
+    await again.waitFor('  A prompt');
+    again.press('ctrl+c');
+    expect(await again.exit()).toBe(130);
+    expect(service.calls.map(call => call.path)).toEqual([
+      '/resources',
+      `/prompt-versions/${VERSION_ID}`,
+      '/runs',
+    ]);
+  });
+
+  it('says that nothing was found, and what went wrong', async () => {
+    const { env } = await serviceWithPrompt({}, search('x'), {
+      expect: { query: { q: 'xy' } },
+      answer: failure(422, 'VALIDATION_ERROR', 'no such \u001b[2Jwords'),
+    });
+    const terminal = onTerminal(['run'], { env });
+    await terminal.waitFor('enter choose');
+    terminal.type('x');
+    await terminal.waitFor('  nothing found');
+    terminal.type('y');
+    await terminal.waitFor('> no such ^[[2Jwords');
+    terminal.press('enter', 'ctrl+c');
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.screen()).toBe('error: interrupted (INTERRUPTED)');
+  });
+
+  it('ends with the error where the key is refused', async () => {
+    const { env } = await serviceWithPrompt(
+      {},
+      {
+        expect: { path: '/prompts/publish' },
+        answer: failure(401, 'UNAUTHORIZED_ERROR', 'Invalid API key'),
+      },
+    );
+    const terminal = onTerminal(['run'], { env });
+    await terminal.waitFor('enter choose');
+    terminal.type('x');
+    expect(await terminal.exit()).toBe(3);
+    expect(terminal.screen()).toContain('error: Invalid API key (UNAUTHORIZED_ERROR)');
+  });
+
+  it('is wrong use where nobody can be asked', async () => {
+    const terminal = onTerminal(['run', '--no-input']);
+    expect(await terminal.exit()).toBe(2);
+    expect(terminal.screen()).toContain('(USAGE_ERROR)');
+  });
+});
