@@ -4,6 +4,9 @@ import { oneLine } from './sanitise.ts';
 
 type Language = typeof jmespath;
 
+// Literals without quotes, as in [?type==`text`], are widely used.
+const OPTIONS = { enable_legacy_literals: true };
+
 /** Refuses a JMESPath expression that can't be evaluated, showing where it goes wrong. Sends nothing. */
 export async function checkQuery(expression: string): Promise<void> {
   const language = await import('@jmespath-community/jmespath');
@@ -16,10 +19,19 @@ export async function checkQuery(expression: string): Promise<void> {
 export async function applyQuery(expression: string, value: unknown): Promise<unknown> {
   const { search } = await import('@jmespath-community/jmespath');
   try {
-    return search(value as jmespath.JSONValue, expression) ?? null;
+    return search(ownFields(value), expression, OPTIONS) ?? null;
   } catch (error) {
     throw usageError(`--query: ${messageOf(error)}`, ...pointAt(expression, undefined));
   }
+}
+
+/** The value without what objects inherit: a field called `constructor` is not there unless it came. */
+function ownFields(value: unknown): jmespath.JSONValue {
+  if (Array.isArray(value)) return value.map(ownFields);
+  if (typeof value !== 'object' || value === null) return (value ?? null) as jmespath.JSONValue;
+  const copy = Object.create(null) as jmespath.JSONObject;
+  for (const [name, field] of Object.entries(value)) copy[name] = ownFields(field);
+  return copy;
 }
 
 interface Fault {
@@ -29,10 +41,10 @@ interface Fault {
 }
 
 function syntaxFault(language: Language, expression: string): Fault | undefined {
-  const message = failure(() => language.compile(expression));
+  const message = failure(() => language.compile(expression, OPTIONS));
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
-  if (failure(() => language.tokenize(expression)) !== undefined) {
+  if (failure(() => language.tokenize(expression, OPTIONS)) !== undefined) {
     return { message: 'unfinished quote or unknown character', at: longestReadable(language, expression) };
   }
   const at = firstWrongToken(language, expression);
@@ -44,16 +56,17 @@ function syntaxFault(language: Language, expression: string): Fault | undefined 
 /** Where the first character stands that can't be read as part of a token. */
 function longestReadable(language: Language, expression: string): number {
   let end = expression.length;
-  while (end > 0 && failure(() => language.tokenize(expression.slice(0, end))) !== undefined) end -= 1;
+  while (end > 0 && failure(() => language.tokenize(expression.slice(0, end), OPTIONS)) !== undefined)
+    end -= 1;
   return end;
 }
 
 /** The parser does not say where it failed: what fails for another reason than being cut short fails at its last token. */
 function firstWrongToken(language: Language, expression: string): number {
-  const starts = language.tokenize(expression).map(token => token.start);
+  const starts = language.tokenize(expression, OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
     const end = starts[index + 1] ?? expression.length;
-    const message = failure(() => language.compile(expression.slice(0, end)));
+    const message = failure(() => language.compile(expression.slice(0, end), OPTIONS));
     if (message !== undefined && !message.includes('EOF')) return start;
   }
   return expression.length;
@@ -62,7 +75,7 @@ function firstWrongToken(language: Language, expression: string): number {
 /** Functions that don't exist would otherwise be noticed only once there is something to apply them to. */
 function namesFault(language: Language, expression: string): Fault | undefined {
   const known = new Set(language.getRegisteredFunctions());
-  const name = functionNames(language.compile(expression)).find(called => !known.has(called));
+  const name = functionNames(language.compile(expression, OPTIONS)).find(called => !known.has(called));
   return name === undefined
     ? undefined
     : {

@@ -23,6 +23,9 @@ interface Fitted {
 
 const GAP = 2;
 const SHORTEST = 4;
+// The table measures texts by older rules than terminals do; of this character it can't be mistaken.
+const STAND_IN = '\ue000';
+const STAND_INS = new RegExp(`${STAND_IN}+`, 'gu');
 const NO_BORDERS = {
   top: '',
   'top-mid': '',
@@ -57,9 +60,20 @@ export async function terminalTable(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colAligns: fitted.map(({ column }) => column.align ?? 'left'),
   });
-  table.push(fitted.map(entry => io.paint.bold(cut(entry.column.title, entry.width, width))));
-  for (const row of rows) table.push(fitted.map(entry => shown(row[entry.index] ?? '', entry.width, width)));
-  return `${table.toString().replace(/ +$/gmu, '')}\n`;
+  const titles = fitted.map(({ column }) => ({ text: column.title, paint: io.paint.bold }));
+  const cells = rows.map(row => fitted.map(({ index }) => row[index] ?? ''));
+  const texts: string[] = [];
+  for (const row of [titles, ...cells]) {
+    table.push(
+      row.map((cell, at) => {
+        const text = cut(oneLine(textOf(cell)), fitted[at]?.width ?? 0, width);
+        if (width(text) > 0) texts.push(colour(cell, text));
+        return STAND_IN.repeat(width(text));
+      }),
+    );
+  }
+  const lines = table.toString().replace(STAND_INS, () => texts.shift() ?? '');
+  return `${lines.replace(/ +$/gmu, '')}\n`;
 }
 
 /** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */
@@ -72,24 +86,33 @@ export function plainRow(row: readonly Cell[]): string {
   return `${row.map(cell => colour(cell, oneLine(textOf(cell)))).join('\t')}\n`;
 }
 
-/** Gives each column its width: first the widest that may be cut shrink, then columns are left out. */
+/** Gives each column that holds anything its width: the widest that may be cut shrink, then columns are left out. */
 function fit(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   available: number,
   width: Width,
 ): Fitted[] {
-  let fitted: Fitted[] = columns.map((column, index) => ({
-    column,
-    index,
-    width: Math.max(width(column.title), ...rows.map(row => width(oneLine(textOf(row[index] ?? ''))))),
-  }));
+  let fitted = columns
+    .map((column, index) => fittedTo(column, index, rows, width))
+    .filter(({ empty }) => !empty || rows.length === 0);
   while (!shrinkTo(fitted, available)) {
     const leaver = leastWanted(fitted);
     if (leaver === undefined) return squeeze(fitted, available);
     fitted = fitted.filter(entry => entry !== leaver);
   }
   return fitted;
+}
+
+function fittedTo(
+  column: Column,
+  index: number,
+  rows: readonly (readonly Cell[])[],
+  width: Width,
+): Fitted & { readonly empty: boolean } {
+  let widest = 0;
+  for (const row of rows) widest = Math.max(widest, width(oneLine(textOf(row[index] ?? ''))));
+  return { column, index, width: Math.max(width(column.title), widest), empty: widest === 0 };
 }
 
 /** Cuts the widest cuttable columns until all fit; false, and nothing cut, where that is not enough. */
@@ -123,10 +146,6 @@ function slack(entry: Fitted): number {
 
 function total(fitted: readonly Fitted[]): number {
   return fitted.reduce((sum, entry) => sum + entry.width, 0) + GAP * (fitted.length - 1);
-}
-
-function shown(cell: Cell, most: number, width: Width): string {
-  return colour(cell, cut(oneLine(textOf(cell)), most, width));
 }
 
 /** The text cut to a width in columns, never through a character, with an ellipsis where something is missing. */

@@ -39,7 +39,8 @@ export class PromptCache {
 
   /** Keeps a version, and lets go of the one not used for longest once there are 200. */
   put(version: PromptVersion): void {
-    this.#write({ service: this.#options.service, version }, this.#read());
+    const kept = { service: this.#options.service, version };
+    if (isKept(kept)) this.#write(kept, this.#read());
   }
 
   /** Every version kept of this service, last used first. Counts as no use. */

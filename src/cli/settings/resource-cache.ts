@@ -37,14 +37,6 @@ export interface ResourceCacheOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-/** What is held of a service's models. */
-export interface ResourceStatus {
-  readonly file: string;
-  readonly service: string;
-  /** undefined while nothing is held. */
-  readonly held: ResourceEntry | undefined;
-}
-
 /** The models of a service and the hash that tells it what is held of them (interface §4.6). */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
@@ -89,10 +81,6 @@ export class ResourceCache {
     } finally {
       this.#fetching = false;
     }
-  }
-
-  status(): ResourceStatus {
-    return { file: this.#file, service: this.#options.service, held: this.held() };
   }
 
   /** An answer carried `action-require`; that of the refresh itself asks for nothing more. */

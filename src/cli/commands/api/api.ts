@@ -72,7 +72,7 @@ function head({ httpStatus, headers }: RawAnswer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map(one => `${name}: ${one}`),
   );
-  return [`HTTP ${httpStatus}`, ...lines, '', ''].join('\n');
+  return [`HTTP/1.1 ${httpStatus}`, ...lines, '', ''].join('\n');
 }
 
 function collect(value: string, before: readonly string[]): string[] {

@@ -18,8 +18,9 @@ Piped, a line is: slug, prompt version, prompt, modality, estimated credits, tim
 
 const COLUMNS: readonly Column[] = [
   { title: 'SLUG', min: 12 },
-  { title: 'TITLE', min: 12, dropOrder: 5 },
-  { title: 'TYPE', dropOrder: 6 },
+  { title: 'TITLE', min: 12, dropOrder: 6 },
+  { title: 'PROMPT' },
+  { title: 'TYPE', dropOrder: 5 },
   { title: 'CREDITS', align: 'right', dropOrder: 4 },
   { title: 'USES', align: 'right', dropOrder: 2 },
   { title: 'PUBLISHED', dropOrder: 1 },
@@ -70,6 +71,7 @@ function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<s
     rows.map(row => [
       fieldText(row.slug),
       fieldText(row.title),
+      fieldText(row.promptId),
       modalityName(row),
       fieldText(row.estimatedCredits),
       fieldText(row.uses),

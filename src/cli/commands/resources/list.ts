@@ -8,6 +8,7 @@ import { nearest } from '../../inputs/nearest.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
 import { fieldText } from '../../outputs/values.ts';
+import { heldResources } from '../../settings/held-resources.ts';
 import { wellFormedModels } from '../../settings/resource-entries.ts';
 
 export interface ResourcesListOptions {
@@ -53,9 +54,11 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
 }
 
 async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
-  const { resources } = await ctx.connection();
-  if (cached !== true) return (await resources.refresh({ signal: ctx.signal })).resources.models;
-  const held = resources.held();
+  if (cached !== true) {
+    const { resources } = await ctx.connection();
+    return (await resources.refresh({ signal: ctx.signal })).resources.models;
+  }
+  const { held } = await heldResources(ctx);
   if (held !== undefined) return held.models;
   throw notFoundError(
     'no models are held for this service and key',

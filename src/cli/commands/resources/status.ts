@@ -6,6 +6,7 @@ import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { plainRows } from '../../outputs/table.ts';
+import { heldResources } from '../../settings/held-resources.ts';
 
 const EXAMPLES = `
 Examples:
@@ -18,8 +19,7 @@ export function declareResourcesStatus(command: Command, host: Host, run = resou
 
 /** Shows what is held of the service's models, how old it is and where it is kept. Sends nothing. */
 export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
-  const { resources } = await ctx.connection();
-  const { file, service, held } = resources.status();
+  const { file, service, held } = await heldResources(ctx);
   const status = {
     service,
     hash: held?.hash ?? null,

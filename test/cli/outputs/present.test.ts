@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { present } from '../../../src/cli/outputs/present.ts';
+import { testContext } from '../../support/context.ts';
+
+const FORMS = { terminal: () => 'for people', plain: () => 'for\tprograms\n' };
+
+async function shown(options: Parameters<typeof testContext>[0]): Promise<string> {
+  const { ctx, stdout } = await testContext(options);
+  await present(ctx, { n: 1 }, FORMS);
+  return stdout();
+}
+
+describe('present', () => {
+  it('lets the reader choose the form', async () => {
+    expect(await shown({ terminal: { stdout: true } })).toBe('for people\n');
+    expect(await shown({})).toBe('for\tprograms\n');
+  });
+
+  it('gives JSON wherever it is asked for', async () => {
+    expect(await shown({ globals: { json: true }, terminal: { stdout: true } })).toBe('{\n  "n": 1\n}\n');
+    expect(await shown({ globals: { query: 'n' } })).toBe('1\n');
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { CliError } from '../../../src/cli/errors.ts';
+import { applyQuery, checkQuery } from '../../../src/cli/outputs/query.ts';
+
+async function refusal(expression: string): Promise<CliError> {
+  const outcome = await checkQuery(expression).catch((error: unknown) => error);
+  expect(outcome).toMatchObject({ exitCode: 2, status: 'USAGE_ERROR' });
+  return outcome as CliError;
+}
+
+describe('checkQuery', () => {
+  it.each([
+    'runId',
+    'outputs[?type==`text`].data | [0]',
+    'length(@)',
+    '[*].{id: runId, n: length(outputs)}',
+    "'x'",
+  ])('accepts %s', async expression => {
+    await expect(checkQuery(expression)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['outputs[', 8],
+    ['a.b.', 4],
+    ['a[?b==]', 6],
+    ['a || )', 5],
+    ['a.b.c}', 5],
+    ['a # b', 2],
+    ['a."b', 2],
+    ['[*].lenth(@)', 4],
+    ['foo(', 4],
+  ])('points into %s at %d', async (expression, at) => {
+    const { hints } = await refusal(expression);
+    expect(hints.slice(0, 2)).toEqual([expression, `${' '.repeat(at)}^`]);
+  });
+
+  it('says what is wrong', async () => {
+    expect((await refusal('a.b.')).message).toBe('--query: the expression is not finished');
+    expect((await refusal('')).message).toBe('--query: the expression is empty');
+    expect((await refusal('lenth(@)')).message).toBe('--query: there is no function `lenth`');
+    expect((await refusal('a.b c')).message).toBe('--query: unexpected `c`');
+  });
+});
+
+describe('applyQuery', () => {
+  const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
+
+  it('selects, and gives null for what is not there', async () => {
+    expect(await applyQuery('outputs[0].data', run)).toBe('hi');
+    expect(await applyQuery('extra.new', run)).toBe(true);
+    expect(await applyQuery('nothing.at.all', run)).toBeNull();
+    expect(await applyQuery('constructor', {})).toBeNull();
+  });
+
+  it('refuses to apply a function to what it does not take', async () => {
+    await expect(applyQuery('length(extra.new)', run)).rejects.toMatchObject({ exitCode: 2 });
+  });
+});

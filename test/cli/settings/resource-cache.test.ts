@@ -1,0 +1,185 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type FetchLimits, ResourceCache } from '../../../src/cli/settings/resource-cache.ts';
+import { resourceScope } from '../../../src/cli/settings/resource-entries.ts';
+import type { Resources } from '../../../src/wire/index.ts';
+import { TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+
+const BASE = 'https://prompts.example/v1';
+const MODEL = {
+  model: 'm',
+  modality: 'text',
+  availableRunOptions: [{ key: 'size', options: ['big'] }],
+  new: 1,
+};
+
+function answer(hash: string, models: unknown[] = [MODEL]): Resources {
+  return { hash, resources: { models } } as Resources;
+}
+
+/** A cache whose fetches are scripted, and what it asked for. */
+function cacheIn(
+  directory: string,
+  script: (Resources | Error | (() => Resources))[],
+  key = 'key',
+): { cache: ResourceCache; asked: FetchLimits[]; problems: string[] } {
+  const asked: FetchLimits[] = [];
+  const problems: string[] = [];
+  const cache: ResourceCache = new ResourceCache({
+    directory,
+    service: BASE,
+    scope: resourceScope(BASE, key),
+    now: () => TEST_NOW,
+    onProblem: problem => problems.push(problem),
+    fetch: limits => {
+      asked.push(limits);
+      const next = script.length > 0 ? script.shift() : new Error('not in the script');
+      return next instanceof Error
+        ? Promise.reject(next)
+        : Promise.resolve((typeof next === 'function' ? next() : next) as Resources);
+    },
+  });
+  return { cache, asked, problems };
+}
+
+describe('what is held', () => {
+  it('is nothing at first, and filled by the first need of the models', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    expect(cache.heldHash()).toBeUndefined();
+    expect(await cache.models()).toEqual([MODEL]);
+    expect(await cache.models()).toEqual([MODEL]);
+    expect(cache.heldHash()).toBe('h1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is there for the next process, readable by its owner only', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory, [answer('h1')]).cache.refresh();
+    const { cache, asked } = cacheIn(directory, []);
+    expect(cache.heldHash()).toBe('h1');
+    expect(await cache.models()).toEqual([MODEL]);
+    expect(cache.held()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
+    expect(asked).toEqual([]);
+    expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is shared neither between accounts nor between services, and gives no key away', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
+    expect(cacheIn(directory, [], 'key-b').cache.heldHash()).toBeUndefined();
+    await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
+    expect(cacheIn(directory, [], 'key-a').cache.heldHash()).toBe('of-a');
+    expect(resourceScope('https://a/v1', 'k')).not.toBe(resourceScope('https://b/v1', 'k'));
+    expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
+  });
+
+  it('is bounded in number', async () => {
+    const directory = temporaryDirectory();
+    for (let at = 0; at < 25; at += 1)
+      await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
+    expect(cacheIn(directory, [], 'key24').cache.heldHash()).toBe('h24');
+    expect(cacheIn(directory, [], 'key0').cache.heldHash()).toBeUndefined();
+  });
+
+  it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
+    'is fetched anew over the damaged file %j',
+    async damage => {
+      const directory = temporaryDirectory();
+      writeFileSync(path.join(directory, 'resources.json'), damage);
+      const { cache } = cacheIn(directory, [answer('h1')]);
+      expect(cache.heldHash()).toBeUndefined();
+      expect(await cache.models()).toEqual([MODEL]);
+      expect(cacheIn(directory, []).cache.heldHash()).toBe('h1');
+    },
+  );
+
+  it('is used though it can not be written', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'file'), '');
+    const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
+    expect(await cache.models()).toEqual([MODEL]);
+    expect(cache.heldHash()).toBe('h1');
+    expect(problems).toHaveLength(1);
+  });
+
+  it('never puts into a header what does not belong there', async () => {
+    const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
+    await cache.refresh();
+    expect(cache.heldHash()).toBeUndefined();
+  });
+
+  it('leaves out of the models what has not their form', async () => {
+    const odd = [
+      null,
+      7,
+      { model: 3 },
+      { model: 'x' },
+      { model: 'y', availableRunOptions: [{ key: 'k' }, { key: 'l', options: [1, 'a'] }] },
+    ];
+    const { cache } = cacheIn(temporaryDirectory(), [answer('h', odd)]);
+    expect(await cache.models()).toEqual([
+      { model: 'x', availableRunOptions: [] },
+      { model: 'y', availableRunOptions: [{ key: 'l', options: ['a'] }] },
+    ]);
+  });
+
+  it.each([null, {}, { hash: 1, resources: { models: [] } }, { hash: 'h', resources: null }])(
+    'takes no answer such as %j',
+    async odd => {
+      const { cache } = cacheIn(temporaryDirectory(), [odd as unknown as Resources]);
+      await expect(cache.refresh()).rejects.toMatchObject({ status: 'PROTOCOL_ERROR' });
+    },
+  );
+});
+
+describe('a refresh the service asks for', () => {
+  it('happens once, when the command is over: one try of at most 5 s', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
+    await cache.refresh();
+    cache.noteActionRequired();
+    cache.noteActionRequired();
+    expect(asked).toHaveLength(1);
+    await cache.settle();
+    await cache.settle();
+    expect(asked.slice(1)).toEqual([
+      { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
+    ]);
+    expect(cache.heldHash()).toBe('h2');
+  });
+
+  it('does not happen where nothing asked for it', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), []);
+    await cache.settle();
+    expect(asked).toEqual([]);
+  });
+
+  it('is not asked for by its own answer', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [
+      () => {
+        cache.noteActionRequired();
+        return answer('h1');
+      },
+    ]);
+    cache.noteActionRequired();
+    await cache.settle();
+    await cache.settle();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not needed any more once the command has fetched by itself', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    cache.noteActionRequired();
+    await cache.refresh();
+    await cache.settle();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('fails without a fault', async () => {
+    const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
+    cache.noteActionRequired();
+    await expect(cache.settle()).resolves.toBeUndefined();
+    expect(problems).toEqual([expect.stringContaining('no network')]);
+    expect(cache.heldHash()).toBeUndefined();
+  });
+});
