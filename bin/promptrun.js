@@ -9,6 +9,6 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   process.exitCode = 1;
 } else {
   /** @type {{ main(argv: readonly string[]): Promise<number> }} */
-  const { main } = await import('../dist/main.js');
-  process.exitCode = await main(process.argv.slice(2));
+  const command = await import('../dist/main.js');
+  process.exitCode = await command.main(process.argv.slice(2));
 }

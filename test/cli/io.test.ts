@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../src/cli/errors.ts';
-import { completeIo, plainIo, type Sink, type Streams } from '../../src/cli/io.ts';
+import { completeIo, plainIo, type Streams } from '../../src/cli/io.ts';
 import { paintFor } from '../../src/cli/colour.ts';
 
 class Collecting extends Writable {
@@ -23,8 +23,8 @@ class Collecting extends Writable {
 
 function streams(stdout: Writable, stderr: Writable = new Collecting()): Streams {
   return {
-    stdout: stdout as Sink,
-    stderr: stderr as Sink,
+    stdout,
+    stderr,
     stdinIsTerminal: false,
     stdin: () => {
       throw new Error('standard input was opened');

@@ -128,7 +128,7 @@ describe('wrong use', () => {
       const { stderr, exitCode } = await runInProcess(argv);
       expect(JSON.parse(stderr())).toEqual({
         status: 'USAGE_ERROR',
-        message: expect.stringContaining('unknown command'),
+        message: expect.stringContaining('unknown command') as string,
         data: null,
         exitCode: 2,
       });

@@ -33,11 +33,11 @@ export interface CommandOutcome {
 export interface RunningCommand {
   readonly child: ChildProcessWithoutNullStreams;
   readonly home: string;
-  stdout(): string;
-  stderr(): string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
   /** Resolves once standard output matches; rejects if the command ends before. */
-  untilStdout(wanted: RegExp): Promise<RegExpExecArray>;
-  untilStderr(wanted: RegExp): Promise<RegExpExecArray>;
+  readonly untilStdout: (wanted: RegExp) => Promise<RegExpExecArray>;
+  readonly untilStderr: (wanted: RegExp) => Promise<RegExpExecArray>;
   readonly ended: Promise<CommandOutcome>;
 }
 

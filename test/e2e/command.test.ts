@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { COMMAND, commandEnvironment, runCommand, startCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+const packageJson = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+) as { version: string };
+
+describe('the command', () => {
+  it('prints its version', async () => {
+    const { stdout, stderr, code } = await runCommand(['--version']);
+    expect([stdout, stderr, code]).toEqual([`${packageJson.version}\n`, '', 0]);
+  });
+
+  it.each([
+    [['--help']],
+    [['--version']],
+    [['run', '--help']],
+    [['completion', 'bash']],
+    [['help', 'environment']],
+  ])('writes nothing to disk for %j', async args => {
+    const { code, home } = await runCommand(args);
+    expect([code, readdirSync(home)]).toEqual([0, []]);
+  });
+
+  it('works at once, with a note on where', async () => {
+    const { stdout, stderr, code, home } = await runCommand(['run', 'hello', '-i', 'name=Ada']);
+    expect([stdout, code]).toEqual([expect.stringMatching(/^.*Ada.*\n$/), 0]);
+    expect(stderr).toMatch(/^.*\bprofile local\b.*\n$/);
+    const quiet = await runCommand(['run', 'hello', '-i', 'name=Ada', '--quiet'], { home });
+    expect([quiet.stdout, quiet.stderr]).toEqual([stdout, '']);
+  });
+
+  it('reaches the service built in whatever the proxy', async () => {
+    const env = { HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' };
+    const { code } = await runCommand(['account'], { env });
+    expect(code).toBe(0);
+  });
+
+  it('does not wait for a standard input that nobody asked for', async () => {
+    const running = startCommand(['config', 'list'], { stdin: { open: true } });
+    expect((await running.ended).code).toBe(0);
+  });
+
+  it('ends quietly when its reader goes', async () => {
+    const script =
+      'set -o pipefail; node "$0" run --help | head -c 10; node "$0" models --json | true; echo " ${PIPESTATUS[0]}"';
+    const home = temporaryDirectory();
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, COMMAND], {
+      env: commandEnvironment(home, { PROMPTRUN_CONFIG_DIR: home }),
+    });
+    expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Usage: pro 0\n', '']);
+  });
+
+  it('loads nothing heavy to explain itself', () => {
+    const loaded = staticImports(path.resolve(path.dirname(COMMAND), '../dist/main.js'));
+    const text = loaded.map(file => readFileSync(file, 'utf8')).join('\n');
+    for (const heavy of ['UND_ERR_', 'FST_ERR_', 'ajv', 'Handlebars', 'supportsColor']) {
+      expect(text).not.toContain(heavy);
+    }
+    expect(text.length).toBeLessThan(150_000);
+  });
+});
+
+describe('signals', () => {
+  it.each([
+    ['SIGINT', 130, 'interrupted'],
+    ['SIGTERM', 143, 'terminated'],
+  ] as const)('%s ends a command that waits for the service', async (signal, code, word) => {
+    const args = ['run', 'sandbox', '-o', 'delaySeconds=30', '--no-validate', '--debug'];
+    const { child, ended, untilStderr } = startCommand(args, { stdin: { open: true } });
+    await untilStderr(/debug: POST /);
+    child.kill(signal);
+    const stderr = expect.stringMatching(
+      new RegExp(`^error: ${word}\\b.* \\(INTERRUPTED\\)$`, 'm'),
+    ) as string;
+    expect(await ended).toMatchObject({ code, signal: null, stdout: '', stderr });
+  });
+
+  it('ends serving well', async () => {
+    const { child, ended, untilStdout } = startCommand(['serve', '--port', '0']);
+    await untilStdout(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+});
+
+describe('settings', () => {
+  it('lose nothing when several processes write at once', async () => {
+    const home = temporaryDirectory();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const codes = await Promise.all(names.map(name => runCommand(['alias', 'set', name, 'x'], { home })));
+    expect(codes.map(({ code }) => code)).toEqual(names.map(() => 0));
+    const { stdout } = await runCommand(['alias', 'list', '--query', '[].name'], { home });
+    expect(JSON.parse(stdout)).toEqual(names);
+    expect(readdirSync(path.join(home, 'config'))).toEqual(['config.json']);
+  });
+});
+
+/** The files a module loads before it runs. */
+function staticImports(entry: string, seen = new Set<string>()): string[] {
+  if (seen.has(entry)) return [];
+  seen.add(entry);
+  const text = readFileSync(entry, 'utf8');
+  for (const [, target = ''] of text.matchAll(
+    /(?:^|[;}\s])(?:import|export)\b[^'"()]*?["'](\.[^"']+)["']/g,
+  )) {
+    const file = path.resolve(path.dirname(entry), target);
+    if (existsSync(file)) staticImports(file, seen);
+  }
+  return [...seen];
+}
