@@ -40,7 +40,7 @@ function unknownKey(fields: InputFields, text: ReadonlyMap<string, string>): Cli
   const meant = nearest(strange, keys);
   return usageError(
     `the prompt has no input ${JSON.stringify(strange)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-    keys.length === 0 ? 'it takes no text inputs' : `its inputs: ${keys.join(', ')}`,
+    keys.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${keys.join(', ')}`,
   );
 }
 
@@ -53,7 +53,7 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
     const meant = nearest(wrong, choices);
     return usageError(
       `the input ${key} can't be ${JSON.stringify(wrong)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-      `its choices: ${choices.join(', ')}`,
+      `Its choices: ${choices.join(', ')}`,
     );
   }
   return undefined;
@@ -75,11 +75,11 @@ function missing(fields: InputFields, given: CheckedInputs): CliError | undefine
 
 function howToGive(fields: InputFields, given: CheckedInputs): string[] {
   const texts = missingTexts(fields, given.text).map(({ key, description }) =>
-    [`give it with -i ${key}=…`, ...(description === undefined ? [] : [description])].join(': '),
+    [`Give it with -i ${key}=…`, ...(description === undefined ? [] : [description])].join(': '),
   );
   const images =
     fields.images.length > given.images
-      ? [`the prompt takes ${count(fields.images.length)}: --image <file>`]
+      ? [`The prompt takes ${count(fields.images.length)}: --image <file>`]
       : [];
   return [...texts, ...images];
 }

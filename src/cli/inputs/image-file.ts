@@ -70,7 +70,7 @@ async function* unchanged(
       if (length > size) break;
     }
     if (length !== size || hash.digest('hex') !== sha256) {
-      throw usageError(`image ${name} changed while it was being sent`, 'nothing was started; run it again');
+      throw usageError(`image ${name} changed while it was being sent`, 'Nothing was started. Run it again.');
     }
     if (held !== undefined) yield held;
   } finally {

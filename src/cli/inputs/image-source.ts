@@ -34,6 +34,6 @@ export async function checkImageContent(beginning: Uint8Array, name: string): Pr
   if (type?.mime.startsWith('image/') === true) return;
   throw usageError(
     `image ${name} is no image${type === undefined ? '' : ` but ${type.mime}`}`,
-    'PNG, JPEG, WebP, GIF and the like are images',
+    'PNG, JPEG, WebP, GIF and the like are images.',
   );
 }

@@ -31,7 +31,7 @@ function imageByUrl(given: string): ImageSource {
   if (url.protocol !== 'https:') {
     throw usageError(
       `image ${given} is not an https URL; the service takes no other`,
-      'download the image and give the file instead',
+      'Download the image and give the file instead.',
     );
   }
   return { kind: 'url', url: given, name: given };

@@ -22,7 +22,7 @@ export function inputsOf(value: unknown, where: string): InputsDocument {
   if (strange !== undefined) {
     throw usageError(
       `${where}${JSON.stringify(strange)} stands beside textInputs and imageInputs`,
-      'give either {textInputs, imageInputs} or a flat map of keys to values',
+      'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }
   const { textInputs = {}, imageInputs = [] } = value;

@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
   const at = text.indexOf('=');
   if (at < 1) {
-    throw usageError(`${flag} needs key=value, not ${JSON.stringify(text)}`, `for example: ${flag} name=Ada`);
+    throw usageError(`${flag} needs key=value, not ${JSON.stringify(text)}`, `For example: ${flag} name=Ada`);
   }
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }

@@ -56,10 +56,10 @@ function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
   return accepted;
 }
 
-const UNCHECKED = '--no-validate sends it all the same';
+const UNCHECKED = '--no-validate sends it all the same.';
 
 function unknownKey(key: string, keys: readonly string[]): CliError {
-  const listed = keys.length === 0 ? 'no model lists any' : `accepted keys: ${keys.toSorted().join(', ')}`;
+  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${keys.toSorted().join(', ')}`;
   return usageError(
     `no model lists the run option ${JSON.stringify(key)}${meant(key, keys)}`,
     listed,
@@ -70,7 +70,7 @@ function unknownKey(key: string, keys: readonly string[]): CliError {
 function unknownValue(key: string, value: string, values: readonly string[]): CliError {
   return usageError(
     `no model lists ${JSON.stringify(value)} for the run option ${key}${meant(value, values)}`,
-    `accepted values: ${values.join(', ')}`,
+    `Accepted values: ${values.join(', ')}`,
     UNCHECKED,
   );
 }

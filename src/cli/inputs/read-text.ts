@@ -6,7 +6,7 @@ import { type CliError, usageError } from '../errors.ts';
 /** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */
 export async function readTextFile(file: string, cwd: string, flag: string): Promise<string> {
   if (file === '')
-    throw usageError(`${flag} names no file after the @`, 'write @@ for a value that starts with @');
+    throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
   try {
     return decodeUtf8(await readFile(path.resolve(cwd, file)), `${flag}: ${file}`);
   } catch (error) {
@@ -19,7 +19,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(`${what} is not valid UTF-8 text`, 'inputs are text; an image is given with --image');
+    throw usageError(`${what} is not valid UTF-8 text`, 'Inputs are text; an image is given with --image.');
   }
 }
 

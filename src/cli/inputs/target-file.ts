@@ -6,7 +6,7 @@ export async function publishFile(ctx: Context, connection: Connection, file: st
   if (!connection.embedded && !isLoopback(connection.baseUrl)) {
     throw usageError(
       `${file} is a prompt file: the local service can run it, ${new URL(connection.baseUrl).host} can't`,
-      'run it without a profile or base URL, or give the id of a published prompt',
+      'Run it without a profile or base URL, or give the id of a published prompt.',
     );
   }
   const store = await ctx.local.open({ dataDir: ctx.dataDir });

@@ -17,7 +17,7 @@ export async function findSlug(connection: Connection, slug: string, signal: Abo
     );
   }
   if (versions.size > 1) {
-    throw usageError(`several prompts are called ${slug}`, `give the id of one: ${[...versions].join(', ')}`);
+    throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${[...versions].join(', ')}`);
   }
   return version;
 }
@@ -27,6 +27,6 @@ function noSuchPrompt(slug: string, found: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
     `there is no prompt ${JSON.stringify(slug)}${file}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
-    'find prompts with: promptrun prompts search <words>',
+    'Find prompts with: promptrun prompts search <words>',
   );
 }

@@ -23,7 +23,7 @@ export async function resolveTarget(
 ): Promise<ResolvedTarget> {
   const name = ctx.settings.aliases.get(target) ?? target;
   if (name.trim() === '')
-    throw usageError('the target is empty', 'give an alias, a prompt file, an id or a slug');
+    throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
   if (await isPromptFile(ctx, name))
     return known(await publishFile(ctx, connection, path.resolve(ctx.cwd, name)));
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };

@@ -56,7 +56,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   if (readers.length > 1) {
     throw usageError(
       `standard input can be read once only, not by ${readers.join(' and ')}`,
-      'give all but one of them from a file',
+      'Give all but one of them from a file.',
     );
   }
 }

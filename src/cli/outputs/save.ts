@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { Interrupted } from '../errors.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
 import { safeFileName } from './sanitise.ts';
 import { saveMedia } from './save-media.ts';
@@ -38,18 +39,28 @@ export async function saveOutputs(
   const files: SavedFile[] = [];
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
-    ctx.signal.throwIfAborted();
+    stopIfInterrupted(ctx, run);
     try {
       const file = await saveOutput(ctx, connection, run, item, index + 1, options);
       if (file !== undefined) files.push(file);
     } catch (error) {
-      ctx.signal.throwIfAborted();
+      stopIfInterrupted(ctx, run);
       failures.push({ output: index + 1, message: error instanceof Error ? error.message : String(error) });
     }
   }
   const manifest = await writeManifest(ctx, run, files, options).catch((error: unknown) => error);
   if (manifest instanceof Error) failures.push({ output: 0, message: manifest.message });
   return { paths: pathsOf(run, files, options.directory), failures };
+}
+
+/** The run is over, only its outputs are not here yet. */
+function stopIfInterrupted({ signal }: Context, { runId, runStatus }: Run): void {
+  const reason: unknown = signal.reason;
+  if (!(reason instanceof Interrupted)) return signal.throwIfAborted();
+  throw new Interrupted(reason.signal, [`Save them with: promptrun runs save ${runId}`], {
+    message: `run ${runId} ${runStatus}, but not all of its outputs were saved`,
+    data: { runId },
+  });
 }
 
 /** Error items are told, not saved. */

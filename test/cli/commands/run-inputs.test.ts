@@ -188,8 +188,8 @@ describe('run options', () => {
   });
 
   it.each([
-    ['qualty=high', ['"qualty"; did you mean quality?', 'accepted keys: quality']],
-    ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'accepted values: low, high']],
+    ['qualty=high', ['"qualty"; did you mean quality?', 'Accepted keys: quality']],
+    ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high']],
     ['__proto__=x', ['"__proto__"']],
   ])('%s is refused with those accepted', async (option, said) => {
     const service = await serviceOf(resources(quality));

@@ -7,7 +7,7 @@ import { openImages } from '../../inputs/images.ts';
 import { checkOptions, parseOptions } from '../../inputs/options.ts';
 import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
 import { collectInputs, type GivenInputs } from '../../inputs/text-inputs.ts';
-import { askForTheRest } from './ask-for-the-rest.ts';
+import type { askForTheRest } from './ask-for-the-rest.ts';
 import type { RunFlags } from './flags.ts';
 
 /** A run that has been checked as far as it can be without sending it. */
@@ -39,12 +39,7 @@ export async function prepareRun(
   const found = await resolveTarget(ctx, connection, name);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
   const { resolved, inputs } = ctx.interactive
-    ? await askForTheRest(
-        ctx,
-        connection,
-        { name, resolved: found },
-        { target, given, flags: { ...flags, option } },
-      )
+    ? await ask(ctx, connection, { name, resolved: found }, { target, given, flags: { ...flags, option } })
     : checkKnown(connection, found, given);
   const asked = await openImages(ctx, inputs.images.slice(images.length));
   const { promptVersionId, mayBePrompt } = resolved;
@@ -64,6 +59,9 @@ function checkKnown(
   }
   return { resolved, inputs };
 }
+
+const ask: typeof askForTheRest = async (...all) =>
+  (await import('./ask-for-the-rest.ts')).askForTheRest(...all);
 
 async function pick(
   ctx: Context,

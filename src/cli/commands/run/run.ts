@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { giveRun } from '../../outputs/results.ts';
@@ -51,7 +51,7 @@ export async function runTarget(
   }
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, { wait: flags.wait });
-  if (started.kind === 'going') return giveRunId(ctx, started.runId);
+  if (started.kind === 'going') return giveRunId(ctx, prepared.connection, started.runId);
   const { run, request } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   const directory = saveDirectory(ctx, flags);
@@ -61,7 +61,9 @@ export async function runTarget(
   });
 }
 
-async function giveRunId(ctx: Context, runId: string): Promise<ExitCode> {
+async function giveRunId(ctx: Context, { embedded }: Connection, runId: string): Promise<ExitCode> {
+  if (embedded)
+    ctx.io.note('note: the embedded service ends with this command; the next one takes the run up again');
   if (wantsJson(ctx)) await printValue(ctx, { runId });
   else await ctx.io.out(`${runId}\n`);
   return EXIT.ok;
