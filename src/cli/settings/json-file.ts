@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { configError } from '../errors.ts';
 import { isRecord } from './cache-file.ts';
+import { loadConf } from './load-conf.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
@@ -32,7 +33,7 @@ export function damaged(file: string, what: string): Error {
 
 /** Loads what writes files; loading takes longer than writing, so it is done before a lock is taken. */
 export async function loadWriter(): Promise<(file: string, document: JsonDocument) => void> {
-  const { default: Conf } = await import('conf');
+  const Conf = await loadConf();
   return (file, document) => {
     const { dir, name } = path.parse(file);
     const written = { cwd: dir, configName: name, configFileMode: 0o600 };

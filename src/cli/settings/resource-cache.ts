@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ProtocolError } from '../../client/errors.ts';
 import type { Model, Resources } from '../../wire/index.ts';
 import { isRecord, readCacheFile } from './cache-file.ts';
+import { loadConf } from './load-conf.ts';
 import {
   isSendable,
   parseEntries,
@@ -125,7 +126,7 @@ export class ResourceCache {
   }
 
   async #write(services: readonly ResourceEntry[]): Promise<void> {
-    const { default: Conf } = await import('conf');
+    const Conf = await loadConf();
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
     const store = new Conf({
       cwd: this.#options.directory,
