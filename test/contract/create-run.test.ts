@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Run, RunPage } from '../../src/wire/index.ts';
+import { png } from '../support/pictures.ts';
+import { keyOf, TestService } from '../support/local-service.ts';
+
+let service: TestService;
+let hello: string;
+let postcard: string;
+let sandbox: string;
+let describePicture: string;
+
+beforeAll(async () => {
+  service = await TestService.start();
+  hello = await service.versionOf('hello');
+  postcard = await service.versionOf('postcard');
+  sandbox = await service.versionOf('sandbox');
+  describePicture = await service.versionOf('describe');
+});
+afterAll(() => service.close());
+
+const create = (body: unknown) => service.post<Run>('/runs', body);
+const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
+
+describe('§4.2 POST /runs: success', () => {
+  test('answers with run id, outputs, status and tokens, and nothing else', async () => {
+    const { http, data } = await create(greet());
+    expect(http).toBe(200);
+    expect(data).toEqual({
+      runId: expect.any(String) as string,
+      outputs: [{ type: 'text', data: 'Hello, Ann! A pleasant day to you.' }],
+      runStatus: 'succeeded',
+      tokens: expect.any(Number) as number,
+    });
+    expect(data.tokens).toBeGreaterThan(0);
+  });
+
+  test('takes the default of an input that is left out', async () => {
+    await service.publish(
+      'mood',
+      '---\ninput:\n  schema:\n    mood?: string\n  default:\n    mood: calm\n---\n{{mood}}',
+    );
+    const mood = await service.versionOf('mood');
+    const { data } = await create({ promptVersionId: mood, inputs: {} });
+    expect(data.outputs).toEqual([{ type: 'text', data: 'calm' }]);
+  });
+
+  test('gives a failed run as a success of the request', async () => {
+    const { http, data } = await create({
+      promptVersionId: sandbox,
+      inputs: {},
+      runOptions: { outcome: 'failed' },
+    });
+    expect(http).toBe(200);
+    expect(data).toMatchObject({ runStatus: 'failed', tokens: 0, outputs: [{ type: 'error' }] });
+  });
+
+  test('gives text and error of a run that succeeded in part', async () => {
+    const { data } = await create({
+      promptVersionId: sandbox,
+      inputs: {},
+      runOptions: { outcome: 'partial' },
+    });
+    expect(data).toMatchObject({ runStatus: 'succeeded', outputs: [{ type: 'text' }, { type: 'error' }] });
+  });
+
+  test('takes a picture as base64', async () => {
+    const image = { type: 'base64', base64: png(3, 2).toString('base64') };
+    const { data } = await create({ promptVersionId: describePicture, inputs: { imageInputs: [image] } });
+    expect(data.outputs[0]?.data).toContain('3 × 2');
+  });
+
+  test('takes a promptVersionId in capital letters', async () => {
+    expect((await create({ ...greet(), promptVersionId: hello.toUpperCase() })).http).toBe(200);
+  });
+
+  test('takes the body as JSON whatever its content type says', async () => {
+    const { http } = await service.post('/runs', greet(), { headers: { 'content-type': 'text/plain' } });
+    expect(http).toBe(200);
+  });
+
+  test.each([
+    ['at the top', () => ({ ...greet(), extra: 1 })],
+    ['in the inputs', () => ({ ...greet(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } })],
+    ['as a text input', () => ({ ...greet(), inputs: { textInputs: { name: 'Ann', other: 'x' } } })],
+  ])('ignores a field that is not listed: %s', async (_, body) => {
+    expect((await create(body())).http).toBe(200);
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])(
+    'an input named %s is an input like any other',
+    async key => {
+      const source = `---\ninput:\n  schema:\n    "${key}": string\n---\n<{{${key}}}>`;
+      await service.publish(`odd-${key.replaceAll('_', '')}`, source);
+      const promptVersionId = await service.versionOf(`odd-${key.replaceAll('_', '')}`);
+      const missing = await service.post('/runs', { promptVersionId, inputs: { textInputs: {} } });
+      expect(missing.message).toBe(`inputs.textInputs.${key} is required`);
+      const body = `{"promptVersionId":"${promptVersionId}","inputs":{"textInputs":{"${key}":"in"}}}`;
+      const { data } = await create(body);
+      expect(data.outputs).toEqual([{ type: 'text', data: '<in>' }]);
+    },
+  );
+});
+
+describe('§4.2 POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
+  const image = (input: object) => ({ promptVersionId: describePicture, inputs: { imageInputs: [input] } });
+  const cases: [string, () => unknown, string][] = [
+    ['no object: a list', () => [], 'the body must be an object'],
+    ['no object: a text', () => '"x"', 'the body must be an object'],
+    ['no object: null', () => 'null', 'the body must be an object'],
+    ['no promptVersionId', () => ({ inputs: {} }), 'promptVersionId is required'],
+    [
+      'a promptVersionId that is a number',
+      () => ({ promptVersionId: 5, inputs: {} }),
+      'promptVersionId must be a string',
+    ],
+    [
+      'a promptVersionId that is no UUID',
+      () => ({ promptVersionId: 'x', inputs: {} }),
+      'promptVersionId must be a UUID',
+    ],
+    [
+      'a promptVersionId with more to it',
+      () => ({ promptVersionId: `urn:uuid:${hello}`, inputs: {} }),
+      'promptVersionId must be a UUID',
+    ],
+    ['no inputs', () => ({ promptVersionId: hello }), 'inputs is required'],
+    ['inputs that are null', () => ({ promptVersionId: hello, inputs: null }), 'inputs must be an object'],
+    ['inputs that are a list', () => ({ promptVersionId: hello, inputs: [] }), 'inputs must be an object'],
+    [
+      'a required input missing',
+      () => ({ promptVersionId: hello, inputs: {} }),
+      'inputs.textInputs.name is required',
+    ],
+    [
+      'a text that is a number',
+      () => ({ promptVersionId: hello, inputs: { textInputs: { name: 5 } } }),
+      'inputs.textInputs.name must be a string',
+    ],
+    [
+      'a text that is null',
+      () => ({ promptVersionId: hello, inputs: { textInputs: { name: null } } }),
+      'inputs.textInputs.name must be a string',
+    ],
+    [
+      'texts that are a list',
+      () => ({ promptVersionId: hello, inputs: { textInputs: ['a'] } }),
+      'inputs.textInputs must be an object',
+    ],
+    [
+      'an enum value that is not listed',
+      () => ({ promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo', mood: 'foggy' } } }),
+      'inputs.textInputs.mood must be one of sunny, rainy, snowy',
+    ],
+    [
+      'a picture too many',
+      () => ({
+        ...greet(),
+        inputs: {
+          textInputs: { name: 'A' },
+          imageInputs: [{ type: 'url', url: 'https://example.com/a.png' }],
+        },
+      }),
+      'inputs.imageInputs must hold 0 images, not 1',
+    ],
+    [
+      'a picture too few',
+      () => ({ promptVersionId: describePicture, inputs: {} }),
+      'inputs.imageInputs must hold 1 image, not 0',
+    ],
+    [
+      'pictures that are no list',
+      () => ({ promptVersionId: describePicture, inputs: { imageInputs: {} } }),
+      'inputs.imageInputs must be an array',
+    ],
+    [
+      'a picture of an unknown type',
+      () => image({ type: 'file' }),
+      'inputs.imageInputs[0].type must be one of url, base64',
+    ],
+    [
+      'a picture without a type',
+      () => image({ url: 'https://example.com' }),
+      'inputs.imageInputs[0].type is required',
+    ],
+    ['a URL picture without a URL', () => image({ type: 'url' }), 'inputs.imageInputs[0].url is required'],
+    [
+      'a base64 picture without base64',
+      () => image({ type: 'base64', url: 'x' }),
+      'inputs.imageInputs[0].base64 is required',
+    ],
+    [
+      'a picture by plain http',
+      () => image({ type: 'url', url: 'http://example.com/a.png' }),
+      'inputs.imageInputs[0].url: ',
+    ],
+    [
+      'a picture on loopback',
+      () => image({ type: 'url', url: 'https://127.0.0.1/a.png' }),
+      'inputs.imageInputs[0].url: ',
+    ],
+    [
+      'a data URL as base64',
+      () => image({ type: 'base64', base64: `data:image/png;base64,${png(1, 1).toString('base64')}` }),
+      'inputs.imageInputs[0].base64: ',
+    ],
+    [
+      'base64 that does not decode',
+      () => image({ type: 'base64', base64: '%%%' }),
+      'inputs.imageInputs[0].base64: ',
+    ],
+    [
+      'base64 that is no picture',
+      () => image({ type: 'base64', base64: Buffer.from('text').toString('base64') }),
+      'inputs.imageInputs[0].base64: ',
+    ],
+    [
+      'a run option the model has not',
+      () => ({ ...greet(), runOptions: { quality: 'low' } }),
+      'runOptions.quality is no run option of the model echo',
+    ],
+    [
+      'a run option named like a method',
+      () => ({ ...greet(), runOptions: { constructor: 'low' } }),
+      'runOptions.constructor is no run option of the model echo',
+    ],
+    [
+      'a run option value that is not listed',
+      () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '2' } }),
+      'runOptions.delaySeconds must be one of 0, 1, 5, 30, 130',
+    ],
+    [
+      'a run option that is a number',
+      () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: 1 } }),
+      'runOptions.delaySeconds must be a string',
+    ],
+    ['run options that are null', () => ({ ...greet(), runOptions: null }), 'runOptions must be an object'],
+  ];
+
+  test.each(cases)('%s', async (_, body, message) => {
+    const answer = await service.post('/runs', body());
+    expect(answer).toMatchObject({ http: 422, status: 'VALIDATION_ERROR', data: null });
+    expect(answer.message).toContain(message);
+  });
+
+  test('nothing is created by what is refused', async () => {
+    const key = await keyOf(service.dataDir, { user: 'refused' });
+    await service.post('/runs', { promptVersionId: hello, inputs: {} }, { key });
+    expect(await service.data<RunPage>('/runs', { key })).toEqual({ rows: [], hasMore: false });
+  });
+});
+
+describe('§4.2 POST /runs: other errors', () => {
+  test.each(['{', '', 'a=b', '{"a":1}}', '\u0000'])('400 for a body that is not JSON: %j', async body => {
+    expect(await service.post('/runs', body)).toMatchObject({
+      http: 400,
+      status: 'BAD_REQUEST_ERROR',
+      data: null,
+    });
+  });
+
+  test('400 for no body at all', async () => {
+    expect(await service.call('POST', '/runs')).toMatchObject({ http: 400, status: 'BAD_REQUEST_ERROR' });
+  });
+
+  test('404 for a prompt version that does not exist, whatever its inputs', async () => {
+    const promptVersionId = '00000000-0000-4000-8000-000000000000';
+    expect(await service.post('/runs', { promptVersionId, inputs: {} })).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND_ERROR',
+      data: null,
+    });
+  });
+
+  test('413 for a body over 64 MiB', async () => {
+    const body = JSON.stringify({ ...greet(), filler: 'x'.repeat(64 * 1024 * 1024) });
+    expect(await service.post('/runs', body)).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
+  });
+
+  test('402 when the balance is lower than the run costs, and nothing is taken', async () => {
+    const key = await keyOf(service.dataDir, { user: 'poor', credits: 1 });
+    const place = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };
+    const refused = await service.post('/runs', place, { key });
+    expect(refused).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 1 });
+    expect((await service.post('/runs', greet(), { key })).http).toBe(200);
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
+  });
+});

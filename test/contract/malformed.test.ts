@@ -1,0 +1,142 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestService } from '../support/local-service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start();
+});
+afterAll(() => service.close());
+
+interface RawAnswer {
+  readonly statusLine: string;
+  readonly headers: string;
+  readonly envelope: unknown;
+}
+
+/** Sends bytes as they are and reads the answer to its end. */
+function send(...pieces: string[]): Promise<RawAnswer> {
+  const { port } = new URL(service.service.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (piece: string) => {
+      text += piece;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n');
+      const [statusLine = '', ...headers] = head.split('\r\n');
+      try {
+        resolve({ statusLine, headers: headers.join('\n').toLowerCase(), envelope: JSON.parse(body) });
+      } catch {
+        reject(new Error(`no envelope: ${text}`));
+      }
+    });
+    for (const piece of pieces) socket.write(piece);
+  });
+}
+
+const host = 'Host: localhost\r\nConnection: close\r\n';
+const error = (status: string) => ({ status, message: expect.any(String) as string, data: null });
+
+describe('§7: every answer is in the envelope', () => {
+  test.each([
+    ['no HTTP at all', 'hello there\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown method', `FETCH /v1/runs HTTP/1.1\r\n${host}\r\n`],
+    ['a header without a name', `GET /v1/me HTTP/1.1\r\n: x\r\n${host}\r\n`],
+    ['a header with a line break in it', `GET /v1/me HTTP/1.1\r\nA: b\rc\r\n${host}\r\n`],
+    ['a length that is none', `POST /v1/runs HTTP/1.1\r\nContent-Length: many\r\n${host}\r\n`],
+    [
+      'two ways to tell a length',
+      `POST /v1/runs HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n${host}\r\n`,
+    ],
+    ['a chunk that is none', `POST /v1/nowhere HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${host}\r\nzz\r\n`],
+    ['a path that is no URL', `GET /v1/%zz HTTP/1.1\r\n${host}\r\n`],
+    ['an expectation nobody knows', `GET /v1/me HTTP/1.1\r\nExpect: a-miracle\r\n${host}\r\n`],
+  ])('400 for %s', async (_, request) => {
+    const answer = await send(request);
+    expect(answer.statusLine).toBe('HTTP/1.1 400 Bad Request');
+    expect(answer.headers).toContain('content-type: application/json; charset=utf-8');
+    expect(answer.envelope).toEqual(error('BAD_REQUEST_ERROR'));
+  });
+
+  test('431 for headers that are too large', async () => {
+    const answer = await send(`GET /v1/me HTTP/1.1\r\n${host}X: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(answer.statusLine).toContain(' 431 ');
+    expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+  });
+
+  test('404 for a tunnel', async () => {
+    const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    expect(answer.statusLine).toContain(' 404 ');
+    expect(answer.envelope).toEqual(error('NOT_FOUND_ERROR'));
+  });
+
+  test.each([
+    `OPTIONS * HTTP/1.1\r\n${host}\r\n`,
+    `TRACE /v1/me HTTP/1.1\r\n${host}\r\n`,
+    `PROPFIND /v1/me HTTP/1.1\r\n${host}\r\n`,
+    `GET //v1/me HTTP/1.1\r\n${host}\r\n`,
+    `GET /v1/me HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\nHost: x\r\n\r\n`.replace(
+      '/me',
+      '/socket',
+    ),
+  ])('404 for another method or path: %j', async request => {
+    const answer = await send(request);
+    expect(answer.statusLine).toBe('HTTP/1.1 404 Not Found');
+    expect(answer.envelope).toEqual(error('NOT_FOUND_ERROR'));
+  });
+
+  test('a request without a Host header is a request', async () => {
+    const answer = await send('GET /v1/me HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(answer.envelope).toEqual(error('UNAUTHORIZED_ERROR'));
+  });
+});
+
+describe('service-facts: unknown route, wrong method', () => {
+  test.each([
+    ['GET', '/nowhere'],
+    ['GET', ''],
+    ['GET', '/runs/x/y'],
+    ['GET', '/Runs'],
+    ['DELETE', '/runs/00000000-0000-4000-8000-000000000000'],
+    ['PUT', '/runs'],
+    ['PATCH', '/me'],
+    ['POST', '/resources'],
+    ['POST', '/prompts/publish?q=a'],
+  ])('404 NOT_FOUND_ERROR for %s %s, with a key and without', async (method, target) => {
+    const body = method === 'GET' ? {} : { body: '{' };
+    for (const key of [service.key, '']) {
+      const answer = await service.call(method, target, { key, ...body });
+      expect(answer).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });
+    }
+  });
+});
+
+test('GET /openapi.json describes the interface without a key', async () => {
+  const answer = await fetch(new URL('/openapi.json', service.service.url));
+  const description = (await answer.json()) as {
+    openapi: string;
+    paths: Record<string, Record<string, unknown>>;
+  };
+  expect(description.openapi).toBe('3.1.0');
+  const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `${method} ${path}`),
+  );
+  expect(routes.sort()).toEqual([
+    'get /media/{file}',
+    'get /v1/me',
+    'get /v1/me/credits',
+    'get /v1/prompt-versions/{promptVersionId}',
+    'get /v1/prompts/publish',
+    'get /v1/prompts/{promptId}',
+    'get /v1/prompts/{promptId}/versions',
+    'get /v1/resources',
+    'get /v1/runs',
+    'get /v1/runs/{runId}',
+    'post /v1/runs',
+  ]);
+});

@@ -1,0 +1,69 @@
+import type { Clock } from '../../src/service/clock.ts';
+
+interface Sleeper {
+  readonly ms: number;
+  readonly until: number;
+  readonly wake: () => void;
+}
+
+/** A clock that only moves when it is told to. */
+export class HandClock implements Clock {
+  #now: number;
+  #sleepers: Sleeper[] = [];
+  #watchers: { readonly ms: number; readonly count: number; readonly seen: () => void }[] = [];
+
+  constructor(now = Date.UTC(2026, 0, 2, 3, 4, 5)) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.#sleepers = this.#sleepers.filter(other => other !== sleeper);
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const sleeper = { ms, until: this.#now + ms, wake };
+      if (signal?.aborted) return stop();
+      signal?.addEventListener('abort', stop, { once: true });
+      this.#sleepers.push(sleeper);
+      this.#tellWatchers();
+    });
+  }
+
+  /** Moves on, and wakes whoever has slept long enough. */
+  advance(ms: number): void {
+    this.set(this.#now + ms);
+  }
+
+  /** Jumps, forwards or back. */
+  set(now: number): void {
+    this.#now = now;
+    const awake = this.#sleepers.filter(sleeper => sleeper.until <= now);
+    this.#sleepers = this.#sleepers.filter(sleeper => sleeper.until > now);
+    for (const sleeper of awake) sleeper.wake();
+  }
+
+  /** Resolves once somebody (or so many) sleeps for exactly `ms`. */
+  async sleeping(ms: number, count = 1): Promise<void> {
+    await new Promise<void>(seen => {
+      this.#watchers.push({ ms, count, seen });
+      this.#tellWatchers();
+    });
+  }
+
+  #tellWatchers(): void {
+    const fulfilled = this.#watchers.filter(
+      ({ ms, count }) => this.#sleepers.filter(sleeper => sleeper.ms === ms).length >= count,
+    );
+    this.#watchers = this.#watchers.filter(watcher => !fulfilled.includes(watcher));
+    for (const { seen } of fulfilled) seen();
+  }
+}

@@ -1,0 +1,51 @@
+import { Compile } from 'typebox/schema';
+import { expect } from 'vitest';
+
+interface Description {
+  readonly paths: Record<string, Record<string, { responses: Record<string, { content: Content }> }>>;
+  readonly components: { readonly schemas: { readonly Error: object } };
+}
+
+type Content = Record<string, { schema?: { $ref?: string } }>;
+
+/** Checks answers against the description that the service itself gives of its interface. */
+export class InterfaceDescription {
+  constructor(private readonly description: Description) {}
+
+  static async of(baseUrl: string): Promise<InterfaceDescription> {
+    const answer = await fetch(new URL('/openapi.json', baseUrl));
+    return new InterfaceDescription((await answer.json()) as Description);
+  }
+
+  /** Fails the test where the description does not allow this status, or not this body. */
+  check(method: string, path: string, status: number, body: unknown): void {
+    const schema = this.schemaOf(method.toLowerCase(), path, status);
+    const compiled = Compile(schema);
+    const [, faults] = compiled.Errors(body);
+    expect(faults, `${method} ${path} ${status} fits the description`).toEqual([]);
+  }
+
+  private schemaOf(method: string, path: string, status: number): object {
+    const operation = Object.entries(this.description.paths).find(([template]) => fits(template, path))?.[1][
+      method
+    ];
+    // A route that is not there is described by its absence.
+    if (!operation) return this.error(status >= 400);
+    const content = operation.responses[String(status)]?.content['application/json'];
+    if (!content?.schema) return this.error(false);
+    return content.schema.$ref ? this.error(true) : content.schema;
+  }
+
+  private error(allowed: boolean): object {
+    expect(allowed, 'the description allows this status').toBe(true);
+    return this.description.components.schemas.Error;
+  }
+}
+
+function fits(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  return (
+    wanted.length === given.length &&
+    wanted.every((step, index) => step.startsWith('{') || step === given[index])
+  );
+}
