@@ -51,19 +51,10 @@ export interface SeveralQuestion<T> extends Question {
   readonly max?: number;
 }
 
-export interface ConfirmQuestion extends Question {
-  readonly default: boolean;
-}
-
 export interface PathQuestion extends Question {
   /** Whether a file is worth proposing; the user may type any other. */
   readonly proposes: (fileName: string) => boolean;
   readonly check?: Check<string>;
-}
-
-export interface EditQuestion extends Question {
-  /** What the editor starts with. */
-  readonly text?: string;
 }
 
 /**
@@ -72,17 +63,15 @@ export interface EditQuestion extends Question {
  * as well, with the terminal as it was before.
  */
 export interface Prompter {
+  /** A line, or through $VISUAL or $EDITOR a text of any length, without the newline an editor adds at its end. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
   /** What is typed is never shown. */
   secret(question: SecretQuestion, signal: AbortSignal): Promise<string>;
   choice<T>(question: ChoiceQuestion<T>, signal: AbortSignal): Promise<T>;
   search<T>(question: SearchQuestion<T>, signal: AbortSignal): Promise<T>;
   several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]>;
-  confirm(question: ConfirmQuestion, signal: AbortSignal): Promise<boolean>;
   /** A path as typed, relative to the working directory, or an https URL. */
   path(question: PathQuestion, signal: AbortSignal): Promise<string>;
-  /** Opens $VISUAL or $EDITOR; the newline an editor adds at the end is taken off. */
-  edit(question: EditQuestion, signal: AbortSignal): Promise<string>;
 }
 
 export interface PrompterOptions {

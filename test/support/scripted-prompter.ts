@@ -1,7 +1,7 @@
 import type { Choice, Prompter } from '../../src/cli/prompter.ts';
 
-/** What a person answers to the question of this message: typed text, names of choices, or true and false. */
-export type Answer = readonly [message: string, ...typed: (string | boolean | readonly string[])[]];
+/** What a person answers to the question of this message: typed text or names of choices. */
+export type Answer = readonly [message: string, ...typed: (string | readonly string[])[]];
 
 export interface ScriptedPrompter extends Prompter {
   /** Every question as it was put, with what was said of wrong answers. */
@@ -57,8 +57,6 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
     text: question => judged(question, question.check),
     secret: question => judged(question, question.check),
     path: question => judged({ ...question, required: true }, question.check),
-    edit: question => judged(question, undefined),
-    confirm: async question => attempts(question)[0] === true,
     choice: async question => {
       const [name] = attempts(question);
       return name === '' && question.default !== undefined ? question.default : named(question.choices, name);

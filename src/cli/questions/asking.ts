@@ -1,11 +1,11 @@
-import { Writable } from 'node:stream';
 import { Interrupted } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { errStream } from '../outputs/err-stream.ts';
 
 /** Where a question reads, draws and hears that it is no longer wanted. */
 export interface Place {
   readonly input: NodeJS.ReadStream;
-  readonly output: Writable;
+  readonly output: NodeJS.WriteStream;
   readonly signal: AbortSignal;
   /** A question that was interrupted leaves nothing on the screen. */
   readonly clearPromptOnDone: boolean;
@@ -26,7 +26,7 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
     const wanted = AbortSignal.any([signal, ended.signal]);
     const answer = ask({
       input,
-      output: drawnOn(io),
+      output: errStream(io),
       signal: wanted,
       get clearPromptOnDone() {
         return wanted.aborted;
@@ -44,20 +44,4 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
 
 function isEnd(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
-}
-
-/** Standard error as a stream that knows its width. */
-function drawnOn(io: Io): Writable {
-  const output = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Uint8Array, _encoding, written) {
-      io.err(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
-      written();
-    },
-  });
-  return Object.defineProperties(output, {
-    isTTY: { get: () => io.stderr.isTerminal },
-    columns: { get: () => io.stderr.columns },
-    rows: { get: () => io.stderr.rows },
-  });
 }

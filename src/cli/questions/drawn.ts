@@ -1,15 +1,11 @@
-import { confirm } from '@inquirer/prompts';
 import type { Prompter, PrompterOptions } from '../prompter.ts';
 import { askChoice, askSearch, askSeveral } from './ask-choice.ts';
 import { askPath, askSecret, askText } from './ask-text.ts';
-import { asking } from './asking.ts';
 import { drawing } from './drawing.ts';
-import { editText } from './editor.ts';
 
 /** Questions that are drawn and redrawn in place. */
 export function drawnPrompter(options: PrompterOptions): Prompter {
   const shared = drawing(options);
-  const { io, env, theme } = shared;
   return {
     text: (question, signal) => askText(shared, question, signal),
     secret: (question, signal) => askSecret(shared, question, signal),
@@ -17,10 +13,5 @@ export function drawnPrompter(options: PrompterOptions): Prompter {
     choice: (question, signal) => askChoice(shared, question, signal),
     search: (question, signal) => askSearch(shared, question, signal),
     several: (question, signal) => askSeveral(shared, question, signal),
-    confirm: ({ message, default: standard }, signal) =>
-      asking(io, signal, place =>
-        confirm({ message: shared.message(message), default: standard, theme }, place),
-      ),
-    edit: ({ text = '' }, signal) => editText(text, { env, signal }),
   };
 }

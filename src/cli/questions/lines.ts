@@ -1,9 +1,12 @@
 import { oneLine } from '../outputs/sanitise.ts';
 import type { Check, Prompter, PrompterOptions } from '../prompter.ts';
-import { editText } from './editor.ts';
 import { type Judged, numberedList, oneChoice, severalChoices } from './line-choices.ts';
 import { readLine } from './line-reader.ts';
 import { meantPath } from './path-completion.ts';
+import { fitted } from './words.ts';
+
+/** Longest description that is read out, in columns. */
+const LONGEST = 400;
 
 interface Asked {
   readonly message: string;
@@ -20,7 +23,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Prompter {
     signal: AbortSignal,
     judge: (line: string) => Judged<T> | Promise<Judged<T>>,
   ): Promise<T> => {
-    const description = question.description ? `. ${oneLine(question.description)}` : '';
+    const description = question.description ? `. ${fitted(question.description, LONGEST)}` : '';
     const line = `${oneLine(question.message)}${description}${question.hint ?? ''}: `;
     for (;;) {
       const typed = await readLine(line, { io, signal, hidden: question.hidden ?? false });
@@ -72,20 +75,10 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Prompter {
       );
     },
 
-    confirm: ({ default: standard, ...question }, signal) =>
-      ask({ ...question, hint: standardHint(standard ? 'yes' : 'no') }, signal, line => {
-        const yes = line === '' ? standard : /^y(es)?$/iu.test(line);
-        return yes || line === '' || /^no?$/iu.test(line)
-          ? { answer: yes }
-          : { problem: 'Answer yes or no.' };
-      }),
-
     path: ({ check, ...question }, signal) =>
       ask(question, signal, async line =>
         checked(line === '' ? '' : await meantPath(line, { cwd, home }), { required: true, check }),
       ),
-
-    edit: ({ text = '' }, signal) => editText(text, { env, signal }),
   };
 }
 

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { type Exchange, success } from '../support/scripted-service.ts';
+import { onTerminal, RUN_ID, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+
+const NO_INPUTS = { textInputs: {}, imageInputs: [] };
+const COLOUR = /\u001b\[\d+m/u;
+
+/** A creation that is answered when the test says so. */
+function slowCreation(): { exchange: Exchange; answer: () => void } {
+  let answer = (): void => {};
+  const told = new Promise<void>(resolve => (answer = resolve));
+  const outputs = [{ type: 'text', data: 'At last.' }];
+  const run = success({ runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs });
+  const exchange = { expect: { method: 'POST' }, answer: () => told.then(() => run) };
+  return { exchange, answer };
+}
+
+describe('the spinner', () => {
+  it('shows what is waited for, and leaves nothing on the screen', async () => {
+    const { exchange, answer } = slowCreation();
+    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor(/^. creating the run · \d+ s$/u);
+    expect(terminal.cursorIsVisible()).toBe(false);
+    answer();
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toBe('At last.');
+    expect(terminal.cursorIsVisible()).toBe(true);
+  });
+
+  it('is gone as well after Ctrl-C', async () => {
+    const { exchange } = slowCreation();
+    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('creating the run');
+    terminal.press('ctrl+c');
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.text()).toMatch(/^error: interrupted.*\(INTERRUPTED\)\n/u);
+    expect(terminal.text()).not.toContain('creating');
+    expect(terminal.cursorIsVisible()).toBe(true);
+  });
+
+  it.each([
+    ['--no-spinner', {}],
+    ['--no-color', { ACCESSIBLE: '1' }],
+    ['--no-preview', { TERM: 'dumb' }],
+  ])('is plain lines with %s %j', async (flag, more) => {
+    const { exchange, answer } = slowCreation();
+    const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
+    const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...more } });
+    await terminal.waitFor('creating the run');
+    answer();
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.raw()).toMatch(/^creating the run\r\n(.*\r\n)?At last\.\r\n$/u);
+  });
+});
+
+describe('questions in plain lines', () => {
+  it.each([[{ ACCESSIBLE: '1' }], [{ TERM: 'dumb' }]])('with %j', async more => {
+    const { env, sentInputs } = await serviceWithPrompt({
+      variables: {
+        topic: { type: 0, description: 'What about', defaultValues: ['the sea'] },
+        tags: { type: 2, options: ['short', 'rhymed', 'free'], multiple: { max: 2 } },
+      },
+    });
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, ...more } });
+    await terminal.waitFor('topic. What about (default: the sea):');
+    terminal.press('enter');
+    await terminal.waitFor('  3. free');
+    terminal.type('1, 9\r');
+    await terminal.waitFor('Choose from 1 to 3.');
+    terminal.type('1, free\r');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.raw()).not.toContain('\u001b');
+    expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tags: 'short, free' } });
+  });
+});
+
+describe('colours', () => {
+  const list = async (args: readonly string[], more: Record<string, string>) => {
+    const rows = [runRow('succeeded', 'One'), runRow('failed', 'Two')];
+    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
+    const terminal = onTerminal(['runs', 'list', ...args], { env: { ...env, ...more } });
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('failed');
+    return terminal.raw();
+  };
+
+  it('are there on a terminal, and forced even where it says it has none', async () => {
+    expect(await list([], {})).toMatch(COLOUR);
+    expect(await list([], { TERM: 'dumb', FORCE_COLOR: '1' })).toMatch(COLOUR);
+  });
+
+  it.each([
+    [['--no-color'], {}],
+    [[], { NO_COLOR: '1' }],
+    [[], { TERM: 'dumb' }],
+  ])('are left out with %j %j', async (args, more) => {
+    expect(await list(args, more)).not.toContain('\u001b');
+  });
+
+  it('are left out of questions and spinner as well', async () => {
+    const { exchange, answer } = slowCreation();
+    const config = { textInputs: { topic: 'string', mood: ['a', 'b'] } };
+    const { env } = await serviceWithPrompt(config, exchange);
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, NO_COLOR: '1' } });
+    await terminal.waitFor('? topic');
+    terminal.type('x\r');
+    await terminal.waitFor('❯ a');
+    terminal.press('enter');
+    await terminal.waitFor('creating the run');
+    answer();
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.raw()).not.toMatch(COLOUR);
+  });
+});
+
+describe('a table', () => {
+  it.each([[60], [80], [110]])('fits %i columns, whatever script the names are in', async columns => {
+    const names = [
+      ...['晴れの日の長い長い旅行計画のための詩', 'שלום עולם', 'مرحبا بالعالم'],
+      ...['a\u001b[2Jb\u202ec', '🎉 party'],
+    ];
+    const rows = names.map(name => runRow('succeeded', name));
+    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
+    const terminal = onTerminal(['runs', 'list'], { env, columns, rows: 20 });
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen().split('\n')).toHaveLength(names.length + 1);
+    expect(terminal.text()).toBe(terminal.screen());
+    expect(terminal.raw()).not.toMatch(/\u001b\[2J|\u202e/u);
+    expect(terminal.screen().includes('שלום עולם')).toBe(columns > 60);
+  });
+});
+
+describe('links and pictures', () => {
+  const url = 'https://example.com/a.png';
+  const image = { runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs: [{ type: 'image', data: url }] };
+  const link = `\u001b]8;;${url}\u0007${url}\u001b]8;;\u0007`;
+  const show = async (args: readonly string[], more: Record<string, string>) => {
+    const { env } = await serviceWithPrompt({}, { expect: { method: 'GET' }, answer: success(image) });
+    const terminal = onTerminal(['runs', 'get', RUN_ID, '--no-preview', ...args], {
+      env: { ...env, ...more },
+    });
+    expect(await terminal.exit()).toBe(0);
+    return terminal;
+  };
+
+  it('link URLs where the terminal has links, and look the same everywhere', async () => {
+    const linked = await show([], { TERM_PROGRAM: 'WezTerm' });
+    const plain = await show([], {});
+    expect(linked.raw()).toContain(link);
+    expect(plain.raw()).not.toContain('\u001b]8');
+    expect(linked.screen()).toBe(plain.screen());
+  });
+
+  it.each([
+    ['kitty', { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' }, '\u001b_G'],
+    ['iTerm2', { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' }, '\u001b]1337;File='],
+  ])('show a small picture in %s', async (_name, env, start) => {
+    const args = ['run', 'postcard', '-i', 'place=Rome', '-i', 'mood=rainy', '--save'];
+    const shown = onTerminal(args, { env });
+    expect(await shown.exit()).toBe(0);
+    expect(shown.raw()).toContain(start);
+  });
+
+  it('show no picture where that is turned off', async () => {
+    const env = { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' };
+    const args = ['run', 'postcard', '-i', 'place=Rome', '-i', 'mood=rainy', '--save', '--no-preview'];
+    const terminal = onTerminal(args, { env });
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.raw()).not.toContain('\u001b_G');
+  });
+});
+
+describe('the pager', () => {
+  const rows = Array.from({ length: 40 }, (_, at) => runRow('succeeded', `Run ${at}`));
+  const list = async (args: readonly string[]) => {
+    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }), times: 'any' });
+    const PAGER = "sed 's/^/| /'";
+    const terminal = onTerminal(['runs', 'list', '--limit', '40', ...args], { env: { ...env, PAGER } });
+    expect(await terminal.exit()).toBe(0);
+    return terminal.text();
+  };
+
+  it('takes what is longer than the screen', async () => {
+    expect((await list([])).split('\n').every(line => line.startsWith('| '))).toBe(true);
+  });
+
+  it('is left out with --no-pager', async () => {
+    expect(await list(['--no-pager'])).not.toContain('| ');
+  });
+});
+
+describe('login', () => {
+  it('never shows the key', async () => {
+    const { env } = await serviceWithPrompt(
+      {},
+      {
+        expect: { path: '/resources' },
+        answer: success({ hash: 'h', resources: { models: [] } }),
+        times: 'any',
+      },
+    );
+    const base = env['PROMPTRUN_BASE_URL'] ?? '';
+    const terminal = onTerminal(['login', '--profile', 'work', '--base-url', base, '--no-keychain']);
+    await terminal.waitFor('API key');
+    terminal.type('secret-key');
+    await terminal.waitFor('**********');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.raw()).not.toContain('secret');
+  });
+});
+
+function runRow(runStatus: string, runName: string): object {
+  return {
+    ...{ runId: RUN_ID, promptVersionId: VERSION_ID, outputs: [], runStatus, runName, credits: 1 },
+    createdAt: '2025-01-02T03:04:05.000Z',
+  };
+}
