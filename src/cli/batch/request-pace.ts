@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Pace } from '../../client/pace.ts';
 import type { Clock } from '../context.ts';
 
-/** How late a turn may be made up for, so that timers that go off late don't lower the rate. */
+/** Turns closer than this are caught up with where timers go off late; the gap between others is never less. */
 const CATCH_UP_MS = 20;
 /** The first pause where a 429 does not say how long; doubled as long as 429s follow each other. */
 const FIRST_PAUSE_MS = 1000;
@@ -56,7 +56,9 @@ export class RequestPace implements Pace {
       const now = clock.now();
       const wait = Math.max(this.#nextAt, this.#pausedUntil) - now;
       if (wait <= 0) {
-        this.#nextAt = Math.max(this.#nextAt, now - CATCH_UP_MS) + this.#spacing();
+        const spacing = this.#spacing();
+        const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
+        this.#nextAt = Math.max(this.#nextAt, now - late) + spacing;
         return;
       }
       await clock.sleep(wait, signal);

@@ -33,10 +33,22 @@ describe('a batch on the local service', () => {
       [3, 'succeeded'],
     ]);
     expect(Object.keys(lines[0] ?? {})).toEqual(['row', 'id', 'runStatus']);
-    expect(Object.keys(lines[1] ?? {})).toEqual(['row', 'id', 'runId', 'runStatus', 'outputs', 'tokens', 'error']);
+    expect(Object.keys(lines[1] ?? {})).toEqual([
+      'row',
+      'id',
+      'runId',
+      'runStatus',
+      'outputs',
+      'tokens',
+      'error',
+    ]);
     expect(lines[1]).toMatchObject({ id: '1', error: null });
     expect(lines[1]?.outputs?.[0]?.data).toContain('Ada');
-    expect((await runs()).map(({ runId }) => runId).sort()).toEqual(lastLines(home).map(({ runId }) => runId).sort());
+    expect((await runs()).map(({ runId }) => runId).sort()).toEqual(
+      lastLines(home)
+        .map(({ runId }) => runId)
+        .sort(),
+    );
   });
 
   test('gives only the last lines on standard output where there is no file', async () => {
@@ -44,7 +56,11 @@ describe('a batch on the local service', () => {
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
     expect(exitCode).toBe(0);
-    expect(linesOf(stdout).map(({ row, runStatus }) => [row, runStatus]).sort()).toEqual([
+    expect(
+      linesOf(stdout)
+        .map(({ row, runStatus }) => [row, runStatus])
+        .sort(),
+    ).toEqual([
       [1, 'succeeded'],
       [2, 'succeeded'],
       [3, 'succeeded'],
@@ -58,20 +74,34 @@ describe('a batch on the local service', () => {
       stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
     });
     expect(exitCode).toBe(0);
-    expect(linesOf(stdout).map(({ id }) => id).sort()).toEqual(['a', 'b']);
+    expect(
+      linesOf(stdout)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['a', 'b']);
   });
 
   test('a bad row is told with its line, the others run', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
-    const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--out', 'results.jsonl'], {
-      env,
-      home,
-    });
+    const { exitCode, stderr } = await runBatchCommand(
+      ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'],
+      {
+        env,
+        home,
+      },
+    );
     expect(exitCode).toBe(5);
-    expect(stderr).toContain('error: rows.csv line 4 (row 2): 3 columns where the header has 2 (USAGE_ERROR)');
+    expect(stderr).toContain(
+      'error: rows.csv line 4 (row 2): 3 columns where the header has 2 (USAGE_ERROR)',
+    );
     expect(stderr).toContain('error: rows.csv line 5 (row 3): missing input: name (USAGE_ERROR)');
-    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
+    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
+      'succeeded',
+      'failed',
+      'failed',
+      'succeeded',
+    ]);
     expect(lastLines(home)[1]).toMatchObject({ runId: null, outputs: [], tokens: 0 });
     expect(await runs()).toHaveLength(2);
   });
@@ -79,7 +109,17 @@ describe('a batch on the local service', () => {
   test('what is given for every row wins over the row, images stand before its own', async () => {
     const { env } = await localService();
     const home = homeWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
-    const args = ['postcard', '--from', 'rows.csv', '-i', 'mood=@m.txt', '--save', 'pictures', '--out', 'results.jsonl'];
+    const args = [
+      'postcard',
+      '--from',
+      'rows.csv',
+      '-i',
+      'mood=@m.txt',
+      '--save',
+      'pictures',
+      '--out',
+      'results.jsonl',
+    ];
     const { exitCode } = await runBatchCommand(args, { env, home });
     expect(exitCode).toBe(0);
     const [line] = lastLines(home);
@@ -132,10 +172,13 @@ describe('a batch on the local service', () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
     const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'];
-    const { exitCode, stderr } = await runBatchCommand([...args, '--max-failures', '2', '--concurrency', '1'], {
-      env,
-      home,
-    });
+    const { exitCode, stderr } = await runBatchCommand(
+      [...args, '--max-failures', '2', '--concurrency', '1'],
+      {
+        env,
+        home,
+      },
+    );
     expect(exitCode).toBe(5);
     expect(stderr).toContain('no more rows were started: 2 rows failed');
     expect((await runs()).length).toBeLessThanOrEqual(3);
@@ -144,12 +187,25 @@ describe('a batch on the local service', () => {
   test('--json tells how the batch ended', async () => {
     const { env } = await localService();
     const home = homeWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
-    const { stdout, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--json'], {
-      env,
-      home,
+    const { stdout, stderr } = await runBatchCommand(
+      ['hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--json'],
+      {
+        env,
+        home,
+      },
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      rows: 2,
+      succeeded: 1,
+      failed: 1,
+      inDoubt: 0,
+      goingOn: 0,
+      notDone: 0,
     });
-    expect(JSON.parse(stdout)).toEqual({ rows: 2, succeeded: 1, failed: 1, inDoubt: 0, goingOn: 0, notDone: 0 });
-    expect(JSON.parse(stderr.split('\n')[0] ?? '')).toMatchObject({ status: 'USAGE_ERROR', data: { row: 2, line: 3, id: '2' } });
+    expect(JSON.parse(stderr.split('\n')[0] ?? '')).toMatchObject({
+      status: 'USAGE_ERROR',
+      data: { row: 2, line: 3, id: '2' },
+    });
   });
 });
 
@@ -171,7 +227,10 @@ describe('--dry-run', () => {
   test('opens the images of each row', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.csv': 'image\nno.png\nnotes.txt\n', 'notes.txt': 'no picture' });
-    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows.csv', '--dry-run'], { env, home });
+    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows.csv', '--dry-run'], {
+      env,
+      home,
+    });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is no image');
@@ -207,11 +266,23 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl exists already'],
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
     [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
-    [['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'], 'standard input can be read once'],
+    [
+      ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],
+      'standard input can be read once',
+    ],
   ])('%j is refused, exit 2, and leaves no file', async (args, message) => {
     const { env, runs } = service;
-    const home = homeWith({ 'names.csv': NAMES, 'names.txt': NAMES, 'old.jsonl': '', 'twice.csv': 'name,name\na,b\n' });
-    const { exitCode, stderr } = await runBatchCommand(['hello', ...args], { env, home, terminal: { stdout: true } });
+    const home = homeWith({
+      'names.csv': NAMES,
+      'names.txt': NAMES,
+      'old.jsonl': '',
+      'twice.csv': 'name,name\na,b\n',
+    });
+    const { exitCode, stderr } = await runBatchCommand(['hello', ...args], {
+      env,
+      home,
+      terminal: { stdout: true },
+    });
     expect(exitCode).toBe(2);
     expect(stderr).toContain(message);
     expect(existsSync(path.join(home, 'r.jsonl'))).toBe(false);
@@ -221,7 +292,10 @@ describe('wrong use', () => {
   test('a target that is not there is told before any row is run', async () => {
     const { env } = service;
     const home = homeWith({ 'names.csv': NAMES });
-    const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], { env, home });
+    const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], {
+      env,
+      home,
+    });
     expect(exitCode).toBe(4);
   });
 
@@ -238,6 +312,9 @@ describe('wrong use', () => {
 test('a file without rows is a success', async () => {
   const { env } = await localService();
   const home = homeWith({ 'names.csv': 'name\n' });
-  const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], { env, home });
+  const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], {
+    env,
+    home,
+  });
   expect(exitCode).toBe(0);
 });

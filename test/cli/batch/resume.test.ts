@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type BatchResult, homeWith, lastLines, localService, runBatchCommand, type TestService } from './support.ts';
+import {
+  type BatchResult,
+  homeWith,
+  lastLines,
+  localService,
+  runBatchCommand,
+  type TestService,
+} from './support.ts';
 
 const NAMES = 'name\nAda\nBo\nEve\n';
 const DONE = (row: number): string =>
@@ -68,14 +75,19 @@ test('a row whose creation is in doubt runs again only with --retry-unknown', as
 });
 
 test('a row whose creation was told off before a crash is in no doubt', async () => {
-  const { exitCode } = await resume(`${DONE(1)}${CREATING(2)}{"row":2,"id":"2","runStatus":"waiting"}\n${DONE(3)}`);
+  const { exitCode } = await resume(
+    `${DONE(1)}${CREATING(2)}{"row":2,"id":"2","runStatus":"waiting"}\n${DONE(3)}`,
+  );
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
 });
 
 test('a row whose run is known is waited for, not created', async () => {
   const first = homeWith({ 'names.csv': 'name\nZoe\n' });
-  await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], { env: service.env, home: first });
+  await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
+    env: service.env,
+    home: first,
+  });
   const runId = lastLines(first)[0]?.runId;
   const going = `{"row":2,"id":"2","runId":"${runId}","runStatus":"running","outputs":[],"tokens":0,"error":null}\n`;
   const { exitCode, home } = await resume(DONE(1) + CREATING(2) + going + DONE(3));
@@ -114,7 +126,10 @@ test('a torn line after its creation leaves the row in doubt', async () => {
 
 test('a torn line that still names its run is gone on with', async () => {
   const first = homeWith({ 'names.csv': 'name\nZoe\n' });
-  await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], { env: service.env, home: first });
+  await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
+    env: service.env,
+    home: first,
+  });
   const runId = lastLines(first)[0]?.runId;
   const torn = `${CREATING(2)}{"row":2,"id":"2","runId":"${runId}","runSta`;
   const { exitCode, home } = await resume(DONE(1) + DONE(3) + torn);
@@ -149,7 +164,8 @@ test('results of rows that the input does not hold are noticed', async () => {
 });
 
 test('rows are known again by their ids, wherever they stand', async () => {
-  const done = '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
+  const done =
+    '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
   const { exitCode } = await resume(done, [], 'id,name\nada,Ada\nbo,Bo\n');
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
@@ -162,7 +178,16 @@ test('a row that was mended may go by another id', async () => {
 
 test('a second batch on the same file is refused while the first one runs', async () => {
   const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
-  const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '--resume', '-o', 'delaySeconds=1'];
+  const args = [
+    'sandbox',
+    '--from',
+    'rows.jsonl',
+    '--out',
+    'results.jsonl',
+    '--resume',
+    '-o',
+    'delaySeconds=1',
+  ];
   const first = runBatchCommand(args, { env: service.env, home });
   for (;;) {
     if (readOr(path.join(home, 'results.jsonl')).includes('creating')) break;
@@ -191,7 +216,10 @@ test('an output file that could not be fetched is fetched again, its run not cre
   expect(first.exitCode).toBe(5);
   expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
   expect(lastLines(home)[0]?.error).toContain('not all saved');
-  const second = await runBatchCommand([...args.slice(0, -1), 'other', '--resume'], { env: service.env, home });
+  const second = await runBatchCommand([...args.slice(0, -1), 'other', '--resume'], {
+    env: service.env,
+    home,
+  });
   expect(second.exitCode).toBe(0);
   expect(lastLines(home)[0]?.outputs?.[0]?.savedTo).toMatch(/^other/u);
   expect(await created()).toBe(1);

@@ -27,7 +27,15 @@ export interface Line {
 export interface TestService {
   readonly service: Service;
   readonly env: Readonly<Record<string, string>>;
-  runs(): Promise<{ runId: string; runStatus: string }[]>;
+  runs(): Promise<TestRun[]>;
+  /** Resolves once no run goes on any more. */
+  settled(): Promise<void>;
+}
+
+export interface TestRun {
+  readonly runId: string;
+  readonly runStatus: string;
+  readonly outputs: readonly { readonly data: string }[];
 }
 
 /** Closed at the end of the test, or by whatever `atEnd` hands it to. */
@@ -41,15 +49,20 @@ export async function localService(
     await service.close();
     rmSync(dataDir, { recursive: true, force: true });
   });
+  const runs = async (): Promise<TestRun[]> => {
+    const answer = await fetch(`${service.url}/runs?limit=50`, {
+      headers: { authorization: `Bearer ${service.sessionKey}` },
+    });
+    return ((await answer.json()) as { data: { rows: TestRun[] } }).data.rows;
+  };
   return {
     service,
     env: serviceEnv(service.url, service.sessionKey),
-    async runs() {
-      const answer = await fetch(`${service.url}/runs?limit=50`, {
-        headers: { authorization: `Bearer ${service.sessionKey}` },
-      });
-      const { data } = (await answer.json()) as { data: { rows: { runId: string; runStatus: string }[] } };
-      return data.rows;
+    runs,
+    async settled() {
+      while ((await runs()).some(({ runStatus }) => runStatus === 'queued' || runStatus === 'running')) {
+        await new Promise(resolve => setImmediate(resolve));
+      }
     },
   };
 }
@@ -58,17 +71,18 @@ export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, strin
   return { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
 }
 
-/** Sleeps are over at once, but for those as long as the pause between two lines of progress. */
-export function hastyClock(): Clock {
+/** How long the pause between two lines of progress is. */
+const PROGRESS_MS = 10_000;
+
+/** Sleeps are over at once, but for the pause between two lines of progress, and those that `held` holds up. */
+export function hastyClock(held: (ms: number) => Promise<unknown> | undefined = () => undefined): Clock {
   let now = TEST_NOW;
   return {
     now: () => now,
     random: () => 0.5,
     async sleep(ms, signal) {
       signal?.throwIfAborted();
-      if (ms >= 10_000) {
-        await untilAborted(signal);
-      }
+      await (ms === PROGRESS_MS ? untilAborted(signal) : held(ms));
       await new Promise(resolve => setImmediate(resolve));
       signal?.throwIfAborted();
       now += ms;

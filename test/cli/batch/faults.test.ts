@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Clock } from '../../../src/cli/context.ts';
+import {
+  type Call,
+  type Exchange,
+  failure,
+  type PlainAnswer,
+  type ScriptedAnswer,
+  type ScriptedService,
+  scriptedServiceOf,
+  success,
+} from '../../support/scripted-service.ts';
+import {
+  type BatchResult,
+  hastyClock,
+  homeWith,
+  lastLines,
+  resultLines,
+  runBatchCommand,
+  serviceEnv,
+} from './support.ts';
+
+const HOUR_MS = 3_600_000;
+const VERSION = randomUUID();
+const TOO_MANY = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
+
+const version: Exchange = {
+  expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
+  answer: success({
+    promptVersionId: VERSION,
+    promptId: randomUUID(),
+    title: 't',
+    publishedAt: '',
+    config: {},
+  }),
+};
+const noRuns: Exchange = {
+  expect: { method: 'GET', path: '/runs' },
+  answer: success({ rows: [], hasMore: false }),
+  times: 'any',
+};
+
+function nameOf(call: Call): string {
+  return (call.body as { inputs: { textInputs: { name: string } } }).inputs.textInputs.name;
+}
+
+function creation(name: string, answer: ScriptedAnswer, times?: number): Exchange {
+  return {
+    expect: {
+      method: 'POST',
+      path: '/runs',
+      body: body => nameOf({ body } as Call) === name,
+    },
+    answer,
+    ...(times !== undefined && { times }),
+  };
+}
+
+function succeeded(runId: string = randomUUID()): PlainAnswer {
+  return success({ runId, outputs: [], runStatus: 'succeeded', tokens: 1 });
+}
+
+async function batchAgainst(
+  script: readonly Exchange[],
+  {
+    rows = 'name\nAda\nBo\n',
+    flags = [],
+    clock = hastyClock(),
+  }: { rows?: string; flags?: readonly string[]; clock?: Clock } = {},
+): Promise<BatchResult & { home: string; service: ScriptedService }> {
+  const service = await scriptedServiceOf([version, ...script], { ordered: false });
+  onTestFinished(() => service.close());
+  const home = homeWith({ 'names.csv': rows });
+  const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
+  const result = await runBatchCommand(args, { env: serviceEnv(service.baseUrl), home, clock });
+  return { ...result, home, service };
+}
+
+const statuses = (home: string): string[] => resultLines(home).map(({ runStatus }) => runStatus);
+
+describe('too many requests', () => {
+  test('a creation that was told off is sent again, and said to wait meanwhile', async () => {
+    const { exitCode, home, service } = await batchAgainst([
+      creation('Ada', TOO_MANY, 2),
+      creation('Ada', succeeded()),
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(0);
+    service.verify();
+    expect(statuses(home)).toEqual([
+      'creating',
+      'waiting',
+      'creating',
+      'waiting',
+      'creating',
+      'succeeded',
+      'creating',
+      'succeeded',
+    ]);
+  });
+
+  test('it fails its row only after many tries', async () => {
+    const { exitCode, home, service } = await batchAgainst([
+      creation('Ada', TOO_MANY, 10),
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    service.verify();
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'failed', runId: null }, { runStatus: 'succeeded' }]);
+    expect(lastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
+  });
+
+  test('a service that asks to come back much later ends the batch, resumable without a flag', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
+    const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain('no more rows were started: the service asks to come back later');
+    expect(statuses(home)).toEqual(['creating', 'waiting']);
+  });
+});
+
+describe('a creation without an answer', () => {
+  test('is in doubt, never sent again, and the other rows go on', async () => {
+    const { exitCode, home, stderr, service } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      noRuns,
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    service.verify();
+    expect(lastLines(home)).toMatchObject([
+      { runStatus: 'unknown', runId: null },
+      { runStatus: 'succeeded' },
+    ]);
+    expect(stderr).toContain('1 in doubt');
+    expect(stderr).toContain('--retry-unknown');
+  });
+
+  test('goes on with the one run that fits', async () => {
+    const runId = randomUUID();
+    const row = {
+      runId,
+      promptVersionId: VERSION,
+      outputs: [],
+      runStatus: 'running',
+      credits: null,
+      runName: '',
+    };
+    const { exitCode, home } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      {
+        expect: { method: 'GET', path: '/runs' },
+        answer: () => success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
+        times: 'any',
+      },
+      { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(0);
+    expect(resultLines(home).slice(0, 3)).toMatchObject([
+      { runStatus: 'creating' },
+      { runStatus: 'running', runId },
+      { runStatus: 'succeeded', runId },
+    ]);
+  });
+
+  test('a fault of the service itself leaves doubt as well', async () => {
+    const { exitCode, home } = await batchAgainst([
+      creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')),
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'unknown' });
+  });
+});
+
+test('what the service refuses fails its row, the others go on', async () => {
+  const { exitCode, home, stderr } = await batchAgainst([
+    creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that')),
+    creation('Bo', succeeded()),
+  ]);
+  expect(exitCode).toBe(5);
+  expect(stderr).toContain('error: names.csv line 2 (row 1): not like that (VALIDATION_ERROR)');
+  expect(lastLines(home)[0]).toMatchObject({
+    runStatus: 'failed',
+    error: 'not like that (VALIDATION_ERROR)',
+  });
+});
+
+test('a key that is refused ends the batch; rows without a run go on without a flag later', async () => {
+  const { exitCode, home, stderr, service } = await batchAgainst(
+    [creation('Ada', succeeded()), creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you'))],
+    { rows: 'name\nAda\nBo\nEve\n' },
+  );
+  expect(exitCode).toBe(5);
+  service.verify();
+  expect(stderr).toContain('the key is not accepted');
+  expect(statuses(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
+});
+
+test('ten rows in a row that meet a fault of the service end the batch', async () => {
+  const { exitCode, home, stderr } = await batchAgainst(
+    [creation('Ada', failure(402, 'PAYMENT_REQUIRED_ERROR', 'no credits'), 100)],
+    { rows: `name\n${'Ada\n'.repeat(100)}` },
+  );
+  expect(exitCode).toBe(5);
+  expect(stderr).toContain('10 rows in a row met a fault that is not theirs');
+  expect(lastLines(home)).toHaveLength(10);
+});
+
+test('a run that is not waited for any longer keeps its id', async () => {
+  const runId = randomUUID();
+  let tellPolled = (): void => {};
+  const polled = new Promise<void>(resolve => {
+    tellPolled = resolve;
+  });
+  const { exitCode, home } = await batchAgainst(
+    [
+      creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
+      {
+        expect: { path: `/runs/${runId}` },
+        answer: () => {
+          tellPolled();
+          return success({ runId, outputs: [], runStatus: 'running', tokens: 0 });
+        },
+        times: 'any',
+      },
+    ],
+    {
+      rows: 'name\nAda\n',
+      flags: ['--timeout', '1h'],
+      clock: hastyClock(ms => (ms === HOUR_MS ? polled : undefined)),
+    },
+  );
+  expect(exitCode).toBe(5);
+  expect(lastLines(home)[0]).toMatchObject({ runId, runStatus: 'running' });
+  expect(lastLines(home)[0]?.error).toContain('WAIT_TIMEOUT');
+});
+
+test('the creation is announced on disk before the service can know of it', async () => {
+  let seen: string[] = [];
+  const home = homeWith({ 'names.csv': 'name\nAda\n' });
+  const service = await scriptedServiceOf([
+    version,
+    creation('Ada', () => {
+      seen = statuses(home);
+      return succeeded();
+    }),
+  ]);
+  onTestFinished(() => service.close());
+  await runBatchCommand([VERSION, '--from', 'names.csv', '--out', 'results.jsonl'], {
+    env: serviceEnv(service.baseUrl),
+    home,
+  });
+  expect(seen).toEqual(['creating']);
+});
+
+test('the config is read once for all rows', async () => {
+  const { service } = await batchAgainst([creation('Ada', succeeded()), creation('Bo', succeeded())]);
+  expect(service.calls.filter(({ method }) => method === 'GET')).toHaveLength(1);
+});
+
+test('an id that is a prompt’s runs its latest version', async () => {
+  const promptId = randomUUID();
+  const service = await scriptedServiceOf([
+    { expect: { path: `/prompt-versions/${promptId}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },
+    {
+      expect: { path: `/prompts/${promptId}` },
+      answer: success({ promptVersionId: VERSION, promptId, title: 't', publishedAt: '', config: {} }),
+    },
+    {
+      expect: {
+        method: 'POST',
+        body: body => (body as { promptVersionId: string }).promptVersionId === VERSION,
+      },
+      answer: succeeded(),
+    },
+  ]);
+  onTestFinished(() => service.close());
+  const home = homeWith({ 'names.csv': 'name\nAda\n' });
+  const args = [promptId, '--from', 'names.csv', '--out', 'results.jsonl'];
+  const { exitCode, stderr } = await runBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(`${promptId} is a prompt`);
+  service.verify();
+});

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { type ScriptedService, scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import {
+  homeWith,
+  lastLines,
+  localService,
+  runBatchCommand,
+  serviceEnv,
+  startBatchCommand,
+} from './support.ts';
+
+const VERSION = randomUUID();
+
+/** A service that answers creations when it is told to. */
+async function holdingService(): Promise<{
+  service: ScriptedService;
+  held: (() => void)[];
+  until(n: number): Promise<void>;
+}> {
+  const held: (() => void)[] = [];
+  const service = await scriptedServiceOf(
+    [
+      {
+        expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
+        answer: success({
+          promptVersionId: VERSION,
+          promptId: VERSION,
+          title: 't',
+          publishedAt: '',
+          config: {},
+        }),
+        times: 'any',
+      },
+      {
+        expect: { method: 'POST' },
+        times: 'any',
+        answer: async () => {
+          await new Promise<void>(resolve => held.push(resolve));
+          return success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 });
+        },
+      },
+    ],
+    { ordered: false },
+  );
+  onTestFinished(() => service.close());
+  const until = async (count: number): Promise<void> => {
+    while (held.length < count) {
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  };
+  return { service, held, until };
+}
+
+const ROWS = `name\n${'Ada\n'.repeat(6)}`;
+const ARGS = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '2'];
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('the first %s lets what runs finish and starts no more, exit %i', async (signal, exitCode) => {
+  const { service, held, until } = await holdingService();
+  const home = homeWith({ 'names.csv': ROWS });
+  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
+  await until(2);
+  running.raise(signal);
+  expect(running.stderr()).toContain('2 that run are left to finish, Ctrl-C again drops them');
+  for (const answer of held) answer();
+  expect(await running.ended).toBe(exitCode);
+  expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
+  expect(running.stderr()).toContain('--resume');
+  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
+  expect(held).toHaveLength(2);
+});
+
+test('the second Ctrl-C drops what runs; going on creates none of it twice', async () => {
+  const { service, held, until } = await holdingService();
+  const env = serviceEnv(service.baseUrl);
+  const home = homeWith({ 'names.csv': ROWS });
+  const running = startBatchCommand(ARGS, { env, home });
+  await until(2);
+  running.raise('SIGINT');
+  running.raise('SIGINT');
+  expect(await running.ended).toBe(130);
+  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['creating', 'creating']);
+  const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
+  for (let count = 4; count <= 6; count += 2) {
+    await until(count);
+    for (const answer of held) answer();
+  }
+  expect(await resumed.ended).toBe(5);
+  expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
+  expect(held).toHaveLength(6);
+});
+
+test('rows that are awaited on standard input are not waited for after Ctrl-C', async () => {
+  const { service, held, until } = await holdingService();
+  const stdin = new Readable({ read() {} });
+  stdin.push('{"name":"Ada"}\n');
+  const running = startBatchCommand([VERSION, '--from', '-', '--format', 'jsonl'], {
+    env: serviceEnv(service.baseUrl),
+    stdin,
+  });
+  await until(1);
+  held[0]?.();
+  while (!running.stdout().includes('succeeded')) {
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  running.raise('SIGINT');
+  expect(await running.ended).toBe(130);
+});
+
+test('rows from standard input run as they come', async () => {
+  const { env } = await localService();
+  const stdin = new Readable({ read() {} });
+  const running = startBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], { env, stdin });
+  for (const name of ['Ada', 'Bo']) {
+    stdin.push(`{"name":"${name}"}\n`);
+    while (!running.stdout().includes(name)) {
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+  stdin.push(null);
+  expect(await running.ended).toBe(0);
+});
+
+test('a reader of the results that goes ends the batch quietly', async () => {
+  const { env, runs } = await localService();
+  const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+  const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
+  const { stderr } = await runBatchCommand(args, { env, home, readerTakes: 10 });
+  expect(stderr).not.toContain('error');
+  expect((await runs()).length).toBeLessThan(5);
+});
+
+test('creations open at a time are as many as were asked for, polled ones not counted', async () => {
+  const { service, held, until } = await holdingService();
+  const home = homeWith({ 'names.csv': ROWS });
+  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
+  await until(2);
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(resolve => setImmediate(resolve));
+  expect(held).toHaveLength(2);
+  held[0]?.();
+  await until(3);
+  for (const at of [1, 2]) held[at]?.();
+  await until(5);
+  for (const at of [3, 4]) held[at]?.();
+  await until(6);
+  held[5]?.();
+  expect(await running.ended).toBe(0);
+  expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8').split('\n')).toHaveLength(13);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { barText } from '../../../src/cli/batch/progress-bar.ts';
+import { durationText, progressText, rateText } from '../../../src/cli/batch/progress-text.ts';
+import { startProgress } from '../../../src/cli/batch/progress.ts';
+import { Tally } from '../../../src/cli/batch/tally.ts';
+import { testContext, type TestContext } from '../../support/context.ts';
+import { HandClock, settled } from './support.ts';
+
+function tallyOf(
+  total: number | undefined,
+  now: Partial<Tally['now']>,
+  before: Partial<Tally['now']> = {},
+): Tally {
+  const tally = new Tally(total);
+  Object.assign(tally.now, now);
+  Object.assign(tally.before, before);
+  return tally;
+}
+
+describe('how far a batch is', () => {
+  test('done, failed, rate and time left', () => {
+    const tally = tallyOf(100, { succeeded: 18, failed: 2 }, { succeeded: 30 });
+    expect(progressText(tally, 10_000)).toBe('50 of 100 done, 2 failed, 2.0/s, 25s left');
+  });
+
+  test('nothing is made up before the first row has ended', () => {
+    expect(progressText(tallyOf(100, {}), 0)).toBe('0 of 100 done, 0 failed');
+  });
+
+  test('how many there are may not be known', () => {
+    expect(progressText(tallyOf(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
+  });
+
+  test('rates and times in words', () => {
+    expect([rateText(25.4), rateText(1.24), rateText(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
+    expect([durationText(45_400), durationText(125_000), durationText(11_400_000)]).toEqual([
+      '45s',
+      '2m 05s',
+      '3h 10m',
+    ]);
+  });
+
+  test('a bar as wide as the terminal lets it be', () => {
+    const tally = tallyOf(4, { succeeded: 1 });
+    expect(barText(tally, 1000, 80)).toBe('█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3s left');
+    expect(barText(tally, 1000, 30)).toBe('1 of 4 done, 0 failed, 1.0/s,');
+  });
+});
+
+describe('what is shown meanwhile', () => {
+  async function shown(
+    options: Parameters<typeof testContext>[0],
+    during: (clock: HandClock, tally: Tally, test: TestContext) => Promise<void>,
+  ): Promise<string> {
+    const clock = new HandClock();
+    const context = await testContext({ ...options, clock });
+    const tally = tallyOf(4, { succeeded: 1 });
+    const progress = await startProgress(context.ctx, tally);
+    await during(clock, tally, context);
+    await progress.stop();
+    return context.stderr();
+  }
+
+  test('off a terminal a line every ten seconds', async () => {
+    const text = await shown({}, async (clock, tally) => {
+      await clock.pass(9999);
+      tally.now.succeeded += 1;
+      await clock.pass(10_001);
+    });
+    expect(text).toBe('2 of 4 done, 0 failed, 12/min, 10s left\n2 of 4 done, 0 failed, 6.0/min, 20s left\n');
+  });
+
+  test('on a terminal a bar, which makes room for lines and is gone at the end', async () => {
+    const text = await shown({ terminal: { stderr: true } }, async (clock, _, { ctx }) => {
+      await clock.pass(200);
+      ctx.io.error('a line');
+      await clock.pass(200);
+    });
+    expect(text.split('a line')[0]).toMatch(/1 of 4 done.*\u001B\[K\r\u001B\[2K$/u);
+    expect(text).toMatch(/\r\u001B\[2K$/u);
+  });
+
+  test.each([
+    ['--no-spinner', { globals: { spinner: false } }],
+    ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }],
+  ])('lines instead of a bar with %s', async (_, options) => {
+    const text = await shown({ terminal: { stderr: true }, ...options }, clock => clock.pass(10_000));
+    expect(text).toBe('1 of 4 done, 0 failed, 6.0/min, 30s left\n');
+  });
+
+  test('nothing with --quiet', async () => {
+    const text = await shown({ terminal: { stderr: true }, globals: { quiet: true } }, async clock => {
+      await clock.pass(60_000);
+      await settled();
+    });
+    expect(text).toBe('');
+  });
+});
