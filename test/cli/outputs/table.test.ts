@@ -1,5 +1,5 @@
 import stringWidth from 'fast-string-width';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Cell, type Column, plainRows, terminalTable } from '../../../src/cli/outputs/table.ts';
 import { testContext } from '../../support/context.ts';

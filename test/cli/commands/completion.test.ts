@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runInProcess } from '../../../support/context.ts';
+import { runInProcess } from '../../support/context.ts';
 
-const FOLDER = path.resolve(import.meta.dirname, '../../../../completions');
+const FOLDER = path.resolve(import.meta.dirname, '../../../completions');
 const FILES = {
   bash: 'promptrun.bash',
   zsh: '_promptrun',

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { against } from '../../support/one-command.ts';
+import { type Exchange, failure, success } from '../../support/scripted-service.ts';
+
+const OWNER = { username: 'ada', displayName: 'Ada Lovelace', userFlags: 3, since: 1843 };
+
+function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): Exchange[] {
+  return [
+    { expect: { method: 'GET', path: '/me' }, answer: success(owner) },
+    { expect: { method: 'GET', path: '/me/credits' }, answer: success(credits) },
+  ];
+}
+
+describe('account', () => {
+  it('shows whose the key is and what is left, in two requests', async () => {
+    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
+    const { stdout } = await against(script(), ['account'], terminal);
+    expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
+    const nobody = await against(
+      script({ username: null, displayName: null, userFlags: 0 }),
+      ['account'],
+      terminal,
+    );
+    expect(nobody.stdout).toBe('User     without a name\nCredits  12.5\n');
+  });
+
+  it('gives programs lines and JSON with every field', async () => {
+    const { stdout } = await against(script(), ['account'], { ordered: false });
+    expect(stdout).toBe(
+      'username\tada\ndisplayName\tAda Lovelace\nuserFlags\t3\nsince\t1843\ncredits\t12.5\n',
+    );
+    const json = await against(script(), ['account', '--json'], { ordered: false });
+    expect(JSON.parse(json.stdout)).toEqual({ ...OWNER, credits: 12.5 });
+  });
+
+  it('lets no name drive the terminal', async () => {
+    const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
+    const owner = { username: 'a\u001b[2J\nb', displayName: null, userFlags: 0 };
+    expect((await against(script(owner), ['account'], terminal)).stdout).toContain('Name     a^[[2J b\n');
+  });
+
+  it('tells of a lapsed plan', async () => {
+    const lapsed = failure(402, 'PAYMENT_REQUIRED_ERROR', 'the plan has lapsed');
+    const { stderr, exitCode } = await against([{ answer: lapsed, times: 'any' }], ['account'], {
+      ordered: false,
+    });
+    expect(stderr).toContain('error: the plan has lapsed (PAYMENT_REQUIRED_ERROR)');
+    expect(exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../support/context.ts';
+import { against } from '../../support/one-command.ts';
+import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
+
+const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const RUN = '9d9e5f04-92b8-4f0a-a3ac-2a24c0a1e2f3';
+const ENDED = { runId: RUN, outputs: [], runStatus: 'succeeded', tokens: 1 };
+
+function get(pathname: string, query: Record<string, string | null> = {}): Exchange {
+  return { expect: { method: 'GET', path: pathname, query }, answer: success({ n: 1 }) };
+}
+
+function journalOf(home: string): string {
+  return readFileSync(path.join(home, 'state/journal.jsonl'), 'utf8');
+}
+
+describe('the answer', () => {
+  it('is printed as it came, to the byte', async () => {
+    const body = '{ "status" : "SUCCESS",\n  "data": {"big": 12345678901234567890} }';
+    const { stdout, exitCode } = await against([{ answer: { body } }], ['api', 'GET', '/anything']);
+    expect(stdout).toBe(`${body}\n`);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    [400, 'BAD_REQUEST_ERROR', 2],
+    [401, 'UNAUTHORIZED_ERROR', 3],
+    [402, 'PAYMENT_REQUIRED_ERROR', 3],
+    [404, 'NOT_FOUND_ERROR', 4],
+    [410, 'GONE_ERROR', 4],
+    [422, 'VALIDATION_ERROR', 2],
+    [418, 'TEAPOT_ERROR', 1],
+  ])('of HTTP %d %s is printed too and ends it with %d', async (status, code, exit) => {
+    const answer = failure(status, code, 'no', { field: 'x' });
+    const { stdout, stderr, exitCode } = await against([{ answer }], ['api', 'get', '/x']);
+    expect(JSON.parse(stdout)).toEqual({ status: code, message: 'no', data: { field: 'x' } });
+    expect(stderr).toMatch(new RegExp(`^error: no \\(${code}\\)\n`, 'u'));
+    expect(exitCode).toBe(exit);
+  });
+
+  it('that is no envelope is a fault', async () => {
+    const { stdout, exitCode } = await against([{ answer: html(200) }], ['api', 'GET', '/x']);
+    expect([stdout, exitCode]).toEqual(['', 1]);
+  });
+
+  it('comes with its status and headers with --include', async () => {
+    const { stdout } = await against(
+      [{ answer: success(1, { 'x-a': 'b' }) }],
+      ['api', 'GET', '/x', '--include'],
+    );
+    expect(stdout).toMatch(/^HTTP\/1\.1 200\n(?:[^\n]+\n)*x-a: b\n(?:[^\n]+\n)*\n\{"status"/u);
+  });
+
+  it('is filtered whole by --query', async () => {
+    expect((await against([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout).toBe('1\n');
+  });
+
+  it('drives no terminal', async () => {
+    const answer = success('\u009b2J');
+    const { stdout } = await against([{ answer }], ['api', 'GET', '/x'], { terminal: { stdout: true } });
+    expect(stdout).not.toContain('\u009b');
+  });
+});
+
+describe('the path', () => {
+  it.each(['runs', '/runs', '/v1/runs', 'v1/runs'])('may be written %s', async written => {
+    await against([get('/runs')], ['api', 'GET', written]);
+  });
+
+  it('may hold a query, to which fields are added', async () => {
+    const args = ['api', 'GET', '/runs?limit=5', '-f', 'status=failed', '--field', 'x=a b&c=d'];
+    await against([get('/runs', { limit: '5', status: 'failed', x: 'a b&c=d' })], args);
+  });
+
+  it('may be a whole URL below the base URL', async () => {
+    await against([get('/runs')], baseUrl => ['api', 'GET', `${baseUrl}/runs`]);
+    const { stderr, exitCode } = await against([], ['api', 'GET', 'https://evil.example/v1/runs']);
+    expect(stderr).toContain('is not below http://127.0.0.1');
+    expect(exitCode).toBe(2);
+  });
+
+  it.each([
+    'http://127.0.0.1.evil.example/v1/runs',
+    '//evil.example/runs',
+    '/../admin',
+    '/runs/%2e%2e/%2e%2e/admin',
+    '/runs/.%2E/x',
+    '\\\\evil.example\\x',
+    '/runs#part',
+    '/.\n./x',
+    'file:///etc/passwd',
+  ])('never leads elsewhere: %j', async given => {
+    expect((await against([], ['api', 'GET', given])).exitCode).toBe(2);
+  });
+
+  it('is encoded where it must be', async () => {
+    await against([get('/prompts/%C3%BC%20x')], ['api', 'GET', '/prompts/ü x']);
+  });
+});
+
+describe('the body', () => {
+  it('is made of fields, nested ones too', async () => {
+    const body = { a: '1', b: { c: '2', d: { e: '=3' } } };
+    const fields = ['-f', 'a=1', '-f', 'b[c]=2', '-f', 'b[d][e]==3'];
+    await against(
+      [{ expect: { method: 'POST', path: '/x', body }, answer: success(1) }],
+      ['api', 'POST', '/x', ...fields],
+    );
+  });
+
+  it('has a field called __proto__ like any other', async () => {
+    const body = (sent: unknown): boolean => JSON.stringify(sent) === '{"__proto__":{"x":"1"}}';
+    await against([{ expect: { body }, answer: success(1) }], ['api', 'PUT', '/x', '-f', '__proto__[x]=1']);
+  });
+
+  it('is a file, or standard input, byte for byte', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'body.json'), '{ "a":\n1 }');
+    const fits = (call: { bytes: Buffer }): ReturnType<typeof success> =>
+      success(call.bytes.toString('utf8'));
+    const file = await against([{ answer: fits }], ['api', 'POST', '/x', '--input', 'body.json'], { home });
+    expect(file.stdout).toContain(String.raw`{ \"a\":\n1 }`);
+    const stdin = await against([{ answer: fits }], ['api', 'PATCH', '/x', '--input', '-'], {
+      stdin: 'no JSON',
+    });
+    expect(stdin.stdout).toContain('no JSON');
+  });
+
+  it.each([
+    [['GET', '/x', '--input', 'body.json']],
+    [['POST', '/x', '--input', '-', '-f', 'a=1']],
+    [['POST', '/x', '--input', 'missing.json']],
+    [['POST', '/x', '-f', 'no pair']],
+    [['POST', '/x', '-f', 'a=1', '-f', 'a=2']],
+    [['POST', '/x', '-f', 'a[=1']],
+    [['POST', '/x', '--paginate']],
+    [['FETCH', '/x']],
+  ])('is refused before anything is sent: %j', async args => {
+    expect((await against([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(2);
+  });
+});
+
+describe('--paginate', () => {
+  const rows = (...ids: string[]): { runId: string }[] => ids.map(runId => ({ runId }));
+  const page = (query: Record<string, string | null>, ids: string[], hasMore: boolean): Exchange => ({
+    expect: { path: '/runs', query },
+    answer: success({ rows: rows(...ids), hasMore }),
+  });
+
+  it('prints one envelope a page, to the end', async () => {
+    const { stdout } = await against(
+      [
+        page({ limit: '2', startingAfter: null }, ['a', 'b'], true),
+        page({ limit: '2', startingAfter: 'b' }, ['c'], false),
+      ],
+      ['api', 'GET', '/runs', '-f', 'limit=2', '--paginate'],
+    );
+    const pages = stdout.trimEnd().split('\n');
+    expect(pages.map(text => (JSON.parse(text) as { status: string }).status)).toEqual([
+      'SUCCESS',
+      'SUCCESS',
+    ]);
+  });
+
+  it('goes backwards where it began backwards', async () => {
+    await against(
+      [page({ endingBefore: 'z' }, ['x', 'y'], true), page({ endingBefore: 'x' }, ['w'], false)],
+      ['api', 'GET', '/runs?endingBefore=z', '--paginate'],
+    );
+  });
+
+  it('stops at a list that does not go on, at an error, and when the reader goes', async () => {
+    const again = page({}, ['a'], true);
+    await against([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
+    const error: Exchange = { answer: failure(404, 'NOT_FOUND_ERROR', 'gone') };
+    expect((await against([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode).toBe(4);
+    expect((await against([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 })).exitCode).toBe(
+      0,
+    );
+  });
+});
+
+describe('a creation', () => {
+  const create = ['api', 'POST', '/runs', '-f', `promptVersionId=${VERSION}`];
+
+  it('is written to the journal, with its run', async () => {
+    const script = [{ expect: { method: 'POST', path: '/runs' }, answer: success(ENDED) }];
+    const { home } = await against(script, create);
+    const lines = journalOf(home)
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as object);
+    expect(lines).toEqual([
+      expect.objectContaining({ promptVersionId: VERSION }),
+      expect.objectContaining({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' }),
+    ]);
+  });
+
+  it('that goes on is told with its run', async () => {
+    const answer = failure(504, 'GATEWAY_TIMEOUT_ERROR', 'not finished', { runId: RUN });
+    const { stdout, home, exitCode } = await against([{ answer }], create);
+    expect(stdout).toContain(RUN);
+    expect(journalOf(home)).toContain(`"outcome":"created","runId":"${RUN}"`);
+    expect(exitCode).not.toBe(0);
+  });
+
+  it('is never sent twice, and the runs it may have made are named', async () => {
+    const row = {
+      ...ENDED,
+      promptVersionId: VERSION,
+      createdAt: new Date(Date.now() + 1000).toISOString(),
+      runName: '',
+      credits: 1,
+    };
+    const script: Exchange[] = [
+      { expect: { method: 'POST' }, answer: 'reset-after-body' },
+      {
+        expect: { method: 'GET', path: '/runs' },
+        answer: success({ rows: [row], hasMore: false }),
+        times: 'any',
+      },
+    ];
+    const { stderr, exitCode, service, home } = await against(script, create);
+    expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(stderr).toContain(RUN);
+    expect(journalOf(home)).toContain(RUN);
+    expect(exitCode).toBe(1);
+  });
+
+  it('that was refused made no run', async () => {
+    const { home } = await against([{ answer: failure(422, 'VALIDATION_ERROR', 'no') }], create);
+    expect(journalOf(home)).toContain('"outcome":"refused"');
+  });
+});

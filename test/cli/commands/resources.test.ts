@@ -1,0 +1,221 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import { against } from '../../support/one-command.ts';
+import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
+
+const MODELS = [
+  { model: 'echo', modality: 'text', availableRunOptions: [] },
+  {
+    model: 'card',
+    modality: 'image',
+    availableRunOptions: [
+      { key: 'quality', options: ['low', 'high'] },
+      { key: 'size', options: ['1x1'] },
+    ],
+    priceHint: { kept: true },
+  },
+];
+const ACTION = { 'action-require': 'refresh' };
+
+function resources(hash: string, headers: Record<string, string> = {}): Exchange {
+  return {
+    expect: { path: '/resources' },
+    answer: success({ hash, resources: { models: MODELS } }, headers),
+  };
+}
+
+describe('resources list', () => {
+  it('shows models and their run options', async () => {
+    const { stdout } = await against([resources('h1')], ['resources', 'list']);
+    expect(stdout).toBe('echo\ttext\t\ncard\timage\tquality=low,high size=1x1\n');
+    const table = await against([resources('h1')], ['models'], {
+      terminal: { stdout: true },
+      env: { NO_COLOR: '1' },
+    });
+    expect(table.stdout).toBe(
+      'MODEL  MODALITY  RUN OPTIONS\necho   text\ncard   image     quality=low,high size=1x1\n',
+    );
+  });
+
+  it('gives JSON as it came', async () => {
+    const { stdout } = await against([resources('h1')], ['models', '--json']);
+    expect(JSON.parse(stdout)).toEqual(MODELS);
+  });
+
+  it('chooses by modality and by model', async () => {
+    const query = ['--query', '[].model'];
+    expect((await against([resources('h')], ['models', '--modality', 'image', ...query])).stdout).toContain(
+      'card',
+    );
+    expect((await against([resources('h')], ['models', '--model', 'echo', ...query])).stdout).toContain(
+      'echo',
+    );
+    expect(await against([resources('h')], ['models', '--model', 'none'])).toMatchObject({
+      stdout: '',
+      exitCode: 0,
+    });
+  });
+
+  it('refuses a modality there is not, before anything is sent', async () => {
+    const { stderr, exitCode } = await against([], ['models', '--modality', 'imge']);
+    expect(stderr).toContain('did you mean image?');
+    expect(exitCode).toBe(2);
+  });
+
+  it('asks each time, but shows what is held with --cached', async () => {
+    const home = temporaryDirectory();
+    const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' };
+    const first = await against([resources('h1'), resources('h1')], ['models'], { home }).catch(
+      () => undefined,
+    );
+    expect(first).toBeUndefined(); // the second exchange is not used: one request only
+    const { stdout, exitCode } = await runInProcess(['models', '--cached'], {
+      home,
+      env: { ...env, PROMPTRUN_API_KEY: 'k' },
+    });
+    expect([stdout(), exitCode]).toEqual(['', 4]);
+  });
+
+  it('says with exit 4 that nothing is held', async () => {
+    const { stderr, exitCode } = await against([], ['resources', 'list', '--cached']);
+    expect(stderr).toMatch(/^error: no models are held/u);
+    expect(exitCode).toBe(4);
+  });
+
+  it('starts no service for what is held', async () => {
+    const { stderr, exitCode, home } = await runInProcess(['models', '--cached']);
+    expect(stderr()).toContain('no models are held');
+    expect(exitCode).toBe(4);
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+describe('resources refresh and status', () => {
+  it('renew, then tell hash, age and place', async () => {
+    const service = [resources('h1')];
+    const { home, stdout, service: scripted } = await against(service, ['resources', 'refresh']);
+    expect(stdout).toBe('h1\t2\n');
+    const env = { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'key', NO_COLOR: '1' };
+    const clock = { now: () => TEST_NOW + 3 * 3600_000 };
+    const status = await runInProcess(['resources', 'status'], {
+      home,
+      env,
+      clock,
+      terminal: { stdout: true },
+    });
+    expect(status.stdout()).toBe(
+      [
+        `Service  ${scripted.baseUrl}`,
+        'Hash     h1',
+        'Models   2, fetched 3 hours ago',
+        `File     ${home}/config/resources.json`,
+        '',
+      ].join('\n'),
+    );
+    const json = await runInProcess(['resources', 'status', '--json'], { home, env });
+    expect(JSON.parse(json.stdout())).toMatchObject({
+      hash: 'h1',
+      models: 2,
+      fetchedAt: new Date(TEST_NOW).toISOString(),
+    });
+    const other = await runInProcess(['resources', 'status', '--query', 'hash'], {
+      home,
+      env: { ...env, PROMPTRUN_API_KEY: 'other' },
+    });
+    expect(other.stdout()).toBe('null\n');
+  });
+
+  it('give the whole answer as JSON', async () => {
+    const { stdout } = await against([resources('h1')], ['resources', 'refresh', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ hash: 'h1', resources: { models: MODELS } });
+  });
+});
+
+describe('the hash that is held', () => {
+  const me = (headers: Record<string, string> = {}, hash: string | null = null): Exchange[] => [
+    {
+      expect: { path: '/me', headers: { 'cli-agent': hash } },
+      answer: success({ username: 'ada', displayName: null, userFlags: 0 }, headers),
+    },
+    {
+      expect: { path: '/me/credits', headers: { 'cli-agent': hash } },
+      answer: success({ credits: 5 }, headers),
+    },
+  ];
+
+  it('is sent with every request from then on', async () => {
+    const script = [resources('h1'), ...me({}, 'h1')];
+    const home = temporaryDirectory();
+    const { scriptedServiceOf } = await import('../../support/scripted-service.ts');
+    const service = await scriptedServiceOf(script, { ordered: false });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
+    await runInProcess(['resources', 'refresh'], { home, env });
+    await runInProcess(['account'], { home, env });
+    await service.close();
+    service.verify();
+  });
+
+  it('is renewed once, after the result is out, however often the service asks', async () => {
+    let shown = '';
+    const script = [
+      ...me(ACTION),
+      {
+        expect: { path: '/resources' },
+        answer: () => {
+          shown = running.stdout();
+          return success({ hash: 'h2', resources: { models: MODELS } }, ACTION);
+        },
+      },
+    ];
+    const { scriptedServiceOf } = await import('../../support/scripted-service.ts');
+    const { startInProcess } = await import('../../support/context.ts');
+    const service = await scriptedServiceOf(script, { ordered: false });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
+    const running = startInProcess(['account', '--query', 'credits'], { env });
+    expect(await running.ended).toBe(0);
+    expect(shown).toBe('5\n');
+    const status = await runInProcess(['resources', 'status', '--query', 'hash'], {
+      env,
+      home: running.home,
+    });
+    expect(status.stdout()).toBe('h2\n');
+    await service.close();
+    service.verify();
+  });
+
+  it.each([
+    ['a fault of the service', failure(500, 'SERVER_ERROR', 'broken')],
+    ['a page of an intermediary', html(502)],
+    ['nonsense', success({ hash: 7 })],
+    ['no answer', 'reset-after-body' as const],
+  ])('may fail to be renewed by %s: one try, no word, no fault', async (_, answer) => {
+    const script = [...me(ACTION), { expect: { path: '/resources' }, answer }];
+    const { stdout, stderr, exitCode } = await against(script, ['account', '--query', 'credits'], {
+      ordered: false,
+    });
+    expect([stdout, stderr, exitCode]).toEqual(['5\n', '', 0]);
+  });
+
+  it('tells under --debug that it could not be renewed', async () => {
+    const script = [
+      ...me(ACTION),
+      { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'broken') },
+    ];
+    const { stderr } = await against(script, ['account', '--debug'], { ordered: false });
+    expect(stderr).toContain('debug: models could not be refreshed');
+  });
+
+  it('keeps the exit code of a command that failed', async () => {
+    const script = [
+      { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no', null, ACTION) },
+      resources('h2'),
+    ];
+    expect((await against(script, ['runs', 'list'])).exitCode).toBe(2);
+  });
+
+  it('needs no second fetch after the command fetched by itself', async () => {
+    await against([resources('h1', ACTION)], ['resources', 'refresh']);
+    await against([resources('h1', ACTION)], ['models']);
+  });
+});

@@ -1,0 +1,28 @@
+import { onTestFinished } from 'vitest';
+import { runInProcess, type TestOptions } from './context.ts';
+import { type Exchange, type ScriptedService, scriptedServiceOf } from './scripted-service.ts';
+
+export interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  readonly service: ScriptedService;
+  readonly home: string;
+}
+
+/** Runs a command line in this process against a scripted service, whose script it must have followed. */
+export async function against(
+  script: readonly Exchange[],
+  argv: readonly string[] | ((baseUrl: string) => readonly string[]),
+  options: TestOptions & { readonly ordered?: boolean } = {},
+): Promise<Ended> {
+  const service = await scriptedServiceOf(script, { ordered: options.ordered ?? true });
+  onTestFinished(() => service.close());
+  const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key', ...options.env };
+  const { stdout, stderr, exitCode, home } = await runInProcess(
+    typeof argv === 'function' ? argv(service.baseUrl) : argv,
+    { ...options, env },
+  );
+  service.verify();
+  return { stdout: stdout(), stderr: stderr(), exitCode, service, home };
+}
