@@ -84,7 +84,8 @@ async function followed(
   }
 }
 
-function downloadOf({ status, headers, body }: TransportResponse, shown: string): Download {
+function downloadOf(response: TransportResponse, shown: string): Download {
+  const { status, headers, body } = response;
   const encoding = headerOf(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
   const length = encoded ? undefined : lengthOf(headerOf(headers, 'content-length'));
@@ -93,8 +94,21 @@ function downloadOf({ status, headers, body }: TransportResponse, shown: string)
     status,
     contentType: headerOf(headers, 'content-type'),
     length,
-    body: length === undefined ? pieces : whole(pieces, length, shown),
+    body: leavable(length === undefined ? pieces : whole(pieces, length, shown), response),
   };
+}
+
+// A generator that was never started would not tell its source that it is left.
+function leavable(
+  pieces: AsyncGenerator<Uint8Array>,
+  response: TransportResponse,
+): AsyncIterable<Uint8Array> {
+  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+    await leave(response);
+    await pieces.return(undefined);
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }) };
 }
 
 async function* whole(

@@ -76,9 +76,13 @@ describe('a download', () => {
     expect(largest).toBeLessThan(1024 * 1024);
   });
 
-  it('can be left', async () => {
-    const url = await scripted({ answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } } });
+  it('can be left, its connection with it', async () => {
+    const answer = { ...png, stayOpen: true, headers: { 'content-length': '1000' } };
+    const url = await scripted({ answer, times: 2 });
     for await (const piece of (await client.download(url)).body) if (piece.byteLength > 0) break;
+    await expect.poll(() => service.openConnections()).toBe(0);
+    await (await client.download(url)).body[Symbol.asyncIterator]().return?.();
+    await expect.poll(() => service.openConnections()).toBe(0);
   });
 
   it.each([

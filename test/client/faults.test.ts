@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
+import type { Transport, TransportRequest } from '../../src/client/transport.ts';
 import { errorOf, TestClient } from '../support/client.ts';
 import {
   deadBaseUrl,
@@ -84,10 +85,13 @@ describe('a GET', () => {
   });
 
   it('bounds each try', async () => {
-    await scripted({ answer: 'silence', times: 2 });
-    const error = await errorOf(client.runs.get('r', { timeoutMs: 50, retries: 1 }), NetworkError);
+    await scripted();
+    const transport = new SilentTransport();
+    client = new TestClient(service.baseUrl, { transport });
+    const error = await errorOf(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
+    expect(transport.requests).toBe(2);
   });
 });
 
@@ -203,6 +207,15 @@ describe('an aborted signal', () => {
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
 
+  it('is no fault to be got over, whatever its reason', async () => {
+    await scripted({ answer: 'silence', times: 'any' });
+    const controller = new AbortController();
+    const fault = new NetworkError('as if', { nothingSent: true });
+    const options = { signal: controller.signal, onSent: () => controller.abort(fault) };
+    await expect(client.request('GET', '/me', options)).rejects.toBe(fault);
+    expect(client.slept).toEqual([]);
+  });
+
   it('ends the wait before the next try', async () => {
     await scripted({ answer: serverError });
     const controller = new AbortController();
@@ -251,6 +264,23 @@ describe('events', () => {
 
 async function* letters(text: string): AsyncGenerator<Uint8Array> {
   for (const letter of text) yield Buffer.from(letter);
+}
+
+/** Sends requests that are never answered. */
+class SilentTransport implements Transport {
+  requests = 0;
+
+  request({ signal, onSent }: TransportRequest): Promise<never> {
+    this.requests++;
+    onSent?.();
+    return new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Counts who listens to it. */

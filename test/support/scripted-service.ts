@@ -153,6 +153,13 @@ export class ScriptedService {
     await new Promise(resolve => this.#server.close(resolve));
   }
 
+  /** Connections that are open now. */
+  openConnections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+
   /** Throws, naming every call that was not expected and every exchange that was not used. */
   verify(): void {
     const unused = this.#left
