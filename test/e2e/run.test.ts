@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand, startCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { scriptedService, success } from '../support/scripted-service.ts';
+
+describe('a run on the service built in', () => {
+  it('of a prompt file is of what the file says now', async () => {
+    const home = temporaryDirectory();
+    const prompt = (words: string): void =>
+      writeFileSync(path.join(home, 'say.prompt'), `---\nmodel: echo\n---\n${words} {{topic}}\n`);
+    prompt('About');
+    const first = await runCommand(['run', './say.prompt', '-i', 'topic=tea'], { home });
+    expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 0, stdout: 'About tea\n' });
+    prompt('More about');
+    const second = await runCommand(['run', 'say.prompt', '-i', 'topic=tea'], { home });
+    expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 0, stdout: 'More about tea\n' });
+    prompt('{{#if');
+    const third = await runCommand(['run', 'say.prompt', '-i', 'topic=tea'], { home });
+    expect(third.code).toBe(2);
+    expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
+  });
+
+  it('gives a picture whose URL is worth saving, and which can be saved later', async () => {
+    const home = temporaryDirectory();
+    const { stdout, stderr } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/media\/\S+\n$/);
+    const [, runId = ''] = /promptrun runs save (\S+)/.exec(stderr) ?? [];
+    const saved = await runCommand(['runs', 'save', runId, 'pictures'], { home });
+    expect({ code: saved.code, stdout: saved.stdout }).toEqual({
+      code: 0,
+      stdout: `pictures/${runId}-1.png\n`,
+    });
+    const picture = readFileSync(path.join(home, 'pictures', `${runId}-1.png`));
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  });
+});
+
+describe('a run whose command is cut off', () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('by %s can be waited for afterwards', async signal => {
+    const home = temporaryDirectory();
+    const service = await scriptedService(
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: () => {
+          running.child.kill(signal);
+          return 'silence';
+        },
+      },
+      {
+        expect: { method: 'GET', path: '/runs' },
+        times: 'any',
+        answer: () => success({ rows: [row(new Date())], hasMore: false }),
+      },
+      { expect: { path: `/runs/${RUN}` }, answer: success(run) },
+    );
+    onTestFinished(() => service.close());
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const running = startCommand(['run', VERSION], { home, env });
+    const { code, stderr } = await running.ended;
+    if (signal === 'SIGTERM') {
+      expect(code).toBe(143);
+      expect(stderr).toContain('promptrun runs wait --last');
+    }
+    const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
+    expect(JSON.parse(journal.stdout)).toEqual([true]);
+    const waited = await runCommand(['runs', 'wait', '--last'], { home, env });
+    expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
+    service.verify();
+  });
+});
+
+const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const run = {
+  runId: RUN,
+  runStatus: 'succeeded',
+  tokens: 1,
+  outputs: [{ type: 'text', data: 'Still here.' }],
+};
+
+function row(createdAt: Date): object {
+  return { ...run, promptVersionId: VERSION, credits: 1, runName: 'x', createdAt: createdAt.toISOString() };
+}
