@@ -13,8 +13,8 @@ const SETTLE_MS = 100;
 
 export interface Watching {
   /** Calls `onChange` now, after any call that is under way. */
-  settle(): Promise<void>;
-  close(): void;
+  readonly settle: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /** Watches the files of a directory without keeping the process alive. */

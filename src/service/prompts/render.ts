@@ -79,7 +79,7 @@ class Renderer {
         this.drafts.push({ role: node.role, parts: [], blank: true });
         return;
       case 'branch':
-        return this.render(this.holds(node.test) ? node.then : node.otherwise);
+        return this.render(this.holds(node.test) ? node.yes : node.no);
       case 'loop':
         return this.renderLoop(node.body, node.otherwise);
     }
@@ -122,14 +122,8 @@ class Renderer {
   }
 
   private holds(test: TemplateTest): boolean {
-    switch (test.kind) {
-      case 'filled':
-        return this.isFilled(test.value);
-      case 'given':
-        return this.isGiven(test.value);
-      case 'equal':
-        return this.valueOf(test.left) === this.valueOf(test.right);
-    }
+    if (test.kind === 'equal') return this.valueOf(test.left) === this.valueOf(test.right);
+    return test.kind === 'filled' ? this.isFilled(test.value) : this.isGiven(test.value);
   }
 
   private isGiven(value: TemplateValue): boolean {
@@ -144,15 +138,9 @@ class Renderer {
   }
 
   private valueOf(value: TemplateValue): string | undefined {
-    switch (value.kind) {
-      case 'literal':
-        return value.text;
-      case 'field':
-        return this.texts.get(value.key);
-      case 'loop':
-        return this.loops.at(-1 - value.up)?.[value.part];
-      case 'json':
-        return JSON.stringify(this.valueOf(value.value) ?? null);
-    }
+    if (value.kind === 'literal') return value.text;
+    if (value.kind === 'field') return this.texts.get(value.key);
+    if (value.kind === 'loop') return this.loops.at(-1 - value.up)?.[value.part];
+    return JSON.stringify(this.valueOf(value.value) ?? null);
   }
 }

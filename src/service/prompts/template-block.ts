@@ -31,12 +31,12 @@ export function compileBlock(block: Block, outer: CompileContext, compile: Compi
 type Branch = Extract<TemplateNode, { kind: 'branch' }>;
 
 function branch(block: Block, context: CompileContext, compile: CompileProgram, test: TemplateTest): Branch {
-  const then = compile(block.program, context);
-  return { kind: 'branch', test, then, otherwise: compile(block.inverse, context) };
+  const yes = compile(block.program, context);
+  return { kind: 'branch', test, yes, no: compile(block.inverse, context) };
 }
 
 function inverted(node: Branch): Branch {
-  return { ...node, then: node.otherwise, otherwise: node.then };
+  return { ...node, yes: node.no, no: node.yes };
 }
 
 /** `{{#name}}…{{/name}}`: shown when the input was given, and `this` is its value. */
@@ -53,8 +53,8 @@ function within(
 ): TemplateNode {
   const [name] = block.program?.blockParams ?? [];
   const scope = context.scope.within(value, new Map(name === undefined ? [] : [[name, value]]));
-  const then = compile(block.program, { ...context, scope });
-  return { kind: 'branch', test: { kind, value }, then, otherwise: compile(block.inverse, context) };
+  const yes = compile(block.program, { ...context, scope });
+  return { kind: 'branch', test: { kind, value }, yes, no: compile(block.inverse, context) };
 }
 
 const LOOP_VALUE: TemplateValue = { kind: 'loop', part: 'value', up: 0 };

@@ -28,8 +28,8 @@ export type TemplateNode =
   | {
       readonly kind: 'branch';
       readonly test: TemplateTest;
-      readonly then: readonly TemplateNode[];
-      readonly otherwise: readonly TemplateNode[];
+      readonly yes: readonly TemplateNode[];
+      readonly no: readonly TemplateNode[];
     }
   /** Once for each text input that has a value. */
   | {

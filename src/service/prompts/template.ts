@@ -35,31 +35,39 @@ export function compileTemplate(template: string, declares: (key: string) => boo
 const MAX_DEPTH = 100;
 
 function parse(template: string): hbs.AST.Program {
-  refuseDeepNesting(template);
+  const open = openBlocks(template);
   try {
     return Handlebars.parse(template);
   } catch (error) {
-    const { line, what } = explain(error instanceof Error ? error : new Error(String(error)));
+    const { line, what } = explain(error instanceof Error ? error : new Error(String(error)), open);
     throw new FileFault(line, what);
   }
 }
 
-/** The parser takes ever longer the deeper it gets, so the depth is counted before. */
-function refuseDeepNesting(template: string): void {
-  let depth = 0;
+/** The lines of the blocks that are open at the end, by a rough look; the parser takes ever longer the deeper it gets. */
+function openBlocks(template: string): number[] {
+  const open: number[] = [];
   template.split('\n').forEach((line, index) => {
-    for (const [tag] of line.matchAll(/\{\{~?[#^/]/g)) {
-      depth += tag.endsWith('/') ? -1 : 1;
-      if (depth > 2 * MAX_DEPTH) throw new FileFault(index + 1, 'blocks are nested too deeply');
+    for (const [tag] of line.matchAll(/\{\{~?(?:#|\^(?!~?\}\})|\/)/g)) {
+      if (tag.endsWith('/')) open.pop();
+      else open.push(index + 1);
+      if (open.length > 2 * MAX_DEPTH) throw new FileFault(index + 1, 'blocks are nested too deeply');
     }
   });
+  return open;
 }
 
 /** Handlebars draws a picture of the place and lists every token it would have taken; the place is enough. */
-function explain(error: Error & { lineNumber?: number }): { line: number; what: string } {
+function explain(
+  error: Error & { lineNumber?: number },
+  open: readonly number[],
+): { line: number; what: string } {
   const [first = '', ...rest] = error.message.split('\n');
+  const expected = rest.at(-1) ?? '';
   const line = error.lineNumber ?? Number(/on line (\d+)/.exec(first)?.[1] ?? 1);
-  if (/got 'EOF'/.test(rest.at(-1) ?? '')) return { line, what: 'a block of the template is never closed' };
+  if (/OPEN_ENDBLOCK.*got 'EOF'/.test(expected)) {
+    return { line: open.at(-1) ?? line, what: 'this block is never closed' };
+  }
   if (/^(Parse|Lexical) error/.test(first)) return { line, what: 'the template can’t be read here' };
   return { line, what: first.replace(/ - \d+:\d+$/, '') };
 }

@@ -181,7 +181,7 @@ describe('a bad prompt file', () => {
       4,
     ],
     ['a picture shown as text', file('---', 'model: echo', '---', '{{media url=p}}', '{{p}}'), 5],
-    ['a block that is never closed', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'), 7],
+    ['a block that is never closed', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'), 6],
     ['a block closed by another', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'), 6],
     ['braces that are never closed', file('a', 'b {{n'), 2],
     ['an unknown helper', file('a', '{{shout n}}'), 2],

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { renderPrompt } from '../../../src/service/prompts/render.ts';
@@ -126,7 +126,7 @@ describe('a value', () => {
         const { messages } = render(source, { a, b }, [png(1, 1)]);
         expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
         expect(messages[0]?.parts).toEqual([{ text: a }]);
-        expect(messages[1]?.parts).toEqual([{ image: expect.anything() }, { text: `${b}!` }]);
+        expect(messages[1]?.parts).toEqual([{ image: expect.anything() as unknown }, { text: `${b}!` }]);
       }),
     );
   });

@@ -2,6 +2,7 @@ import { drawable, xmlText } from './drawable.ts';
 import { type Font, loadFont } from './font.ts';
 import { type Box, type CardLine, layOut } from './layout.ts';
 import { scene } from './scene.ts';
+import type { Measure } from './wrap.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;
@@ -24,7 +25,7 @@ function cardSvg(text: string, font: Font): string {
   const shown = drawable(text).trim() || EMPTY;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
   const inner: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
-  const laid = layOut(shown, inner, line => widthOf(line, font));
+  const laid = layOut(shown, inner, measureWith(font));
   const top = MARGIN + PADDING + (inner.height - laid.height) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD.width}" height="${CARD.height}">`,
@@ -35,10 +36,19 @@ function cardSvg(text: string, font: Font): string {
   ].join('');
 }
 
-function widthOf(text: string, font: Font): number {
-  let width = 0;
-  for (const character of text) width += font.advance(character.codePointAt(0) ?? 0);
-  return width;
+/** Each character is looked up once: a text is measured again for every size that is tried. */
+function measureWith({ advance }: Font): Measure {
+  const known = new Map<string, number>();
+  const widthOf = (character: string): number => {
+    const width = known.get(character) ?? advance(character.codePointAt(0) ?? 0);
+    known.set(character, width);
+    return width;
+  };
+  return text => {
+    let width = 0;
+    for (const character of text) width += widthOf(character);
+    return width;
+  };
 }
 
 function sheet({ width, height }: Box): string {

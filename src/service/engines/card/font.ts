@@ -16,7 +16,7 @@ export interface Font {
   readonly file: string;
   readonly family: string;
   /** How far a character moves the pen, in ems. */
-  advance(codePoint: number): number;
+  readonly advance: (codePoint: number) => number;
 }
 
 /** Throws Error where the font is not installed. */

@@ -1,4 +1,4 @@
-import { type Measure, wrap } from './wrap.ts';
+import { characters, type Measure, wrap } from './wrap.ts';
 
 export interface CardLine {
   readonly text: string;
@@ -25,7 +25,7 @@ const LEADING = 1.4;
 const GAP = 0.55;
 const MAX_HEADING_LENGTH = 48;
 /** More than this never fits at the smallest size. */
-const MAX_LENGTH = 6000;
+const MAX_LENGTH = 3000;
 
 /** Lays a text out in a box: as large as fits, and where even the smallest is too large, cut with `…`. */
 export function layOut(text: string, box: Box, measure: Measure): CardText {
@@ -80,7 +80,8 @@ function cut(laid: Laid, box: Box, measure: Measure): CardText {
   const last = fitting.at(-1);
   if (!last) return { lines: [], height: 0 };
   let text = last.text;
-  while (text !== '' && measure(`${text}…`) > box.width / last.size) text = [...text].slice(0, -1).join('');
+  while (text !== '' && measure(`${text}…`) > box.width / last.size)
+    text = characters(text).slice(0, -1).join('');
   const lines = [...fitting.slice(0, -1), { ...last, text: `${text.trimEnd()}…` }];
   return { lines, height: last.baseline + last.size * (LEADING - 1) };
 }

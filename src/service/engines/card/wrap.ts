@@ -28,11 +28,16 @@ function words(text: string): string[] {
   );
 }
 
+/** What people take for characters: an accent stays with its letter, an emoji is one. */
+export function characters(text: string): string[] {
+  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
+}
+
 function breakWord(word: string, width: number, measure: Measure): string[] {
   const pieces: string[] = [];
   let piece = '';
   let taken = 0;
-  for (const character of word) {
+  for (const character of characters(word)) {
     const advance = measure(character);
     if (piece !== '' && taken + advance > width && character.trim() !== '') {
       pieces.push(piece);

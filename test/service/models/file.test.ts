@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidModelsFile, parseModelsFile } from '../../../src/service/models/file.ts';
+
+const openai = { name: 'openai', apiKeyEnv: 'OPENAI_API_KEY' };
+const lines = (...text: string[]): string => text.join('\n');
+
+describe('models.yaml', () => {
+  it('describes models and where they are reached', () => {
+    const text = lines(
+      'models:',
+      '  - model: small',
+      '    modality: text',
+      '    provider: here',
+      '    id: llama3.2:1b',
+      '    runOptions: {reasoningEffort: [low, high], seconds: [5, 10]}',
+      '    credits: 0',
+      '  - {model: painter, modality: image, provider: openai}',
+      'providers:',
+      '  here: {baseUrl: "http://localhost:11434/v1"}',
+      '  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}',
+    );
+    expect(parseModelsFile(text, 'models.yaml', [openai])).toEqual([
+      {
+        model: 'small',
+        modality: 'text',
+        engine: 'openai-compatible',
+        provider: { name: 'here', baseUrl: 'http://localhost:11434/v1' },
+        id: 'llama3.2:1b',
+        runOptions: [
+          { key: 'reasoningEffort', options: ['low', 'high'] },
+          { key: 'seconds', options: ['5', '10'] },
+        ],
+        credits: 0,
+      },
+      {
+        model: 'painter',
+        modality: 'image',
+        engine: 'openai-compatible',
+        provider: openai,
+        runOptions: [],
+        credits: 10,
+      },
+    ]);
+  });
+
+  it.each(['', '# nothing yet\n', 'models:\n', 'models: []\nproviders: {}\n', '\uFEFFmodels: []'])(
+    'may be empty: %j',
+    text => {
+      expect(parseModelsFile(text, 'models.yaml', [])).toEqual([]);
+    },
+  );
+
+  const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
+  it.each([
+    ['YAML', 'models: [', 1],
+    ['a list', '- model: x', 1],
+    ['an unknown key', lines('models: []', 'model: x'), 2],
+    ['models that are a map', 'models: {a: b}', 1],
+    ['a model without a name', lines(here, 'models:', '  - modality: text', '    provider: here'), 3],
+    ['a model without a provider', lines(here, 'models:', '  - model: x', '    modality: text'), 3],
+    ['a model with an unknown key', lines(here, 'models:', '  - model: x', '    mode: text'), 4],
+    [
+      'a provider nobody describes',
+      lines('models:', '  - model: x', '    modality: text', '    provider: there'),
+      4,
+    ],
+    [
+      'an unknown modality',
+      lines(here, 'models:', '  - model: x', '    modality: sound', '    provider: here'),
+      4,
+    ],
+    [
+      'a modality that can’t be had',
+      lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
+      4,
+    ],
+    ['a built-in name', lines(here, 'models:', '  - {model: echo, modality: text, provider: here}'), 3],
+    [
+      'a name given twice',
+      lines(
+        here,
+        'models:',
+        '  - {model: x, modality: text, provider: here}',
+        '  - {model: x, modality: text, provider: here}',
+      ),
+      4,
+    ],
+    [
+      'an option without values',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: []}}'),
+      3,
+    ],
+    [
+      'an option that is no list',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: b}}'),
+      3,
+    ],
+    [
+      'half a credit',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: 0.5}'),
+      3,
+    ],
+    ['a debt', lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'), 3],
+    ['a provider without a URL', lines('providers:', '  here: {apiKeyEnv: KEY}'), 2],
+    ['a URL of another kind', lines('providers:', '  here: {baseUrl: "file:///etc"}'), 2],
+    [
+      'a key where its name belongs',
+      lines('providers:', '  here: {baseUrl: "https://x.example", apiKeyEnv: sk-123-456}'),
+      2,
+    ],
+  ])('with %s is refused with its line', (_, text, line) => {
+    const parse = (): unknown => parseModelsFile(text, '/data/models.yaml', []);
+    expect(parse).toThrow(InvalidModelsFile);
+    expect(parse).toThrow(new RegExp(`^/data/models\\.yaml:${line}: \\S`));
+    expect(parse).not.toThrow(/sk-123/);
+  });
+});

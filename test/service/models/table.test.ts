@@ -1,0 +1,151 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadModels, type ModelTable, resourcesHash, wireModel } from '../../../src/service/models/index.ts';
+import type { Model } from '../../../src/wire/index.ts';
+
+let dataDir: string;
+let table: ModelTable | undefined;
+let problems: string[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'models-'));
+  problems = [];
+});
+
+afterEach(async () => {
+  table?.close();
+  await rm(dataDir, { recursive: true });
+});
+
+async function load(env: Record<string, string> = {}, watch = false): Promise<ModelTable> {
+  table = await loadModels({ dataDir, env, watch, onProblem: error => problems.push(error.message) });
+  return table;
+}
+
+const names = (): string[] => (table?.list() ?? []).map(({ model }) => model);
+const modelsFile = (...models: string[]): string =>
+  `models: [${models.map(model => `{model: ${model}, modality: text, provider: here}`).join(', ')}]\nproviders: {here: {baseUrl: "http://localhost:1/v1"}}\n`;
+const write = (text: string): Promise<void> => writeFile(path.join(dataDir, 'models.yaml'), text);
+
+/** Resolves at the next change of the list, or the next problem. */
+function nextNews(): Promise<void> {
+  return new Promise(resolve => {
+    const told = problems.length;
+    const push = problems.push.bind(problems);
+    problems.push = (...items) => {
+      resolve();
+      return push(...items);
+    };
+    const stop = table?.onChange(() => {
+      stop?.();
+      if (problems.length === told) resolve();
+    });
+  });
+}
+
+describe('the models of the service', () => {
+  it('are three without being told anything', async () => {
+    await load();
+    expect(table?.list().map(wireModel)).toEqual([
+      { model: 'echo', modality: 'text', availableRunOptions: [] },
+      {
+        model: 'card',
+        modality: 'image',
+        availableRunOptions: [{ key: 'quality', options: ['low', 'medium', 'high'] }],
+      },
+      {
+        model: 'sandbox',
+        modality: 'text',
+        availableRunOptions: [
+          { key: 'delaySeconds', options: ['0', '1', '5', '30', '130'] },
+          { key: 'outcome', options: ['succeeded', 'failed', 'partial'] },
+        ],
+      },
+    ]);
+    expect(table?.get('echo')?.credits).toBe(1);
+    expect(table?.get('constructor')).toBeUndefined();
+    expect(problems).toEqual([]);
+  });
+
+  it('grow by those of a key', async () => {
+    await load({ OPENAI_API_KEY: 'x' });
+    const more = table?.list().slice(3) ?? [];
+    expect(more.map(({ modality }) => modality)).toEqual(expect.arrayContaining(['text', 'image']));
+    expect(more.every(({ provider }) => provider?.apiKeyEnv === 'OPENAI_API_KEY')).toBe(true);
+    expect(JSON.stringify(more)).not.toContain('"x"');
+    expect(table?.get('unheard-of')).toBeUndefined();
+  });
+
+  it('are whatever it calls them at an endpoint of one’s own', async () => {
+    await load({ OPENAI_BASE_URL: 'http://localhost:11434/v1' });
+    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(table?.get('llama3.2')).toMatchObject({
+      modality: 'text',
+      provider: { baseUrl: 'http://localhost:11434/v1' },
+    });
+    expect(table?.get('stable-diffusion')).toMatchObject({ modality: 'image' });
+    expect(table?.get('echo')?.engine).toBe('echo');
+  });
+
+  it('grow by those of models.yaml, which may name the provider of the environment', async () => {
+    await write('models: [{model: gpt-5, modality: text, provider: openai, credits: 7}]');
+    await load({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'https://api.openai.com/v1' });
+    expect(table?.get('gpt-5')?.credits).toBe(7);
+    expect(names().filter(name => name === 'gpt-5')).toHaveLength(1);
+    expect(table?.get('unheard-of')).toBeUndefined();
+  });
+
+  it('are the built-in ones where models.yaml is bad, and that is told', async () => {
+    await write('models: 1');
+    await load();
+    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(problems).toEqual([expect.stringMatching(/models\.yaml:1: models must be a list/)]);
+  });
+
+  it('follow models.yaml as it comes, changes, breaks and goes', async () => {
+    await load({}, true);
+    const follow = async (change: () => Promise<void>): Promise<string[]> => {
+      const news = nextNews();
+      await change();
+      await news;
+      return names().slice(3);
+    };
+    expect(await follow(() => write(modelsFile('one')))).toEqual(['one']);
+    const other = path.join(dataDir, '.models.yaml.swp');
+    await writeFile(other, modelsFile('one', 'two'));
+    expect(await follow(() => rename(other, path.join(dataDir, 'models.yaml')))).toEqual(['one', 'two']);
+    expect(await follow(() => write('models: ['))).toEqual(['one', 'two']);
+    expect(problems).toHaveLength(1);
+    expect(await follow(() => rm(path.join(dataDir, 'models.yaml')))).toEqual([]);
+  });
+});
+
+describe('the hash of the models', () => {
+  it('is base64url, and the same whatever order fields come in', () => {
+    const hash = resourcesHash([
+      { model: 'a', modality: 'text', availableRunOptions: [{ key: 'k', options: ['1', '2'] }] },
+    ]);
+    expect(hash).toMatch(/^[\w-]{43}$/);
+    const turned: Model = {
+      availableRunOptions: [{ options: ['1', '2'], key: 'k' }],
+      modality: 'text',
+      model: 'a',
+    };
+    expect(resourcesHash([turned])).toBe(hash);
+  });
+
+  it('changes with any of them', async () => {
+    await load();
+    const models = (table?.list() ?? []).map(wireModel);
+    const hashes = [
+      models,
+      models.slice(1),
+      [...models, ...models],
+      [{ ...models[0], model: 'b' } as (typeof models)[0]],
+      [],
+    ].map(resourcesHash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadPromptFiles, readPromptFile } from '../../../src/service/prompts/files.ts';
+import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/watch.ts';
+
+let directory: string;
+const at = (name: string): string => path.join(directory, name);
+const write = (name: string, text: string | Buffer): Promise<void> => writeFile(at(name), text);
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'prompts-'));
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe('a directory of prompts', () => {
+  it('gives those that can be used and says what is wrong with the others', async () => {
+    await write('b.prompt', 'b');
+    await write('a.prompt', '---\ntitle: A\n---\na');
+    await write('bad.prompt', '---\ntitel: A\n---\na');
+    await write('binary.prompt', Buffer.from([0xff, 0xfe, 0x00]));
+    await write('large.prompt', 'x'.repeat(1024 * 1024 + 1));
+    await write('notes.txt', 'x');
+    await write('.hidden.prompt', 'x');
+    await mkdir(at('folder.prompt'));
+    await symlink(at('nowhere'), at('dangling.prompt'));
+    const { prompts, errors } = await loadPromptFiles(directory);
+    expect(prompts.map(({ slug, title }) => [slug, title])).toEqual([
+      ['a', 'A'],
+      ['b', 'b'],
+    ]);
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${at('bad.prompt')}:2: \`titel\``),
+      `${at('binary.prompt')}:1: the file is not UTF-8 text`,
+      expect.stringContaining('dangling.prompt'),
+      expect.stringContaining('EISDIR'),
+      `${at('large.prompt')}:1: the file is larger than 1 MiB`,
+    ]);
+  });
+
+  it('must be there', async () => {
+    await expect(loadPromptFiles(at('none'))).rejects.toThrow(/ENOENT/);
+    await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
+  });
+});
+
+describe('a watched directory', () => {
+  let watched: WatchedPrompts;
+  let news: string[];
+  let waiting: (() => void) | undefined;
+
+  afterEach(() => watched.close());
+
+  const tell = (line: string): void => {
+    news.push(line);
+    waiting?.();
+  };
+
+  async function start(): Promise<string[]> {
+    news = [];
+    watched = watchPromptFiles(directory, {
+      onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
+      onRemoved: slug => tell(`${slug} is gone`),
+      onError: error => tell(error.message.replace(directory, '')),
+    });
+    await watched.ready;
+    return news.splice(0);
+  }
+
+  /** What is told of a change, once `count` things have been. */
+  async function after(change: () => Promise<unknown>, count = 1): Promise<string[]> {
+    const told = new Promise<void>(resolve => {
+      waiting = () => {
+        if (news.length >= count) resolve();
+      };
+    });
+    await change();
+    await told;
+    return news.splice(0);
+  }
+
+  it('reports what is there, then what comes, changes, breaks and goes', async () => {
+    await write('a.prompt', 'one');
+    await write('b.prompt', '{{');
+    expect(await start()).toEqual(['a: one', '/b.prompt:1: the template can’t be read here']);
+    expect(await after(() => write('c.prompt', 'new'))).toEqual(['c: new']);
+    expect(await after(() => write('a.prompt', 'two'))).toEqual(['a: two']);
+    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual([
+      '/a.prompt:1: the template can’t be read here',
+    ]);
+    expect(await after(() => rm(at('c.prompt')))).toEqual(['c is gone']);
+  });
+
+  it('takes a rename over the file for a change', async () => {
+    await write('a.prompt', 'one');
+    await start();
+    await write('.a.prompt.swp', 'two');
+    expect(await after(() => rename(at('.a.prompt.swp'), at('a.prompt')))).toEqual(['a: two']);
+    expect(await after(() => rename(at('a.prompt'), at('b.prompt')), 2)).toEqual(['b: two', 'a is gone']);
+  });
+
+  it('says nothing of a file that was only touched', async () => {
+    await write('a.prompt', 'one');
+    await start();
+    await write('a.prompt', 'one');
+    expect(await after(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
+  });
+
+  it('that is not there is a fault, not an end', async () => {
+    directory = at('none');
+    expect((await start()).join('\n')).toMatch(/ENOENT|can’t watch/);
+  });
+});
