@@ -47,6 +47,7 @@ It rains and rains, and the cafés are the nicer for it.
 {{#ifEquals mood "snowy"}}
 Everything is white and quiet, and the cocoa is hot.
 {{/ifEquals}}
+
 Wish you were here.
 `;
 

@@ -54,7 +54,7 @@ describe('the samples', () => {
       /^This is what you sent: PNG image, 8 × 9 pixels, \d+ bytes\.$/,
     );
     expect(text('postcard', { place: 'Oslo', mood: 'rainy' })).toBe(
-      'Greetings from Oslo!\n\nIt rains and rains, and the cafés are the nicer for it.\nWish you were here.',
+      'Greetings from Oslo!\n\nIt rains and rains, and the cafés are the nicer for it.\n\nWish you were here.',
     );
     expect(text('postcard', { place: 'Oslo' })).toContain('sun');
   });

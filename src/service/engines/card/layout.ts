@@ -63,7 +63,7 @@ function layOutAt({ texts, whole }: Paragraphs, body: number, width: number, mea
   let height = 0;
   texts.forEach((text, index) => {
     const heading = index === 0 && texts.length > 1 && text.length <= MAX_HEADING_LENGTH;
-    const size = heading ? body * HEADING : body;
+    const size = heading ? headingSize(text, body, width, measure) : body;
     if (text === '') height += body * LEADING * GAP;
     else {
       for (const line of wrap(text, width / size, measure)) {
@@ -73,6 +73,12 @@ function layOutAt({ texts, whole }: Paragraphs, body: number, width: number, mea
     }
   });
   return { lines, height, whole };
+}
+
+/** Larger than the text below, and on one line where that can be had. */
+function headingSize(text: string, body: number, width: number, measure: Measure): number {
+  const onOneLine = width / Math.max(measure(text), 1);
+  return onOneLine < body ? body * HEADING : Math.min(body * HEADING, onOneLine);
 }
 
 function cut(laid: Laid, box: Box, measure: Measure): CardText {
