@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
@@ -51,8 +51,8 @@ describe('questions on a terminal', () => {
       '✔ topic the sea',
       ...['? tone  How it sounds ›', '  warm', '❯ cold', '  dry', '', LIST_KEYS],
     );
-    terminal.press('up', 'enter');
-    const done = ['✔ topic the sea', '✔ tone warm'];
+    terminal.press('down', 'enter');
+    const done = ['✔ topic the sea', '✔ tone dry'];
     const list = ['❯◯ short', ' ◯ rhymed', ' ◯ free', ''];
     await terminal.waitForScreen(...done, '? tags  (from 1 to 2)', ...list, TICK_KEYS);
     terminal.press('enter');
@@ -62,7 +62,7 @@ describe('questions on a terminal', () => {
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('✔ tags short, free\nTo repeat it: promptrun run');
     expect(terminal.screen().endsWith('The end.')).toBe(true);
-    expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tone: 'warm', tags: 'short, free' } });
+    expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tone: 'dry', tags: 'short, free' } });
   });
 
   it('ask for a JSON type definition, leaving out what is optional', async () => {
@@ -131,21 +131,53 @@ describe('questions on a terminal', () => {
     });
   });
 
+  it('keep standard output for the result', async () => {
+    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string', mood: ['a', 'b'] } });
+    const home = temporaryDirectory();
+    const terminal = openTerminal({
+      file: 'sh',
+      args: ['-c', '"$@" > result', 'sh', process.execPath, COMMAND, 'run', VERSION_ID],
+      cwd: home,
+      env: commandEnvironment(home, env),
+    });
+    await terminal.waitFor('? topic');
+    terminal.type('x\r');
+    await terminal.waitFor('❯ a');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(await readFile(path.join(home, 'result'), 'utf8')).toBe('The end.\n');
+    expect(terminal.screen()).toContain('✔ topic x\n✔ mood a\nTo repeat it:');
+    expect(terminal.screen()).not.toContain('The end.');
+  });
+
   it('take a long text from the editor, with what was typed so far', async () => {
     const home = temporaryDirectory();
-    const editor = path.join(home, 'editor');
-    await writeFile(editor, '#!/bin/sh\nprintf "and more\\n" >> "$2"\n');
-    await chmod(editor, 0o755);
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
-    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: `'${editor}' --wait` }, home });
+    const EDITOR = `${await editorIn(home)} --wait`;
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR }, home });
     await terminal.waitFor('? story');
     terminal.type('Once');
     await terminal.waitFor('? story Once');
     terminal.press('ctrl+o');
+    await terminal.waitFor('the editor with Once');
+    terminal.type('and more\r');
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { story: 'Once\nand more' } });
     expect(terminal.screen()).toContain('✔ story Once and more\n');
     expect(terminal.text()).toContain("-i $'story=Once\\012and more'");
+  });
+
+  it('end with the editor at Ctrl-C', async () => {
+    const home = temporaryDirectory();
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, VISUAL: await editorIn(home) }, home });
+    await terminal.waitFor('? story');
+    terminal.press('ctrl+o');
+    await terminal.waitFor('the editor with');
+    terminal.press('ctrl+c');
+    expect(await terminal.exit()).toBe(130);
+    expect(terminal.screen()).toContain('error: interrupted (INTERRUPTED)');
+    expect(sentInputs()).toBeUndefined();
   });
 
   it('go on where the editor does not', async () => {
@@ -253,3 +285,12 @@ describe('where nothing may be asked', () => {
     expect(terminal.screen()).toContain('error: missing inputs: topic, tone (USAGE_ERROR)');
   });
 });
+
+/** An editor that shows the text, reads a line from the terminal and adds it to the text. */
+async function editorIn(home: string): Promise<string> {
+  const file = path.join(home, 'my editor');
+  const read = 'printf "the editor with "; cat "$file"; read line; echo "$line" >> "$file"';
+  await writeFile(file, `#!/bin/sh\nfor file in "$@"; do :; done; ${read}\n`);
+  await chmod(file, 0o755);
+  return file.replaceAll(' ', '\\ ');
+}
