@@ -1,4 +1,4 @@
-import Handlebars from 'handlebars';
+import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
 import { FileFault } from '../yaml-file.ts';
 import { compileBlock } from './template-block.ts';
 import type { CompileContext } from './template-context.ts';
@@ -37,7 +37,7 @@ const MAX_DEPTH = 100;
 function parse(template: string): hbs.AST.Program {
   const open = openBlocks(template);
   try {
-    return Handlebars.parse(template);
+    return parseHandlebars(template);
   } catch (error) {
     const { line, what } = explain(error instanceof Error ? error : new Error(String(error)), open);
     throw new FileFault(line, what);
