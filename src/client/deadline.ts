@@ -1,3 +1,5 @@
+import { shared } from './shared-signal.ts';
+
 /** A signal that follows another one and can be given limits of its own. */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -6,7 +8,7 @@ export class Deadline {
   readonly #follow = (): void => this.#controller.abort(this.#parent?.reason);
 
   constructor(parent: AbortSignal | undefined) {
-    this.#parent = parent;
+    this.#parent = shared(parent);
     parent?.addEventListener('abort', this.#follow, { once: true });
     if (parent?.aborted) this.#follow();
   }

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { shared } from './shared-signal.ts';
 
 /** Waits; rejects with the signal's reason once it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   try {
-    await delay(ms, undefined, signal && { signal });
+    await delay(ms, undefined, signal && { signal: shared(signal) });
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }

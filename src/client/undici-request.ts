@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { InvalidRequestError } from './errors.ts';
 import { networkFault } from './network-fault.ts';
+import { shared } from './shared-signal.ts';
 import type { RequestBody, TransportRequest } from './transport.ts';
 
 type UndiciOptions = Parameters<typeof send>[0];
@@ -29,7 +30,7 @@ export class RequestInFlight {
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
       reset: single,
-      signal,
+      signal: shared(signal),
     };
   }
 

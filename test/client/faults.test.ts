@@ -228,6 +228,23 @@ describe('an aborted signal', () => {
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
 
+  it('may be shared by any number of requests', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on('warning', note);
+    const url = '/media/a.png';
+    await scripted({ expect: { path: url }, answer: success({}), times: 30 });
+    const { signal } = new AbortController();
+    const calls = Array.from({ length: 15 }, () => [
+      client.request('GET', url, { signal }),
+      client.download(service.baseUrl + url, { signal }),
+    ]);
+    await Promise.all(calls.flat());
+    await new Promise(resolve => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('leaves no listener behind', async () => {
     await scripted({ answer: success(run), times: 3 });
     const signal = new CountingSignal();
