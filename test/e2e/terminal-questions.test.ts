@@ -272,6 +272,22 @@ describe('leaving a question', () => {
 });
 
 describe('where nothing may be asked', () => {
+  it('standard input was read to its end: what is optional is left out', async () => {
+    const terminal = onTerminal(['run', 'postcard', '-q', '-i', 'place=@-']);
+    terminal.type('Rome\r');
+    await terminal.waitFor('Rome');
+    terminal.press('ctrl+d');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toMatch(/^Rome\nhttp:/u);
+  });
+
+  it('standard input was read to its end: no target can be picked', async () => {
+    const terminal = onTerminal(['run', '-q', '-i', 'place=@-']);
+    terminal.press('ctrl+d');
+    expect(await terminal.exit()).toBe(2);
+    expect(terminal.screen()).toContain('error: nothing can be asked');
+  });
+
   it.each([
     ['--no-input', {}],
     ['-q', { CI: 'true' }],

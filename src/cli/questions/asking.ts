@@ -1,4 +1,4 @@
-import { Interrupted } from '../errors.ts';
+import { Interrupted, usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { errStream } from '../outputs/err-stream.ts';
 
@@ -14,6 +14,12 @@ export interface Place {
 /** Asks one question; Ctrl-C, Ctrl-D, a terminal that goes away and an aborted signal all throw `Interrupted`. */
 export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<T> {
   const input = io.stdin.stream;
+  if (input.readableEnded) {
+    throw usageError(
+      'nothing can be asked: standard input has been read to its end',
+      'give everything else by flags where one of them reads standard input',
+    );
+  }
   const ended = new AbortController();
   const end = () => ended.abort();
   // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it tells nobody who could answer for it.

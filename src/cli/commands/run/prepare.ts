@@ -38,7 +38,7 @@ export async function prepareRun(
   const options = parseOptions(option);
   const found = await resolveTarget(ctx, connection, name);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
-  const { resolved, inputs } = ctx.interactive
+  const { resolved, inputs } = mayAsk(ctx)
     ? await ask(ctx, connection, { name, resolved: found }, { target, given, flags: { ...flags, option } })
     : checkKnown(connection, found, given);
   const asked = await openImages(ctx, inputs.images.slice(images.length));
@@ -58,6 +58,11 @@ function checkKnown(
     checkInputs(describeConfig(kept.config), { text: inputs.text, images: inputs.images.length });
   }
   return { resolved, inputs };
+}
+
+/** Not on a terminal whose input has been read to its end: nobody could answer. */
+function mayAsk(ctx: Context): boolean {
+  return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
 }
 
 const ask: typeof askForTheRest = async (...all) =>
