@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import type { Surroundings } from './create-context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { plainIo } from './io.ts';
@@ -27,11 +28,20 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     },
   });
   try {
-    await tree.parseAsync([...argv], { from: 'user' });
+    await parsed(tree, argv);
+    await io.out(help.join(''));
   } catch (error) {
-    if (!(error instanceof HelpShown)) exitCode = await tell(error);
+    exitCode = await tell(error);
   }
-  await io.out(help.join(''));
   surroundings.streams.releaseStdin();
   return exitCode;
+}
+
+/** Parses the line and runs the command it names; ends as well once help was shown instead. */
+async function parsed(tree: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await tree.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof HelpShown)) throw error;
+  }
 }

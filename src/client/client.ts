@@ -1,7 +1,7 @@
 import { AccountApi } from './account.ts';
 import { baseUrlOf } from './base-url.ts';
 import { type Download, download } from './download.ts';
-import { InvalidRequestError, RateLimitError } from './errors.ts';
+import { InvalidRequestError, NetworkError, RateLimitError } from './errors.ts';
 import { Exchange, type ExchangeRequest } from './exchange.ts';
 import type { Outcome } from './judge.ts';
 import type { Pace } from './pace.ts';
@@ -60,6 +60,7 @@ export class PromptService implements Requester {
   readonly #exchange: Exchange;
   readonly #options: ClientOptions;
   readonly #userAgent: string;
+  readonly #closing = new AbortController();
   #transport: Promise<Transport> | undefined;
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
@@ -124,8 +125,9 @@ export class PromptService implements Requester {
     return download(url, { ...options, baseUrl, sleep, random, now, transport, userAgent: this.#userAgent });
   }
 
-  /** Drops every connection. */
+  /** Drops every connection; what still waits to be tried again fails at once. */
   async close(): Promise<void> {
+    this.#closing.abort(new NetworkError('the client was closed', { nothingSent: false }));
     const transport = await this.#transport?.catch(() => undefined);
     await transport?.close();
   }
@@ -146,9 +148,9 @@ export class PromptService implements Requester {
         { method: request.method, attempt, maxAttempts, error, retryAfterMs },
         this.random,
       );
-      if (waitMs === undefined) return outcome;
+      if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       this.#exchange.retrying(request, attempt, waitMs);
-      await this.sleep(waitMs, options.signal);
+      await this.sleep(waitMs, eitherOf(this.#closing.signal, options.signal));
     }
   }
 
@@ -157,6 +159,10 @@ export class PromptService implements Requester {
     this.#transport ??= transport ? Promise.resolve(transport) : createTransport();
     return this.#transport;
   }
+}
+
+function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
 // What a header can't carry would be refused further down, by an error that repeats it.

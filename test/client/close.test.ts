@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { PromptService } from '../../src/client/client.ts';
+import { NetworkError } from '../../src/client/errors.ts';
+import { failure, scriptedService } from '../support/scripted-service.ts';
+
+it('ends what waits to be tried again when it is closed', async () => {
+  const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '60' });
+  const service = await scriptedService({ answer: limited });
+  let waits = (): void => {};
+  const waiting = new Promise<void>(resolve => {
+    waits = resolve;
+  });
+  const client = new PromptService({
+    baseUrl: service.baseUrl,
+    apiKey: 'a-long-enough-key',
+    onEvent: ({ kind }) => {
+      if (kind === 'retry') waits();
+    },
+  });
+  const asked = client.account.get();
+  asked.catch(() => {});
+  await waiting;
+  await client.close();
+  await expect(asked).rejects.toThrow(NetworkError);
+  service.verify();
+  await service.close();
+});
