@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/service/engines/engine.ts';
 import { createEngines } from '../../../src/service/engines/index.ts';
@@ -187,6 +187,55 @@ describe('a text model', () => {
     server.removeAllListeners('request');
     server.on('request', () => stop.abort(new Error('stopping')));
     await expect(ask({}, { signal: stop.signal })).rejects.toThrow('stopping');
+  });
+});
+
+describe('behind a proxy', () => {
+  let proxy: Server;
+  let tunnels: string[];
+
+  /** Leads every tunnel to the server of the test, whatever it was asked for. */
+  beforeEach(async () => {
+    tunnels = [];
+    proxy = createServer();
+    proxy.on('connect', (request, client) => {
+      tunnels.push(request.url ?? '');
+      const upstream = connect(Number(new URL(baseUrl).port), '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.pipe(client).pipe(upstream);
+      });
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    });
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(async () => {
+    proxy.closeAllConnections();
+    await new Promise(resolve => proxy.close(resolve));
+  });
+
+  const far = { provider: { name: 'far', baseUrl: 'http://models.example/v1' } };
+  const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+  it('a model is asked through it', async () => {
+    answers = [said('Hi')];
+    expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(tunnels).toEqual(['models.example:80']);
+  });
+
+  it('pictures go through it too', async () => {
+    answers = [{ body: { data: [{ b64_json: png(3, 3).toString('base64') }] } }];
+    const job = { template: 'Brighter: {{media url=a}}', images: [png(1, 1)] };
+    expect(
+      await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
+    ).toMatchObject({ failed: false });
+    expect(asked[0]?.text).toContain('filename="image-1.png"');
+    expect(tunnels).toHaveLength(1);
+  });
+
+  it('a model on this machine is asked directly', async () => {
+    answers = [said('Hi')];
+    expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).failed).toBe(false);
   });
 });
 

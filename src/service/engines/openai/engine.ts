@@ -1,14 +1,17 @@
 import type OpenAI from 'openai';
+import type { Dispatcher } from 'undici';
 import type { Env } from '../../models/openai.ts';
 import type { Provider } from '../../models/entry.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith } from '../engine.ts';
 import { chat } from './chat.ts';
 import { draw } from './draw.ts';
 import { explain } from './explain.ts';
+import { proxyTo } from './proxy.ts';
 
 /** Long, because reasoning and drawing are slow; in milliseconds. */
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_RETRIES = 2;
+const OFFICIAL_URL = 'https://api.openai.com/v1';
 
 /** Runs prompts on any endpoint that speaks the OpenAI interface; keys come from the environment at each run. */
 export function openAiCompatible(env: Env): Engine {
@@ -20,27 +23,42 @@ export function openAiCompatible(env: Env): Engine {
       if (provider.apiKeyEnv !== undefined && !key) {
         return failedWith(`no key for ${provider.name}: set ${provider.apiKeyEnv} where the service runs`);
       }
-      return await ask(job, provider, key);
+      return await ask(job, { provider, key, env });
     },
   };
 }
 
-async function ask(job: EngineJob, provider: Provider, key: string | undefined): Promise<EngineResult> {
-  const client = await connect(provider, key);
+interface Access {
+  readonly provider: Provider;
+  readonly key: string | undefined;
+  readonly env: Env;
+}
+
+async function ask(job: EngineJob, { provider, key, env }: Access): Promise<EngineResult> {
+  const baseURL = provider.baseUrl ?? OFFICIAL_URL;
+  let dispatcher: Dispatcher | undefined;
   try {
+    dispatcher = await proxyTo(baseURL, env);
+    const client = await connect(baseURL, key, dispatcher);
     return await (job.model.modality === 'image' ? draw(client, job) : chat(client, job));
   } catch (error) {
     job.signal.throwIfAborted();
     return failedWith(explain(error, provider, key));
+  } finally {
+    await dispatcher?.destroy();
   }
 }
 
 /** Everything is told to the client, so that it looks for nothing in the environment by itself. */
-async function connect(provider: Provider, key: string | undefined): Promise<OpenAI> {
+async function connect(
+  baseURL: string,
+  key: string | undefined,
+  dispatcher: Dispatcher | undefined,
+): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
   return new OpenAI({
     apiKey: key ?? 'none',
-    baseURL: provider.baseUrl ?? 'https://api.openai.com/v1',
+    baseURL,
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -48,6 +66,8 @@ async function connect(provider: Provider, key: string | undefined): Promise<Ope
     timeout: TIMEOUT_MS,
     maxRetries: MAX_RETRIES,
     logLevel: 'off',
+    // Node's own types are of an older undici than the one that is installed.
+    ...(dispatcher ? { fetchOptions: { dispatcher } as object } : {}),
     ...(key === undefined ? { defaultHeaders: { authorization: null } } : {}),
   });
 }
