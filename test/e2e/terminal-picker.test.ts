@@ -8,8 +8,18 @@ const SEARCH_KEYS = '  type to search · ↑↓ move · enter choose';
 const LIST_KEYS = '  ↑↓ move · type to filter · enter choose';
 
 const row = (title: string, description: string) => ({
-  ...{ promptId: VERSION_ID, promptVersionId: VERSION_ID, title, description, slug: title.toLowerCase() },
-  ...{ model: 0, modality: 0, estimatedCredits: 1, uses: 1, upVotes: 0, samples: [], configs: {} },
+  promptId: VERSION_ID,
+  promptVersionId: VERSION_ID,
+  title,
+  description,
+  slug: title.toLowerCase(),
+  model: 0,
+  modality: 0,
+  estimatedCredits: 1,
+  uses: 1,
+  upVotes: 0,
+  samples: [],
+  configs: {},
   publishedAt: '2025-01-02T03:04:05.000Z',
 });
 
@@ -43,13 +53,22 @@ describe('run without a target on a terminal', () => {
     await terminal.waitForScreen('? prompt  words to search for ›', '', SEARCH_KEYS);
     terminal.type('po');
     await terminal.waitForScreen(
-      ...['? prompt  words to search for › po', '❯ Poem (poem)', '  Postcard (postcard)', ''],
-      ...['  Verses about anything', SEARCH_KEYS],
+      '? prompt  words to search for › po',
+      '❯ Poem (poem)',
+      '  Postcard (postcard)',
+      '',
+      '  Verses about anything',
+      SEARCH_KEYS,
     );
     terminal.press('enter');
     await terminal.waitForScreen(
-      ...['✔ prompt Poem (poem)', '? version ›', '❯ the latest, published 2 years ago'],
-      ...['  published 3 years ago', '', `  ${VERSION_ID}`, LIST_KEYS],
+      '✔ prompt Poem (poem)',
+      '? version ›',
+      '❯ the latest, published 2 years ago',
+      '  published 3 years ago',
+      '',
+      `  ${VERSION_ID}`,
+      LIST_KEYS,
     );
     terminal.press('enter');
     await terminal.waitFor('❯ the defaults');
