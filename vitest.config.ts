@@ -7,6 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
-    // The command's tests run the built command: globalSetup builds it once where it is missing or stale.
+    globalSetup: 'test/support/build.ts',
   },
 });

@@ -73,7 +73,9 @@ describe('the arrows of the house', () => {
   });
 
   it('resolves every relative import to a file', () => {
-    const missing = edges.filter(({ target }) => !/\.(prompt|json|d\.ts)$/.test(target) && !graph.has(target));
+    const missing = edges.filter(
+      ({ target }) => !/\.(prompt|json|d\.ts)$/.test(target) && !graph.has(target),
+    );
     expect(missing.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
@@ -118,7 +120,9 @@ describe('the arrows of the house', () => {
   });
 
   it('never ends the process by itself', () => {
-    const ending = files.filter(file => /process\.exit\s*\(/.test(readFileSync(path.join(root, file), 'utf8')));
+    const ending = files.filter(file =>
+      /process\.exit\s*\(/.test(readFileSync(path.join(root, file), 'utf8')),
+    );
     expect(ending).toEqual([]);
   });
 });
