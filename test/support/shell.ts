@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { commandEnvironment } from './command.ts';
+import { COMMAND, commandEnvironment } from './command.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-const COMMAND = path.resolve(import.meta.dirname, '../../bin/promptrun.js');
+const COMMAND = process.env['LISTS_CMD'] ?? path.resolve(import.meta.dirname, '../../bin/promptrun.js');
 const PROMPT = 'READY>';
 
 /** How each shell is told to take the script, show a prompt that can be waited for, and show a command's arguments. */
@@ -42,7 +42,7 @@ export function hasShell(shell: Shell): boolean {
 export interface CompletingShell {
   /** Types a line, presses Tab and Enter, and gives the arguments the line came to. */
   argumentsAfterTab(typed: string, rest?: string): Promise<string[]>;
-  /** Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`. */
+  /** Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`, then presses Enter. */
   screenAfterTabs(typed: string, wanted: string | RegExp): Promise<string>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ function talkingTo(terminal: TestTerminal): CompletingShell {
     await terminal.waitFor(`DONE${lines}.`);
     return (
       terminal
-        .history()
+        .text()
         .split(/DONE\d+\./u)
         .at(-2) ?? ''
     );
@@ -100,12 +100,13 @@ function talkingTo(terminal: TestTerminal): CompletingShell {
       terminal.press('tab', 'tab');
       await terminal.waitFor(wanted);
       const screen = terminal.screen();
-      terminal.press('ctrl+c');
+      terminal.press('enter', 'enter'); // the first may only take what a menu offers
+      await finished();
       return screen;
     },
     async close() {
       terminal.press('ctrl+c', 'ctrl+d');
-      terminal.kill('SIGHUP');
+      terminal.kill('SIGKILL');
       await terminal.exit();
     },
   };

@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+import { scriptedService, success } from '../support/scripted-service.ts';
+import { onTerminal } from '../support/terminal-command.ts';
+import type { TestTerminal } from '../support/terminal.ts';
+
+const MARKING = "sed 's/^/paged: /'";
+
+interface Options {
+  readonly count?: number;
+  readonly pager?: string;
+  readonly flags?: readonly string[];
+  readonly setting?: string;
+  readonly home?: string;
+}
+
+/** Lists models on a terminal of 24 lines. */
+async function listing({
+  count = 100,
+  pager,
+  flags = [],
+  setting,
+  home = temporaryDirectory(),
+}: Options): Promise<TestTerminal> {
+  const models = Array.from({ length: count }, (_, at) => ({
+    model: `model-${at} $(touch pwned)`,
+    modality: 'text',
+    availableRunOptions: [],
+  }));
+  const service = await scriptedService({ answer: success({ hash: 'h', resources: { models } }) });
+  onTestFinished(() => service.close());
+  if (setting !== undefined) {
+    mkdirSync(path.join(home, 'config'));
+    writeFileSync(path.join(home, 'config/config.json'), JSON.stringify({ settings: { pager: setting } }));
+  }
+  return onTerminal(['models', ...flags], {
+    home,
+    env: {
+      PROMPTRUN_BASE_URL: service.baseUrl,
+      PROMPTRUN_API_KEY: 'key',
+      ...(pager !== undefined && { PAGER: pager }),
+    },
+  });
+}
+
+async function shown(options: Options): Promise<string> {
+  const terminal = await listing(options);
+  expect(await terminal.exit()).toBe(0);
+  return terminal.text();
+}
+
+describe('the pager', () => {
+  it('is $PAGER, for what is longer than the screen', async () => {
+    const home = temporaryDirectory();
+    expect(await shown({ pager: MARKING, home })).toContain('paged: model-99 $(touch pwned)');
+    expect(existsSync(path.join(home, 'pwned'))).toBe(false);
+    expect(await shown({ pager: MARKING, count: 5 })).not.toContain('paged:');
+  });
+
+  it('is what the setting says before $PAGER, and nothing with --no-pager or cat', async () => {
+    expect(await shown({ pager: 'false', setting: MARKING })).toContain('paged: model-99');
+    expect(await shown({ pager: MARKING, setting: 'false' })).toMatch(/^model-99/mu);
+    expect(await shown({ pager: MARKING, flags: ['--no-pager'] })).toMatch(/^model-99/mu);
+    expect(await shown({ pager: '' })).toMatch(/^model-99/mu);
+  });
+
+  it('is never between a program and JSON', async () => {
+    expect(await shown({ pager: MARKING, flags: ['--json'] })).not.toContain('paged:');
+  });
+
+  it('may quit before it has read everything', async () => {
+    expect(await shown({ pager: 'head -n 2', count: 3000 })).toMatch(/^MODEL .*\nmodel-0 .*text$/u);
+  });
+
+  it('that can not be run leaves the text to the terminal', async () => {
+    expect(await shown({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
+  });
+
+  it('is told of Ctrl-C instead of the command', async () => {
+    const asking = `node -e "process.on('SIGINT', () => { console.log('still here'); process.exit() }); process.stdin.resume().on('end', () => setInterval(() => {}, 1000)); console.log('waiting')"`;
+    const terminal = await listing({ pager: asking });
+    await terminal.waitFor('waiting');
+    terminal.press('ctrl+c');
+    await terminal.waitFor('still here');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).not.toContain('error');
+  });
+});
