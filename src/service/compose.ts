@@ -45,7 +45,7 @@ export interface ComposeOptions extends ServiceOptions {
 
 /** Each line says what a part depends on. */
 export async function compose(store: Store, options: ComposeOptions): Promise<Parts> {
-  const { dataDir, clock, onNotice, closing, stopped, origin, rateLimit, env = process.env } = options;
+  const { dataDir, clock, onNotice, closing, stopped, origin, rateLimit, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
   const sessionKey = newKeyText();
   const user = await localUser(store);

@@ -40,7 +40,7 @@ export interface LocalStore {
  */
 export async function openStore({
   dataDir,
-  env = process.env,
+  env = {},
   clock = systemClock,
 }: {
   dataDir: string;

@@ -21,7 +21,7 @@ export interface ServiceOptions {
   onNotice?: (line: string) => void;
   /** Makes no key on the first start: the session's own is enough. */
   embedded?: boolean;
-  /** Where the keys of model providers come from; default the process's environment. */
+  /** Where the keys of model providers come from; default none. */
   env?: Env;
   clock?: Clock;
 }
