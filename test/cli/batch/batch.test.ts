@@ -44,11 +44,9 @@ describe('a batch on the local service', () => {
     ]);
     expect(lines[1]).toMatchObject({ id: '1', error: null });
     expect(lines[1]?.outputs?.[0]?.data).toContain('Ada');
-    expect((await runs()).map(({ runId }) => runId).sort()).toEqual(
-      lastLines(home)
-        .map(({ runId }) => runId)
-        .sort(),
-    );
+    const ids = (await runs()).map(({ runId }) => runId);
+    expect(new Set(ids)).toEqual(new Set(lastLines(home).map(({ runId }) => runId)));
+    expect(ids).toHaveLength(3);
   });
 
   test('gives only the last lines on standard output where there is no file', async () => {
@@ -56,15 +54,8 @@ describe('a batch on the local service', () => {
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
     expect(exitCode).toBe(0);
-    expect(
-      linesOf(stdout)
-        .map(({ row, runStatus }) => [row, runStatus])
-        .sort(),
-    ).toEqual([
-      [1, 'succeeded'],
-      [2, 'succeeded'],
-      [3, 'succeeded'],
-    ]);
+    const ends = linesOf(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
+    expect(ends.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
   });
 
   test('reads rows from standard input', async () => {
@@ -74,11 +65,7 @@ describe('a batch on the local service', () => {
       stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
     });
     expect(exitCode).toBe(0);
-    expect(
-      linesOf(stdout)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(['a', 'b']);
+    expect(new Set(linesOf(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
   });
 
   test('a bad row is told with its line, the others run', async () => {
@@ -106,7 +93,7 @@ describe('a batch on the local service', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  test('what is given for every row wins over the row, images stand before its own', async () => {
+  test('outputs are saved where that is wanted, and said where', async () => {
     const { env } = await localService();
     const home = homeWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
     const args = [
@@ -125,7 +112,9 @@ describe('a batch on the local service', () => {
     const [line] = lastLines(home);
     const { runId, outputs } = line ?? {};
     expect(outputs?.[0]?.savedTo).toBe(path.join('pictures', `${runId}-1.png`));
-    expect(readdirSync(path.join(home, 'pictures')).sort()).toEqual([`${runId}-1.png`, `${runId}.json`]);
+    expect(new Set(readdirSync(path.join(home, 'pictures')))).toEqual(
+      new Set([`${runId}-1.png`, `${runId}.json`]),
+    );
   });
 
   test('a failed run fails its row', async () => {

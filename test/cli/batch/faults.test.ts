@@ -158,7 +158,7 @@ describe('a creation without an answer', () => {
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(0);
-    expect(resultLines(home).slice(0, 3)).toMatchObject([
+    expect(resultLines(home).filter(({ row }) => row === 1)).toMatchObject([
       { runStatus: 'creating' },
       { runStatus: 'running', runId },
       { runStatus: 'succeeded', runId },
@@ -284,4 +284,25 @@ test('an id that is a prompt’s runs its latest version', async () => {
   expect(exitCode).toBe(0);
   expect(stderr).toContain(`${promptId} is a prompt`);
   service.verify();
+});
+
+test('a row that is only polled leaves its creation to the next', async () => {
+  const runId = randomUUID();
+  let others = 0;
+  const { exitCode, home } = await batchAgainst([
+    creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
+    creation('Bo', () => {
+      others += 1;
+      return succeeded();
+    }),
+    {
+      expect: { path: `/runs/${runId}` },
+      answer: () =>
+        success({ runId, outputs: [], runStatus: others === 0 ? 'running' : 'succeeded', tokens: 1 }),
+      times: 'any',
+    },
+  ]);
+  expect(exitCode).toBe(0);
+  const steps = resultLines(home).map(({ row, runStatus }) => `${row} ${runStatus}`);
+  expect(steps.indexOf('2 creating')).toBeLessThan(steps.indexOf('1 succeeded'));
 });

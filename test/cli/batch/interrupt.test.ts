@@ -19,7 +19,7 @@ const VERSION = randomUUID();
 async function holdingService(): Promise<{
   service: ScriptedService;
   held: (() => void)[];
-  until(n: number): Promise<void>;
+  until: (n: number) => Promise<void>;
 }> {
   const held: (() => void)[] = [];
   const service = await scriptedServiceOf(

@@ -1,10 +1,11 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRows } from '../../../src/cli/batch/read-rows.ts';
 import type { SourceRow } from '../../../src/cli/batch/row.ts';
 import type { Format } from '../../../src/cli/batch/source.ts';
 
 const signal = new AbortController().signal;
+const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** The rows of a text, cut into pieces of the given size, in bytes. */
 async function rowsOf(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
@@ -70,11 +71,7 @@ describe('CSV', () => {
 
   test('quotes that enclose only part of a value are a fault of that row alone', async () => {
     const rows = await rowsOf('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
-    expect(rows).toMatchObject([
-      { line: 2, fault: expect.stringContaining('column 2') },
-      { line: 3 },
-      { line: 4 },
-    ]);
+    expect(rows).toMatchObject([{ line: 2, fault: containing('column 2') }, { line: 3 }, { line: 4 }]);
     expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
   });
 
@@ -82,7 +79,7 @@ describe('CSV', () => {
     const rows = await rowsOf('csv', 'a,b\n1,2\n\n3,"4\n5,6\n7,8\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2 },
-      { row: 2, line: 4, fault: expect.stringContaining('never closed') },
+      { row: 2, line: 4, fault: containing('never closed') },
     ]);
   });
 
@@ -90,7 +87,7 @@ describe('CSV', () => {
     const rows = await rowsOf('csv', 'a,\n1,\n2,x\n');
     expect(rows).toMatchObject([
       { line: 2, named: false },
-      { line: 3, fault: expect.stringContaining('no name') },
+      { line: 3, fault: containing('no name') },
     ]);
   });
 
@@ -212,19 +209,17 @@ describe('ids', () => {
   test('an id that is the number of a row without one is noticed, whichever comes first', async () => {
     expect(await rowsOf('csv', 'id,a\n,1\n1,2\n')).toMatchObject([
       { id: '1' },
-      { fault: expect.stringContaining('row 1') },
+      { fault: containing('row 1') },
     ]);
     expect(await rowsOf('csv', 'id,a\n2,1\n,2\n')).toMatchObject([
       { id: '2' },
-      { fault: expect.stringContaining('row 1') },
+      { fault: containing('row 1') },
     ]);
   });
 });
 
 test('an image from standard input is refused in a row', async () => {
-  expect(await rowsOf('csv', 'image,a\n-,x\n')).toMatchObject([
-    { fault: expect.stringContaining('standard input') },
-  ]);
+  expect(await rowsOf('csv', 'image,a\n-,x\n')).toMatchObject([{ fault: containing('standard input') }]);
 });
 
 test('text that is not UTF-8 is refused rather than garbled', async () => {

@@ -7,7 +7,7 @@ function asking(perSecond: number): {
   clock: HandClock;
   pace: RequestPace;
   times: number[];
-  ask(turns: number): void;
+  ask: (turns: number) => void;
   pauses: number[];
 } {
   const clock = new HandClock();

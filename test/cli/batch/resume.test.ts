@@ -148,7 +148,7 @@ test.each([
   ['another kind of file', 'name\nAda\n'],
   ['another kind of file without an end', 'dear diary'],
   ['JSON of another kind', '{"a":1}\n'],
-  ['one bad line among good ones', `${'{"row":1,"id":"1","runStatus":"failed"}\n'}oops\n`],
+  ['one bad line among good ones', '{"row":1,"id":"1","runStatus":"failed"}\noops\n'],
 ])('%s is refused and left as it is', async (_, content) => {
   const { exitCode, stderr, home } = await resume(content);
   expect(exitCode).toBe(2);

@@ -27,9 +27,9 @@ export interface Line {
 export interface TestService {
   readonly service: Service;
   readonly env: Readonly<Record<string, string>>;
-  runs(): Promise<TestRun[]>;
+  readonly runs: () => Promise<TestRun[]>;
   /** Resolves once no run goes on any more. */
-  settled(): Promise<void>;
+  readonly settled: () => Promise<void>;
 }
 
 export interface TestRun {

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { prepareRow } from '../../../src/cli/batch/prepare-row.ts';
+import type { PreparedBatch } from '../../../src/cli/batch/prepare.ts';
+import { readableRow } from '../../../src/cli/batch/row.ts';
+import { describeConfig } from '../../../src/cli/inputs/describe.ts';
+import type { ImageSource } from '../../../src/cli/inputs/image-source.ts';
+import type { RunRequest } from '../../../src/cli/inputs/body.ts';
+import { testContext } from '../../support/context.ts';
+
+const picture = (name: string): string => `https://pictures.test/${name}.png`;
+
+/** The request of a row with these inputs, under a prompt with this config. */
+async function requestOf(
+  row: { id?: string; text?: Record<string, string>; images?: readonly string[] },
+  batch: { config?: unknown; text?: Record<string, string>; images?: readonly ImageSource[] } = {},
+): Promise<RunRequest> {
+  const { ctx } = await testContext();
+  const prepared = {
+    promptVersionId: 'a-version',
+    fields: describeConfig(batch.config ?? {}),
+    text: new Map(Object.entries(batch.text ?? {})),
+    images: batch.images ?? [],
+    runOptions: new Map([['quality', 'high']]),
+  } as unknown as PreparedBatch;
+  const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
+  return prepareRow(ctx, prepared, readableRow({ row: 3, line: 4 }, row.id, inputs));
+}
+
+describe('the request of a row', () => {
+  test('an input given for every row wins over the row’s own', async () => {
+    const { text } = await requestOf({ text: { name: 'Ada', mood: 'sunny' } }, { text: { mood: 'rainy' } });
+    expect(Object.fromEntries(text)).toEqual({ name: 'Ada', mood: 'rainy' });
+  });
+
+  test('images given for every row stand before its own', async () => {
+    const shared: ImageSource = { kind: 'url', url: picture('shared'), name: 'shared' };
+    const { images } = await requestOf({ images: [picture('own')] }, { images: [shared] });
+    expect(images.map(image => image.kind === 'url' && image.url)).toEqual([
+      picture('shared'),
+      picture('own'),
+    ]);
+  });
+
+  test('run options are those of every row', async () => {
+    expect([...(await requestOf({})).options]).toEqual([['quality', 'high']]);
+  });
+
+  test('the id is an input only where the prompt asks for one of that name', async () => {
+    const config = { textInputs: { id: { type: 'string', required: true } }, imageInputs: [] };
+    expect((await requestOf({ id: 'a' }, { config })).text.get('id')).toBe('a');
+    expect((await requestOf({ id: 'a' })).text.has('id')).toBe(false);
+    await expect(requestOf({}, { config })).rejects.toThrow('missing input: id');
+  });
+});
