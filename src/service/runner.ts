@@ -1,8 +1,11 @@
+import { Busy } from './busy.ts';
 import type { Clock } from './clock.ts';
+import { type Ending, Endings } from './endings.ts';
 import type { Executor } from './executor.ts';
 import { lookAround } from './look-around.ts';
+import { persistently } from './persistently.ts';
 import type { QueuedRun } from './store/run-queue.ts';
-import type { NewRun, Outcome } from './store/runs-store.ts';
+import type { NewRun } from './store/runs-store.ts';
 import type { Store } from './store/store.ts';
 import type { WorkerLocks } from './store/worker-locks.ts';
 
@@ -17,15 +20,10 @@ export interface RunnerOptions {
   parallel?: number | undefined;
 }
 
-/** Resolves once the run has ended; with undefined if this process stops, or loses it, before that. */
-type Ending = Promise<Outcome | undefined>;
-
 /** Runs at a time by default: an engine mostly waits for somebody else. */
 const PARALLEL = 32;
 /** How often runs are looked for that nobody has in hand, in milliseconds. */
 const LOOK_AROUND_MS = 2000;
-/** Waits between attempts to write an outcome down, in milliseconds; the last is repeated. */
-const SETTLE_RETRY_MS = [250, 1000, 5000, 15_000] as const;
 
 /** Starts runs in order, a bounded number at a time, and writes down how they end. */
 export class Runner {
@@ -33,10 +31,12 @@ export class Runner {
   readonly #parallel: number;
   readonly #stop = new AbortController();
   readonly #queue: QueuedRun[] = [];
-  readonly #endings = new Map<string, (outcome: Outcome | undefined) => void>();
-  readonly #busy = new Set<Promise<unknown>>();
+  readonly #endings = new Endings();
+  readonly #busy = new Busy();
   #slots = 0;
   #closing = false;
+  /** Whether nobody may have in hand more runs than could be taken up. */
+  #moreLeft = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -50,7 +50,7 @@ export class Runner {
 
   /** Puts a run on disk, then starts or queues it; undefined if the user's balance is too low. */
   create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ ending: Ending } | undefined> {
-    return this.#track(this.#create(run));
+    return this.#busy.track(this.#create(run));
   }
 
   /**
@@ -60,12 +60,12 @@ export class Runner {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const { clock, store, locks } = this.#options;
-    if (graceMs > 0 && this.#busy.size > 0) await this.#idleWithin(graceMs, clock);
+    await this.#busy.endedWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
-    await this.#idle();
+    await this.#busy.ended();
     const worker = locks.held();
     if (worker !== undefined) await store.queue.release(worker).catch(this.#options.onFault);
-    for (const id of this.#endings.keys()) this.#end(id, undefined);
+    this.#endings.giveUp();
     await locks.release();
   }
 
@@ -73,7 +73,7 @@ export class Runner {
     const { store, locks, clock } = this.#options;
     const worker = this.#closing ? null : await locks.hold();
     const started = worker !== null && this.#takeSlot();
-    const ending = this.#endingOf(run.id);
+    const ending = this.#endings.of(run.id);
     try {
       const status = started ? 'running' : 'queued';
       const created = await store.runs.create({ ...run, status, worker }, clock.now());
@@ -82,14 +82,14 @@ export class Runner {
       this.#abandon(run.id, started);
       throw error;
     }
-    if (started) void this.#track(this.#run(run));
-    else if (worker === null) this.#end(run.id, undefined);
+    if (started) void this.#busy.track(this.#run(run));
+    else if (worker === null) this.#endings.tell(run.id, undefined);
     else this.#queue.push(run);
     return { ending };
   }
 
   #abandon(id: string, started: boolean): undefined {
-    this.#end(id, undefined);
+    this.#endings.tell(id, undefined);
     if (started) this.#freeSlot();
   }
 
@@ -102,95 +102,60 @@ export class Runner {
   #freeSlot(): void {
     this.#slots -= 1;
     this.#startQueued();
+    if (this.#moreLeft && this.#queue.length === 0) void this.#lookAround();
   }
 
   #startQueued(): void {
     while (!this.#closing && this.#queue.length > 0 && this.#takeSlot()) {
       const run = this.#queue.shift();
-      if (run) void this.#track(this.#startAndRun(run));
+      if (run) void this.#busy.track(this.#startAndRun(run));
     }
   }
 
   async #startAndRun(run: QueuedRun): Promise<void> {
-    const { store, locks, onFault } = this.#options;
-    const ours = await store.queue.start(run.id, await locks.hold()).catch(onFault);
+    const ours = await this.#persistently(worker => this.#options.store.queue.start(run.id, worker));
     if (ours) return await this.#run(run);
-    // The disk failed or the run was taken over; in either case it is found again by looking around.
     this.#abandon(run.id, true);
   }
 
   /** Never rejects. A run that is stopped on the way stays as it is on disk, to be let go of. */
   async #run(run: QueuedRun): Promise<void> {
+    const { store, executor } = this.#options;
     try {
-      const outcome = await this.#options.executor.execute(run, this.#stop.signal);
-      const settled = outcome && (await this.#settle(run, outcome));
-      if (settled) this.#end(run.id, outcome);
+      const outcome = await executor.execute(run, this.#stop.signal);
+      if (!outcome) return;
+      // The result may have cost money: it is kept until it can be written down.
+      const ours = await this.#persistently(worker => store.runs.settle(run.id, worker, outcome));
+      if (!ours) return;
+      this.#endings.tell(run.id, outcome);
+      await executor.forget(run).catch(this.#options.onFault);
     } finally {
       this.#freeSlot();
     }
   }
 
-  /** Goes on trying while the disk is full or broken: the result may have cost money. */
-  async #settle(run: QueuedRun, outcome: Outcome): Promise<boolean> {
-    const { store, locks, executor, clock, onFault } = this.#options;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const ours = await store.runs.settle(run.id, await locks.hold(), outcome);
-        await executor.forget(run);
-        return ours;
-      } catch (error) {
-        onFault(error);
-        const wait = SETTLE_RETRY_MS[Math.min(attempt, SETTLE_RETRY_MS.length - 1)] ?? 0;
-        const goOn = await clock.sleep(wait, this.#stop.signal).then(
-          () => true,
-          () => false,
-        );
-        if (!goOn) return false;
-      }
-    }
-  }
-
-  #endingOf(id: string): Ending {
-    return new Promise(resolve => this.#endings.set(id, resolve));
-  }
-
-  #end(id: string, outcome: Outcome | undefined): void {
-    this.#endings.get(id)?.(outcome);
-    this.#endings.delete(id);
+  #persistently<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
+    const { locks, clock, onFault } = this.#options;
+    return persistently(async () => await work(await locks.hold()), {
+      clock,
+      onFault,
+      signal: this.#stop.signal,
+    });
   }
 
   async #keepLookingAround(): Promise<void> {
-    const { clock, onFault } = this.#options;
+    const { clock } = this.#options;
     while (!this.#closing) {
-      await this.#track(this.#lookAround()).catch(onFault);
+      await this.#lookAround();
       await clock.sleep(LOOK_AROUND_MS, this.#stop.signal).catch(() => {});
     }
   }
 
   async #lookAround(): Promise<void> {
-    const free = this.#parallel - this.#slots - this.#queue.length;
-    const found = await lookAround(this.#options, this.#closing ? 0 : free);
-    this.#queue.push(...found);
+    const free = this.#closing ? 0 : this.#parallel - this.#slots - this.#queue.length;
+    const found = await this.#busy.track(lookAround(this.#options, free)).catch(this.#options.onFault);
+    this.#moreLeft = found?.moreLeft ?? false;
+    this.#queue.push(...(found?.runs ?? []));
     this.#startQueued();
-  }
-
-  /** Counts work that has to end before this process may let go of its runs. */
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#busy.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#busy.delete(work);
-    }
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#busy.size > 0) await Promise.allSettled(this.#busy);
-  }
-
-  async #idleWithin(ms: number, clock: Clock): Promise<void> {
-    const enough = new AbortController();
-    const idle = this.#idle().then(() => enough.abort(new Error('idle')));
-    await Promise.race([idle, clock.sleep(ms, enough.signal).catch(() => {})]);
   }
 }

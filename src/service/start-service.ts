@@ -48,7 +48,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     closing.abort();
     watched?.close();
     parts.models.close();
-    await stopServing(parts, clock, grace, stopped);
+    await stopServing(parts, grace, stopped);
   };
   try {
     origin = await listen(parts.app, host, port);
@@ -64,28 +64,21 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     url: `${origin}${PATH_PREFIX}`,
     newKey,
     sessionKey: parts.sessionKey,
-    close: () => stop(graceMs).finally(() => store.close()),
+    async close() {
+      await stop(graceMs);
+      await store.close();
+    },
   };
 }
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
-async function stopServing(
-  { app, runner }: Parts,
-  clock: Clock,
-  graceMs: number,
-  stopped: AbortController,
-): Promise<void> {
+async function stopServing({ app, runner }: Parts, graceMs: number, stopped: AbortController): Promise<void> {
   const answered = app.close();
   await runner.close(graceMs);
   stopped.abort(new Error('the service is stopping'));
-  const enough = new AbortController();
-  const lastCall = clock.sleep(LAST_ANSWERS_MS, enough.signal).then(
-    () => app.server.closeAllConnections(),
-    () => {},
-  );
+  const lastCall = setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
   await answered;
-  enough.abort(new Error('every answer is out'));
-  await lastCall;
+  clearTimeout(lastCall);
 }
 
 /** Made on the first start only, even if it is revoked later. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readdir } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The database's file name in the data directory. */
@@ -21,12 +21,30 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
 
 /** Makes the data directory (0700) and an empty database file (0600) where they are missing; returns the file. */
 export async function prepareDataDirectory(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   await closeToOthers(dataDir);
   const file = path.join(dataDir, DATABASE_FILE);
   // SQLite would make it as open as the umask allows; its -wal and -shm take over this mode.
   await (await open(file, 'a', 0o600)).close();
   return file;
+}
+
+/** Node's own recursive mkdir never comes back from where nothing can be made, such as /proc. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await isDirectory(directory)) return;
+  const parent = path.dirname(directory);
+  if (parent !== directory) await makeDirectory(parent);
+  await mkdir(directory, { mode: 0o700 }).catch(async (error: unknown) => {
+    // Another process was faster.
+    if (!(await isDirectory(directory))) throw error;
+  });
+}
+
+async function isDirectory(file: string): Promise<boolean> {
+  return await stat(file).then(
+    found => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** A directory that holds other things as well keeps the mode its owner gave it. */

@@ -31,7 +31,10 @@ export function workerLocks(dataDir: string, clock: Clock): WorkerLocks {
 
   return {
     async hold() {
-      lock ??= takeLock(fileOf(name));
+      lock ??= takeLock(fileOf(name)).catch((error: unknown) => {
+        lock = undefined;
+        throw error;
+      });
       await lock;
       return name;
     },
@@ -55,7 +58,7 @@ export function workerLocks(dataDir: string, clock: Clock): WorkerLocks {
 
 async function takeLock(file: string): Promise<SqliteDatabase> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  await (await open(file, 'wx', 0o600)).close();
+  await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
   database.exec('pragma busy_timeout = 5000; begin exclusive');
   return database;

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
+
+const LOOK_AROUND = 2000;
+const DELAY = 130_000;
+
+let dataDir: string;
+let key: string;
+let clock: HandClock;
+let witness: TestService | undefined;
+
+beforeEach(async () => {
+  dataDir = temporaryDataDir();
+  key = await keyOf(dataDir, { user: 'ann', credits: 100 });
+  clock = new HandClock();
+});
+afterEach(async () => {
+  await witness?.close();
+  witness = undefined;
+});
+
+/** A service in this process, to look through and to take over. */
+async function look(): Promise<TestService> {
+  witness = await TestService.start({ dataDir, clock, embedded: true });
+  return witness;
+}
+
+const rows = async (service: TestService) => (await service.data<RunPage>('/runs', { key })).rows;
+
+/** Creates a run that takes longer than any of these tests. */
+async function createIn({ url }: ServingProcess): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const found = await fetch(`${url}/prompts/publish?q=sandbox`, { headers });
+  const { data } = (await found.json()) as { data: { rows: { promptVersionId: string }[] } };
+  const body = {
+    promptVersionId: data.rows[0]?.promptVersionId,
+    inputs: {},
+    runOptions: { delaySeconds: '130' },
+  };
+  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return ((await answer.json()) as { data: RunReference }).data.runId;
+}
+
+describe('a process that dies while a run is running', () => {
+  test('once: the run is queued again and ends', async () => {
+    const first = await serveInProcess(dataDir, '--sync-window', '0s');
+    const runId = await createIn(first);
+    await first.kill();
+    const service = await look();
+    await clock.sleeping(DELAY);
+    expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running', outputs: [] }]);
+    clock.advance(DELAY);
+    await expect.poll(() => rows(service)).toMatchObject([{ runId, runStatus: 'succeeded', credits: 1 }]);
+  });
+
+  test('twice: the run has failed, says why, and is paid back', async () => {
+    const first = await serveInProcess(dataDir, '--sync-window', '0s');
+    const runId = await createIn(first);
+    await first.kill();
+    const second = await serveInProcess(dataDir);
+    await expect.poll(() => statusIn(second, runId)).toBe('running');
+    await second.kill();
+    const service = await look();
+    await expect
+      .poll(() => rows(service))
+      .toMatchObject([{ runId, runStatus: 'failed', credits: null, outputs: [{ type: 'error' }] }]);
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 100 });
+  });
+
+  test('beside one that lives: it takes the run over soon', async () => {
+    const service = await look();
+    const first = await serveInProcess(dataDir, '--sync-window', '0s');
+    const runId = await createIn(first);
+    await first.kill();
+    await clock.sleeping(LOOK_AROUND);
+    clock.advance(LOOK_AROUND);
+    await clock.sleeping(DELAY);
+    clock.advance(DELAY);
+    await expect.poll(() => rows(service)).toMatchObject([{ runId, runStatus: 'succeeded' }]);
+  });
+});
+
+test('a process never takes over runs of another that is alive', async () => {
+  const first = await serveInProcess(dataDir, '--sync-window', '0s');
+  const runId = await createIn(first);
+  const service = await look();
+  for (let round = 0; round < 5; round += 1) {
+    await clock.sleeping(LOOK_AROUND);
+    clock.advance(LOOK_AROUND);
+  }
+  await clock.sleeping(LOOK_AROUND);
+  clock.advance(DELAY);
+  await clock.sleeping(LOOK_AROUND);
+  expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running' }]);
+});
+
+async function statusIn({ url }: ServingProcess, runId: string): Promise<string> {
+  const answer = await fetch(`${url}/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { data: { runStatus: string } }).data.runStatus;
+}

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startService } from '../../src/service/index.ts';
+import { openSqlite } from '../../src/service/store/sqlite.ts';
+import type { Run } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { png } from '../support/pictures.ts';
+import { TestService, temporaryDataDir } from '../support/local-service.ts';
+
+describe('a data directory that can’t be used is named, with what to do', () => {
+  const refused = (dataDir: string) => startService({ dataDir, env: {} });
+
+  test('where it can’t be made', async () => {
+    const file = temporaryDataDir();
+    writeFileSync(file, '');
+    const dataDir = path.join(file, 'below');
+    await expect(refused(dataDir)).rejects.toThrow(`the data directory ${dataDir} can't be used: `);
+    await expect(refused(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
+  });
+
+  test('where nothing can be written', async () => {
+    await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
+  });
+
+  test('where the database is none', async () => {
+    const dataDir = temporaryDataDir();
+    mkdirSync(dataDir);
+    writeFileSync(path.join(dataDir, 'promptrun.db'), 'not a database, '.repeat(100));
+    await expect(refused(dataDir)).rejects.toThrow(`${dataDir} can't be used: file is not a database`);
+  });
+
+  test('where the database is of a later time', async () => {
+    const dataDir = temporaryDataDir();
+    await (await TestService.start({ dataDir })).close();
+    const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+    database.exec('pragma user_version = 99');
+    database.close();
+    await expect(refused(dataDir)).rejects.toThrow('was written by a newer promptrun');
+  });
+});
+
+test('a port that is taken is named, with what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise(resolve => other.once('listening', resolve));
+  const { port } = other.address() as { port: number };
+  const starting = startService({ dataDir: temporaryDataDir(), port, env: {} });
+  await expect(starting).rejects.toThrow(`can't listen on 127.0.0.1:${port}: the port is in use`);
+  other.close();
+});
+
+describe('a disk that is full while the service runs', () => {
+  /** Leaves the database of a running service no room to grow. */
+  async function fill(dataDir: string): Promise<() => void> {
+    const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+    database.exec(`
+      create trigger fullRuns before insert on runs begin select raise(abort, 'database or disk is full'); end;
+      create trigger fullUpdates before update on runs begin select raise(abort, 'database or disk is full'); end`);
+    return () => {
+      database.exec('drop trigger fullRuns; drop trigger fullUpdates');
+      database.close();
+    };
+  }
+
+  test('creations are answered 500 and cost nothing, reading goes on, and it recovers', async () => {
+    const service = await TestService.start();
+    const promptVersionId = await service.versionOf('hello');
+    const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
+    const before = await service.data('/me/credits');
+    const empty = await fill(service.dataDir);
+    expect(await service.post('/runs', body)).toMatchObject({
+      http: 500,
+      status: 'SERVER_ERROR',
+      message: "the service can't use its store: database or disk is full",
+      data: null,
+    });
+    expect(await service.data('/runs')).toEqual({ rows: [], hasMore: false });
+    expect(await service.data('/me/credits')).toEqual(before);
+    expect(service.notices).toContain('fault: database or disk is full');
+    empty();
+    expect((await service.post('/runs', body)).http).toBe(200);
+    await service.close();
+  });
+
+  test('a run that ends meanwhile keeps its result until there is room', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock });
+    const promptVersionId = await service.versionOf('sandbox');
+    const creation = service.post<Run>('/runs', {
+      promptVersionId,
+      inputs: {},
+      runOptions: { delaySeconds: '5' },
+    });
+    await clock.sleeping(5000);
+    const empty = await fill(service.dataDir);
+    clock.advance(5000);
+    await clock.sleeping(250);
+    empty();
+    clock.advance(250);
+    expect((await creation).data.runStatus).toBe('succeeded');
+    await service.close();
+  });
+});
+
+test.runIf(process.platform !== 'win32')(
+  'a file system that takes no more bytes stops no service',
+  async () => {
+    // A limit on the size of files, with the signal for it ignored, makes every write beyond it fail as a full disk does.
+    const script = path.resolve(import.meta.dirname, '../support/limited-service.sh');
+    const log = execFileSync('bash', [script, temporaryDataDir()], { encoding: 'utf8' });
+    const statuses = log.trim().split('\n');
+    expect(statuses[0]).toBe('POST 200');
+    expect(statuses).toContain('POST 500 SERVER_ERROR');
+    expect(statuses.at(-1)).toBe('GET 200');
+  },
+);
+
+test('a run whose pictures were lost fails and says so', async () => {
+  const clock = new HandClock();
+  const dataDir = temporaryDataDir();
+  const service = await TestService.start({ clock, dataDir, parallel: 1 });
+  const [sandbox, describePicture] = [
+    await service.versionOf('sandbox'),
+    await service.versionOf('describe'),
+  ];
+  const first = service.post('/runs', {
+    promptVersionId: sandbox,
+    inputs: {},
+    runOptions: { delaySeconds: '5' },
+  });
+  await clock.sleeping(5000);
+  const image = { type: 'base64', base64: png(2, 2).toString('base64') };
+  const second = service.post<Run>('/runs', {
+    promptVersionId: describePicture,
+    inputs: { imageInputs: [image] },
+  });
+  await clock.sleeping(120_000, 2);
+  execFileSync('rm', ['-r', path.join(dataDir, 'inputs')]);
+  clock.advance(5000);
+  await first;
+  expect((await second).data).toMatchObject({ runStatus: 'failed', outputs: [{ type: 'error' }] });
+  await service.close();
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { Run, RunPage, RunRow } from '../../src/wire/index.ts';
+import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
+
+const CREDITS = 10_000;
+const ROUNDS = 4;
+/** How many creations are acknowledged before the process is killed in the middle of others. */
+const ACKNOWLEDGED = 25;
+const AT_ONCE = 8;
+
+test('kill -9 at any moment loses no acknowledged run, and no credit', async () => {
+  const dataDir = temporaryDataDir();
+  const key = await keyOf(dataDir, { user: 'ann', credits: CREDITS });
+  const acknowledged = new Map<string, Run>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const process = await serveInProcess(dataDir);
+    for (const run of await createUntilKilled(process, key)) acknowledged.set(run.runId, run);
+  }
+
+  const service = await TestService.start({ dataDir, embedded: true });
+  const unfinished = () =>
+    service.data<RunPage>('/runs?status=queued', { key }).then(page => page.rows.length);
+  await expect.poll(unfinished).toBe(0);
+  const running = () => service.data<RunPage>('/runs?status=running', { key }).then(page => page.rows.length);
+  await expect.poll(running).toBe(0);
+  const rows = new Map((await allRows(service, key)).map(row => [row.runId, row]));
+  for (const run of acknowledged.values()) {
+    expect(rows.get(run.runId)).toMatchObject({ outputs: run.outputs, runStatus: 'succeeded', credits: 1 });
+  }
+  const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
+  expect(await service.data('/me/credits', { key })).toEqual({ credits: CREDITS - spent });
+  await service.close();
+});
+
+/** The runs that were acknowledged before the process was killed, in the middle of creating others. */
+async function createUntilKilled(process: ServingProcess, key: string): Promise<Run[]> {
+  const promptVersionId = await versionOfHello(process.url, key);
+  const runs: Run[] = [];
+  let killed: Promise<void> | undefined;
+  const createOneAfterAnother = async (): Promise<void> => {
+    while (killed === undefined) {
+      const run = await create(process.url, key, promptVersionId);
+      if (run) runs.push(run);
+      if (runs.length >= ACKNOWLEDGED) killed ??= process.kill();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, createOneAfterAnother));
+  await killed;
+  return runs;
+}
+
+/** undefined where the process died before it answered. */
+async function create(url: string, key: string, promptVersionId: string): Promise<Run | undefined> {
+  try {
+    const answer = await fetch(`${url}/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } }),
+    });
+    return ((await answer.json()) as { data: Run }).data;
+  } catch {
+    return undefined;
+  }
+}
+
+async function versionOfHello(url: string, key: string): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${url}/prompts/publish?q=hello`, { headers });
+  const { data } = (await answer.json()) as { data: { rows: { promptVersionId: string }[] } };
+  return data.rows[0]?.promptVersionId ?? '';
+}
+
+async function allRows(service: TestService, key: string): Promise<RunRow[]> {
+  const rows: RunRow[] = [];
+  for (let after = '', more = true; more; after = `&startingAfter=${rows.at(-1)?.runId}`) {
+    const page = await service.data<RunPage>(`/runs?limit=50${after}`, { key });
+    rows.push(...page.rows);
+    more = page.hasMore;
+  }
+  return rows;
+}

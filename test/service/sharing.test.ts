@@ -1,0 +1,95 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { openStore } from '../../src/service/index.ts';
+import type { Run, RunPage } from '../../src/wire/index.ts';
+import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { serveInProcess } from '../support/serving-process.ts';
+
+const EACH = 40;
+
+test('several services start on a fresh data directory at once', async () => {
+  const dataDir = temporaryDataDir();
+  const all = await Promise.all(Array.from({ length: 4 }, () => TestService.start({ dataDir })));
+  expect(all.filter(service => service.service.newKey !== undefined)).toHaveLength(1);
+  for (const service of all)
+    expect((await service.get('/me', { key: service.service.sessionKey })).http).toBe(200);
+  await Promise.all(all.map(service => service.close()));
+});
+
+test('two processes that create at once lose no run and no credit', async () => {
+  const dataDir = temporaryDataDir();
+  const key = await keyOf(dataDir, { user: 'ann', credits: 1000 });
+  const here = await TestService.start({ dataDir, embedded: true });
+  const there = await serveInProcess(dataDir);
+  const promptVersionId = await here.versionOf('hello');
+  const create = async (url: string): Promise<Run> => {
+    const answer = await fetch(`${url}/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } }),
+    });
+    return ((await answer.json()) as { data: Run }).data;
+  };
+  const urls = Array.from({ length: EACH }, () => [here.service.url, there.url]).flat();
+  const runs = await Promise.all(urls.map(create));
+  expect(runs.every(run => run.runStatus === 'succeeded')).toBe(true);
+
+  const seen = new Set<string>();
+  for (let after = '', more = true; more; ) {
+    const page = await here.data<RunPage>(`/runs?limit=50${after}`, { key });
+    for (const row of page.rows) seen.add(row.runId);
+    more = page.hasMore;
+    after = `&startingAfter=${page.rows.at(-1)?.runId}`;
+  }
+  expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
+  expect(await here.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
+  await here.close();
+});
+
+test('a balance is never overdrawn, however many creations come at once', async () => {
+  const service = await TestService.start();
+  const key = await keyOf(service.dataDir, { user: 'poor', credits: 5 });
+  const promptVersionId = await service.versionOf('hello');
+  const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
+  const answers = await Promise.all(Array.from({ length: 12 }, () => service.post('/runs', body, { key })));
+  expect(answers.filter(answer => answer.http === 200)).toHaveLength(5);
+  expect(answers.filter(answer => answer.http === 402)).toHaveLength(7);
+  expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
+  await service.close();
+});
+
+test('what another process publishes and withdraws is seen at once', async () => {
+  const service = await TestService.start();
+  const { promptVersionId } = await service.publish('fresh', 'new');
+  expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);
+  const store = await openStore({ dataDir: service.dataDir, env: {} });
+  expect(await store.unpublish('fresh')).toBe(true);
+  expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(404);
+  await store.close();
+  await service.close();
+});
+
+test('samples that were withdrawn stay withdrawn', async () => {
+  const dataDir = temporaryDataDir();
+  const first = await TestService.start({ dataDir });
+  const store = await openStore({ dataDir, env: {} });
+  expect(await store.unpublish('hello')).toBe(true);
+  await store.close();
+  await first.close();
+  const second = await TestService.start({ dataDir });
+  await expect(second.find('hello')).rejects.toThrow('not published');
+  await second.close();
+});
+
+test('the data directory and all that is in it are closed to others', async () => {
+  const service = await TestService.start();
+  const promptVersionId = await service.versionOf('postcard');
+  await service.post('/runs', { promptVersionId, inputs: { textInputs: { place: 'Oslo' } } });
+  const mode = (name: string) => (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
+  expect(mode('.')).toBe('700');
+  for (const directory of ['media', 'workers']) expect(mode(directory), directory).toBe('700');
+  for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm'])
+    expect(mode(file), file).toBe('600');
+  await service.close();
+});

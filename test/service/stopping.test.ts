@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { type Answer, TestService, temporaryDataDir } from '../support/local-service.ts';
+
+const WINDOW = 120_000;
+const GRACE = 10_000;
+
+const running: TestService[] = [];
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close();
+});
+
+async function start(options: Parameters<typeof TestService.start>[0]): Promise<TestService> {
+  const service = await TestService.start(options);
+  running.push(service);
+  return service;
+}
+
+async function slowRun(service: TestService, delaySeconds: string): Promise<object> {
+  return { promptVersionId: await service.versionOf('sandbox'), inputs: {}, runOptions: { delaySeconds } };
+}
+
+const rows = async (service: TestService) =>
+  (await service.data<RunPage>('/runs', { key: service.service.sessionKey })).rows;
+
+describe('a service that is told to stop', () => {
+  test('answers a creation in flight whose run ends within the grace', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock, graceMs: GRACE });
+    const creation = service.post<Run>('/runs', await slowRun(service, '5'));
+    await clock.sleeping(5000);
+    const closed = service.close();
+    await clock.sleeping(GRACE);
+    clock.advance(5000);
+    expect((await creation).data.runStatus).toBe('succeeded');
+    await closed;
+  });
+
+  test('answers 504 where it does not, and the run goes on at the next start', async () => {
+    const clock = new HandClock();
+    const dataDir = temporaryDataDir();
+    const first = await TestService.start({ clock, dataDir, graceMs: GRACE });
+    const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
+    await clock.sleeping(130_000);
+    const closed = first.close();
+    await clock.sleeping(GRACE);
+    clock.advance(GRACE);
+    const { http, data } = await creation;
+    expect(http).toBe(504);
+    await closed;
+
+    const second = await start({ clock, dataDir });
+    await clock.sleeping(130_000);
+    expect(await rows(second)).toMatchObject([{ runId: data.runId, runStatus: 'running' }]);
+    clock.advance(130_000);
+    await expect.poll(() => rows(second)).toMatchObject([{ runId: data.runId, runStatus: 'succeeded' }]);
+  });
+
+  test('however often it is stopped, that is no dying', async () => {
+    const clock = new HandClock();
+    const dataDir = temporaryDataDir();
+    const first = await TestService.start({ clock, dataDir, syncWindowMs: WINDOW });
+    const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
+    await clock.sleeping(130_000);
+    await first.close();
+    expect((await creation).http).toBe(504);
+    for (let round = 0; round < 4; round += 1) {
+      const next = await TestService.start({ clock, dataDir });
+      await clock.sleeping(130_000);
+      await next.close();
+    }
+    const last = await start({ clock, dataDir });
+    await clock.sleeping(130_000);
+    expect((await rows(last))[0]?.runStatus).toBe('running');
+  });
+
+  test('leaves what was queued for the next start, in its order', async () => {
+    const clock = new HandClock();
+    const dataDir = temporaryDataDir();
+    const first = await TestService.start({ clock, dataDir, parallel: 1 });
+    const creations: Promise<Answer<RunReference>>[] = [];
+    for (let index = 0; index < 3; index += 1) {
+      creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
+      await clock.sleeping(WINDOW, index + 1);
+    }
+    await first.close();
+    expect((await Promise.all(creations)).map(answer => answer.http)).toEqual([504, 504, 504]);
+
+    const second = await start({ clock, dataDir, parallel: 1 });
+    for (let done = 1; done <= 3; done += 1) {
+      await clock.sleeping(30_000);
+      clock.advance(30_000);
+      const statuses = () =>
+        rows(second).then(all => all.filter(row => row.runStatus === 'succeeded').length);
+      await expect.poll(statuses).toBe(done);
+    }
+  });
+
+  test('takes no new requests', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock, graceMs: GRACE });
+    const creation = service.post('/runs', await slowRun(service, '5'));
+    await clock.sleeping(5000);
+    const closed = service.close();
+    await expect(service.get('/me')).rejects.toThrow();
+    clock.advance(5000);
+    await creation;
+    await closed;
+  });
+});
