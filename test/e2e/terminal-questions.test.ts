@@ -99,9 +99,12 @@ describe('questions on a terminal', () => {
     terminal.press('ctrl+u');
     terminal.type('name=Ada = B\r');
     await terminal.waitFor('One more as key=value');
+    terminal.paste('a=1\rb=2');
+    terminal.press('enter');
+    await terminal.waitFor('✔ input a=1 b=2');
     terminal.press('enter');
     expect(await terminal.exit()).toBe(0);
-    expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B' } });
+    expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B', a: '1', b: '2' } });
   });
 
   it('ask for images: Tab completes, what is no image is told at once', async () => {
@@ -136,6 +139,27 @@ describe('questions on a terminal', () => {
         { type: 'url', url: 'https://example.com/cat.png' },
       ],
     });
+  });
+
+  it('take pasted lines as one answer, to be gone on with', async () => {
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string', note: 'string' } });
+    const terminal = onTerminal(['run', VERSION_ID], { env });
+    await terminal.waitFor('? story');
+    terminal.type('Once ');
+    terminal.paste('upon\ra time\r\nthere was');
+    await terminal.waitForScreen('? story Once upon a time 2 lines', '› there was', '  ctrl+o editor');
+    terminal.type(' a cat\r');
+    await terminal.waitFor('? note');
+    terminal.paste('first\rsecond\r');
+    await terminal.waitFor('first second 2 lines\n›');
+    terminal.press('backspace');
+    await terminal.waitFor('first 1 line\n› second');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    const story = 'Once upon\na time\nthere was a cat';
+    expect(sentInputs()).toEqual({ textInputs: { story, note: 'first\nsecond' } });
+    expect(terminal.raw().match(/\?2004h/gu)).toHaveLength(2);
+    expect(terminal.raw().match(/\?2004l/gu)).toHaveLength(2);
   });
 
   it('keep standard output for the result', async () => {

@@ -36,6 +36,8 @@ const QUIET_MS = 120;
 /** A command on a real terminal, and what a person would see on its screen. */
 export interface TestTerminal {
   type(text: string): void;
+  /** As a terminal hands over what is pasted into a program that asked to be told. */
+  paste(text: string): void;
   press(...keys: readonly Key[]): void;
   /** Resolves once the screen, or what scrolled off it, shows the text or matches. */
   waitFor(wanted: string | RegExp): Promise<void>;
@@ -127,6 +129,7 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
 
   return {
     type: text => child.write(text),
+    paste: text => child.write(`\u001b[200~${text}\u001b[201~`),
     press: (...keys) => {
       for (const key of keys) child.write(KEYS[key]);
     },

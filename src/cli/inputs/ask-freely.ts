@@ -28,7 +28,13 @@ export async function askFreely(ctx: Context, given: GivenInputs): Promise<Given
 }
 
 async function read(ctx: Context, pair: string): Promise<ReadonlyMap<string, string>> {
-  return (await collectInputs(ctx, { inputs: [pair], images: [] })).text;
+  return (await collectInputs(ctx, { inputs: pairsIn(pair), images: [] })).text;
+}
+
+/** Several pairs pasted at once, or one whose value has several lines. */
+function pairsIn(answer: string): readonly string[] {
+  const lines = answer.split('\n');
+  return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
 }
 
 /** What `--input` would say of it. */
@@ -36,7 +42,7 @@ async function problemOf(ctx: Context, pair: string): Promise<string | undefined
   if (pair === '') {
     return undefined;
   }
-  if (pair.endsWith('=@-')) {
+  if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
   try {

@@ -1,8 +1,9 @@
 import { password } from '@inquirer/prompts';
 import type { PathQuestion, SecretQuestion, TextQuestion } from '../prompter.ts';
-import { asking } from './asking.ts';
+import { asking, type Place } from './asking.ts';
 import type { Drawing } from './drawing.ts';
 import { editText } from './editor.ts';
+import { bracketingPastes, withoutBracketing } from './paste.ts';
 import { completePath, meantPath } from './path-completion.ts';
 import { textQuestion } from './text-question.ts';
 import { fitted } from './words.ts';
@@ -11,7 +12,8 @@ import { fitted } from './words.ts';
 const SHORTEST_ANSWER = 20;
 
 export function askText(drawing: Drawing, question: TextQuestion, signal: AbortSignal): Promise<string> {
-  return asking(drawing.io, signal, place =>
+  const { io } = drawing;
+  const ask = (place: Place) =>
     textQuestion(
       {
         ...configOf(drawing, question),
@@ -21,8 +23,8 @@ export function askText(drawing: Drawing, question: TextQuestion, signal: AbortS
         signal: place.signal,
       },
       place,
-    ),
-  );
+    );
+  return bracketingPastes(io, () => asking(io, signal, ask));
 }
 
 /** A path, or anything else that the question's check takes. */
@@ -77,7 +79,7 @@ async function editInBetween({ io, env }: Drawing, text: string, signal: AbortSi
   const { stream } = io.stdin;
   stream.setRawMode?.(false);
   try {
-    return await editText(text, { env, signal });
+    return await withoutBracketing(io, signal, () => editText(text, { env, signal }));
   } finally {
     stream.setRawMode?.(!signal.aborted);
   }

@@ -8,58 +8,41 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import type { Check } from '../prompter.ts';
-import type { QuestionTheme } from './theme.ts';
+import { type Line, usePaste } from './paste.ts';
+import type { TextConfig } from './text-config.ts';
+import { answeredText, openText } from './text-view.ts';
 
-export interface TextConfig {
-  readonly message: string;
-  /** Lines shown beneath. */
-  readonly description: string;
-  readonly default: string;
-  readonly required: boolean;
-  readonly check: Check<string>;
-  /** Hands the terminal to an editor; gives the text it was left with. */
-  readonly edit?: (text: string) => Promise<string>;
-  /** What Tab makes of the text typed so far. */
-  readonly complete?: (typed: string) => Completion;
-  /** A text as it is shown on the line of the question. */
-  readonly shown: (text: string) => string;
-  /** Once aborted, the line is closed and must be left alone. */
-  readonly signal: AbortSignal;
-  readonly theme: QuestionTheme;
-}
-
-export interface Completion {
-  /** What was typed, as far as it goes on in one way only. */
-  readonly text: string;
-  /** The ways it may go on, where there are several. */
-  readonly candidates: string;
-}
-
-type Line = Parameters<Parameters<typeof useKeypress>[0]>[1];
-
-/** A line of text, with Tab to complete it or take over the default, and Ctrl-O for an editor. */
+/** A line of text, with Tab to complete it or take over the default; more lines by pasting, or Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
-  const { style, tip } = config.theme;
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
+  const [above, setAbove] = useState('');
   const [value, setValue] = useState('');
   const [standard, setStandard] = useState(config.default);
-  const [edited, setEdited] = useState('');
   const [error, setError] = useState('');
   const [candidates, setCandidates] = useState('');
   const prefix = usePrefix({ status, theme: makeTheme(config.theme) });
 
-  /** Done with the answer, or back to the question with what is wrong with it. */
-  const submit = async (answer: string, line: Line): Promise<void> => {
+  /** Puts a text where it can be gone on with: its last line on the line that is typed. */
+  const put = (text: string, line: Line): void => {
+    const cut = text.lastIndexOf('\n') + 1;
+    line.clearLine(0);
+    line.write(text.slice(cut));
+    setAbove(text.slice(0, cut));
+    setValue(text.slice(cut));
+  };
+
+  /** Done with the answer, or back to the question with what was typed and what is wrong with it. */
+  const submit = async (answer: string, typed: string, line: Line): Promise<void> => {
     setStatus('loading');
     const problem =
       config.required && answer === '' ? 'An answer is needed here.' : await config.check(answer);
     if (problem === undefined) {
+      setAbove('');
       setValue(answer);
       setStatus('done');
       done(answer);
     } else {
-      line.write(value);
+      put(typed, line);
       setError(problem);
       setStatus('idle');
     }
@@ -68,42 +51,40 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const edit = async (editor: (text: string) => Promise<string>, line: Line): Promise<void> => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
-    const text = await editor(value || edited || standard).catch((fault: unknown) => {
+    const text = await editor(above + value || standard).catch((fault: unknown) => {
       setError(fault instanceof Error ? fault.message : String(fault));
+      return '';
     });
-    if (config.signal.aborted) {
-      return;
-    }
+    if (config.signal.aborted) return;
     line.resume();
-    setEdited(text ?? '');
-    if (text) {
-      line.clearLine(0);
-      await submit(text, line);
-    } else {
-      setStatus('idle');
-    }
+    if (text === '') setStatus('idle');
+    else await submit(text, text, line);
   };
 
   const complete = (line: Line): void => {
-    line.clearLine(0);
     const completion = config.complete?.(value) ?? { text: value || standard, candidates: '' };
-    line.write(completion.text);
-    setValue(completion.text);
+    put(above + completion.text, line);
     setCandidates(completion.candidates);
   };
 
+  const paste = usePaste((lines, line) => {
+    setAbove(above + lines.map(text => `${text}\n`).join(''));
+    setValue(line.line);
+  });
+
   useKeypress(async (key, line) => {
-    if (status !== 'idle') {
-      return;
-    }
+    if (status !== 'idle' || paste(key, line)) return;
     setError('');
     setCandidates('');
     if (isEnterKey(key)) {
-      await submit(value || standard, line);
+      const typed = above + value;
+      await submit(typed.replace(/\n$/u, '') || standard, typed, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
       await edit(config.edit, line);
     } else if (isTabKey(key)) {
       complete(line);
+    } else if (isBackspaceKey(key) && value === '' && above !== '') {
+      put(above.slice(0, -1), line);
     } else if (isBackspaceKey(key) && value === '') {
       setStandard('');
     } else {
@@ -111,22 +92,6 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     }
   });
 
-  const message = style.message(config.message);
-  if (status === 'done') {
-    return `${prefix} ${message} ${style.answer(config.shown(value))}`;
-  }
-  const offered = value === '' && standard !== '' ? style.defaultAnswer(config.shown(standard)) : undefined;
-  const beneath = [
-    style.help(config.description),
-    candidates,
-    error === '' ? '' : style.error(error),
-    tip([
-      ...(config.complete ? [['tab', 'completes'] as const] : []),
-      ...(config.edit ? [['ctrl+o', 'editor'] as const] : []),
-    ]),
-  ];
-  return [
-    [prefix, message, offered, value].filter(part => part !== undefined).join(' '),
-    beneath.filter(line => line !== '').join('\n'),
-  ];
+  const state = { prefix, above, value, standard, candidates, error };
+  return status === 'done' ? answeredText(state, config) : openText(state, config);
 });
