@@ -155,12 +155,10 @@ describe('global flags', () => {
   });
 
   it('refuse a query that can not be evaluated before anything is done', async () => {
-    const { stderr, exitCode, stdout } = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
-    expect([JSON.parse(stderr()), stdout(), exitCode]).toEqual([
-      expect.objectContaining({ status: 'USAGE_ERROR' }),
-      '',
-      2,
-    ]);
+    const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
+    expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: 2 });
+    expect([set.stdout(), set.exitCode]).toEqual(['', 2]);
+    expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe('5\n');
   });
 
   it('refuse a time that is none', async () => {
