@@ -52,6 +52,11 @@ describe('a card’s text', () => {
     expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
     expect(new Set(sizes).size).toBeGreaterThan(2);
   });
+
+  it('says so where it was too long to be looked at as a whole', () => {
+    const { lines } = layOut(`a${'\u0301'.repeat(4000)} end`, box, measure);
+    expect(lines.at(-1)?.text.endsWith('…')).toBe(true);
+  });
 });
 
 describe('what is drawn', () => {

@@ -67,6 +67,20 @@ describe('rendering', () => {
     ]);
   });
 
+  it('makes no message of layout alone', () => {
+    const source = '{{#if a}}  {{#if b}}x{{/if}}{{/if}}{{role "system"}}S{{role "user"}}{{c}}';
+    expect(render(source, { a: 'y', b: '', c: '' }).messages).toEqual([
+      { role: 'system', parts: [{ text: 'S' }] },
+      { role: 'user', parts: [{ text: '' }] },
+    ]);
+  });
+
+  it('counts loops from where their values are used', () => {
+    const source =
+      '{{#each @root as |v k|}}{{#each @root}}{{k}}{{@key}}{{v}}{{../this}} {{/each}}{{/each}}{{#if a}}{{b}}{{/if}}';
+    expect(render(source, { a: '1', b: '2' }).text).toBe('aa11 ab11 ba22 bb22 2');
+  });
+
   it('places pictures by name, in schema order, and describes them in words', () => {
     const source =
       '---\ninput:\n  schema:\n    a: string\n    b: string\n---\n{{#if b}}B {{media url=b}}{{/if}}, A {{media url=a}}.';

@@ -27,6 +27,6 @@ function isLoopback(url: string): boolean {
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
     hostname === '[::1]' ||
-    /^127\./.test(hostname)
+    hostname.startsWith('127.')
   );
 }
