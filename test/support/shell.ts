@@ -6,7 +6,6 @@ import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-const COMMAND = process.env['LISTS_CMD'] ?? path.resolve(import.meta.dirname, '../../bin/promptrun.js');
 const PROMPT = 'READY>';
 
 /** How each shell is told to take the script, show a prompt that can be waited for, and show a command's arguments. */
@@ -59,7 +58,7 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
     ZDOTDIR: home,
   };
   const script = path.join(home, 'script');
-  writeFileSync(script, execFileSync('promptrun', ['completion', shell], { env }));
+  writeFileSync(script, execFileSync(path.join(bin, 'promptrun'), ['completion', shell], { env }));
   const setup = SETUP[shell](script);
   const rc = path.join(home, setup.file);
   writeFileSync(rc, setup.text);

@@ -6,7 +6,8 @@ import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
 import type { Candidate } from './candidate.ts';
 import { Known } from './known.ts';
 import type { Line } from './line.ts';
-import { ARGUMENT_SOURCES, FLAG_SOURCES, type Source } from './sources.ts';
+import { ARGUMENT_SOURCES, FLAG_SOURCES } from './source-table.ts';
+import type { Source } from './sources.ts';
 
 /** Everything the word under the cursor may become. A source that can't be read gives nothing. */
 export async function candidatesFor(

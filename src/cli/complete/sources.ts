@@ -1,4 +1,3 @@
-import { MODALITIES, RUN_STATUSES } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { ageOf } from '../outputs/age.ts';
 import { LOCAL_PROFILE } from '../settings/names.ts';
@@ -27,42 +26,42 @@ export const words =
 
 export const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
 
-const promptFiles: Source = ({ ctx, typed }) =>
+export const promptFiles: Source = ({ ctx, typed }) =>
   fileCandidates(typed, placeOf(ctx), name => name.endsWith('.prompt'));
 
-const profiles: Source = ({ ctx }) => [
+export const profiles: Source = ({ ctx }) => [
   ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
   { value: LOCAL_PROFILE, description: 'the service built in' },
 ];
 
-const aliases: Source = ({ ctx }) =>
+export const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
 /** Where nobody can tell which service is meant, aliases and files are still known. */
-const targets: Source = async asked => {
+export const targets: Source = async asked => {
   const found = await Promise.allSettled([aliases, promptFiles, versions].map(async source => source(asked)));
   return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
 };
 
-const versions: Source = ({ known }) =>
+export const versions: Source = ({ known }) =>
   known.prompts().map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
 
-const prompts: Source = ({ known }) => {
+export const prompts: Source = ({ known }) => {
   const titles = new Map(known.prompts().map(({ promptId, title }) => [promptId, title]));
   return [...titles].map(([value, description]) => ({ value, description }));
 };
 
-const runs: Source = async ({ ctx, known }) =>
+export const runs: Source = async ({ ctx, known }) =>
   (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
     description: `${runStatus}, ${ageOf(time, ctx.clock.now())}`,
   }));
 
-const models: Source = ({ known }) =>
+export const models: Source = ({ known }) =>
   known.models().map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
-const inputs: Source = async ({ ctx, call, known, typed }) => {
+export const inputs: Source = async ({ ctx, call, known, typed }) => {
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
     const found = await fileCandidates(value.slice(1), placeOf(ctx));
@@ -81,7 +80,7 @@ const inputs: Source = async ({ ctx, call, known, typed }) => {
 };
 
 /** `key=`, then `key=value` for the values of any model. */
-const runOptions: Source = ({ call, known, typed }) => {
+export const runOptions: Source = ({ call, known, typed }) => {
   const options = known.models().flatMap(model => model.availableRunOptions);
   const [key] = splitPair(typed);
   if (key === undefined)
@@ -90,17 +89,17 @@ const runOptions: Source = ({ call, known, typed }) => {
   return unique(values).map(value => ({ value: `${key}=${value}` }));
 };
 
-const settingKeys: Source = () =>
+export const settingKeys: Source = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
-const settingValues: Source = ({ call }) => {
+export const settingValues: Source = ({ call }) => {
   const key = SETTING_KEYS.find(known => known === call.operands[0]);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
     : [];
 };
 
-const helpTopics: Source = ({ call: { command, operands } }) => {
+export const helpTopics: Source = ({ call: { command, operands } }) => {
   const [group] = operands;
   const root = command.parent ?? command;
   const from = group === undefined ? root : root.commands.find(one => one.name() === group);
@@ -109,56 +108,6 @@ const helpTopics: Source = ({ call: { command, operands } }) => {
     ...commands.map(one => ({ value: one.name(), description: one.summary() })),
     ...(group === undefined ? [{ value: 'environment' }, { value: 'exit-codes' }] : []),
   ];
-};
-
-/** What the value of a flag may be: by flag, or by command and flag where they differ. */
-export const FLAG_SOURCES: Readonly<Record<string, Source>> = {
-  '--profile': profiles,
-  '--status': words(...RUN_STATUSES),
-  '--modality': words(...MODALITIES),
-  '--model': models,
-  '--starting-after': runs,
-  '--ending-before': runs,
-  '--version-id': versions,
-  'run --input': inputs,
-  'run --option': runOptions,
-  'batch --input': inputs,
-  'batch --option': runOptions,
-  'api --input': files,
-  '--inputs': files,
-  '--image': files,
-  '--from': files,
-  '--out': files,
-  '--save': files,
-  '--prompts': files,
-  '--format': words('csv', 'jsonl'),
-  '--plan': words('pro', 'none'),
-};
-
-/** What the arguments of a command may be, in order; the last one goes for all that follow where it repeats. */
-export const ARGUMENT_SOURCES: Readonly<Record<string, readonly Source[]>> = {
-  run: [targets],
-  batch: [targets],
-  'runs get': [runs],
-  'runs wait': [runs],
-  'runs save': [runs, files],
-  'prompts get': [prompts],
-  'prompts publish': [promptFiles],
-  'versions list': [prompts],
-  'versions get': [versions],
-  'profile use': [profiles],
-  'profile remove': [profiles],
-  'alias set': [aliases, targets],
-  'alias remove': [aliases],
-  'config get': [settingKeys],
-  'config set': [settingKeys, settingValues],
-  'config unset': [settingKeys],
-  api: [
-    words('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
-    words('/runs', '/resources', '/me', '/me/credits', '/prompts/publish'),
-  ],
-  completion: [words('bash', 'zsh', 'fish', 'powershell')],
-  help: [helpTopics],
 };
 
 function placeOf({ cwd, env }: Context): { cwd: string; home: string | undefined } {

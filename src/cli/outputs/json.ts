@@ -12,24 +12,29 @@ export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
 
 /** Prints a value as JSON, or what `--query` selects of it; a selected string is printed bare. */
 export async function printValue(ctx: Pick<Context, 'globals' | 'io'>, value: unknown): Promise<void> {
-  await print(ctx, value, toJson);
+  await ctx.io.out(await shownJson(ctx, value, toJson));
 }
 
 /** One of many rows, as `printValue` on a line of its own. False once the reader has gone. */
-export function printRow(ctx: Pick<Context, 'globals' | 'io'>, row: unknown): Promise<boolean> {
-  return print(ctx, row, toJsonLine);
+export async function printRow(ctx: Pick<Context, 'globals' | 'io'>, row: unknown): Promise<boolean> {
+  return ctx.io.out(await jsonLine(ctx, row));
 }
 
-async function print(
+/** The line that `printRow` prints. */
+export function jsonLine(ctx: Pick<Context, 'globals' | 'io'>, row: unknown): Promise<string> {
+  return shownJson(ctx, row, toJsonLine);
+}
+
+async function shownJson(
   ctx: Pick<Context, 'globals' | 'io'>,
   value: unknown,
   form: (value: unknown, terminal: boolean) => string,
-): Promise<boolean> {
+): Promise<string> {
   const { query } = ctx.globals;
   const terminal = ctx.io.stdout.isTerminal;
   const selected = query === undefined ? value : await applyQuery(query, value);
   const isBare = query !== undefined && typeof selected === 'string';
-  return ctx.io.out(`${isBare ? bare(selected, terminal) : form(selected, terminal)}\n`);
+  return `${isBare ? bare(selected, terminal) : form(selected, terminal)}\n`;
 }
 
 /** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */

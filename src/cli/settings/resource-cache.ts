@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { ProtocolError } from '../../client/errors.ts';
 import type { Model, Resources } from '../../wire/index.ts';
-import { isRecord, readCacheFile } from './cache-file.ts';
+import { readCacheFile } from './cache-file.ts';
 import { loadConf } from './load-conf.ts';
 import {
+  checkedResources,
   isSendable,
   parseEntries,
   RESOURCES_FILE,
@@ -75,7 +75,7 @@ export class ResourceCache {
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
     this.#fetching = true;
     try {
-      const answer = checked(await this.#options.fetch(limits));
+      const answer = checkedResources(await this.#options.fetch(limits));
       await this.#keep(answer);
       this.#refreshWanted = false;
       return answer;
@@ -137,10 +137,4 @@ export class ResourceCache {
     });
     store.store = { services };
   }
-}
-
-function checked(answer: Resources): Resources {
-  const { hash, resources } = isRecord(answer) ? answer : {};
-  if (typeof hash === 'string' && isRecord(resources) && Array.isArray(resources.models)) return answer;
-  throw new ProtocolError('the answer to GET /resources holds no hash and models');
 }

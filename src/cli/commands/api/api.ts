@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
-import { visible } from '../../outputs/sanitise.ts';
+import { oneLine, visible } from '../../outputs/sanitise.ts';
 import { type ApiCall, apiCall } from './api-call.ts';
 import { nextPage } from './api-pages.ts';
 import { sendCreation } from './api-creation.ts';
@@ -50,6 +51,9 @@ export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> 
   while (call !== undefined) {
     const answer = await sendCreation(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
+    if (answer.error instanceof GatewayTimeoutError) {
+      ctx.io.note(`the run goes on: promptrun runs wait ${oneLine(answer.error.runId)}`);
+    }
     if (answer.error !== undefined) throw answer.error;
     call = reading && options.paginate === true ? nextPage(call, answer.envelope) : undefined;
   }

@@ -57,9 +57,10 @@ function searchQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
   if (query === '')
     throw usageError('there is nothing to search for', 'for example: promptrun prompts search postcard');
-  if (query.length <= MAX_QUERY_LENGTH) return query;
+  const { length } = Array.from(query);
+  if (length <= MAX_QUERY_LENGTH) return query;
   throw usageError(
-    `the search is ${query.length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
+    `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
     'give fewer words',
   );
 }
@@ -94,6 +95,6 @@ function plainCells(row: PromptSearchRow): string[] {
   ];
 }
 
-function modalityName({ modality }: PromptSearchRow): string {
-  return MODALITY_NAMES[modality] ?? fieldText(modality);
+function modalityName({ modality }: { readonly modality: unknown }): string {
+  return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
 }

@@ -3,7 +3,7 @@ import type { RunRow } from '../../../wire/index.ts';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { printRow, wantsJson } from '../../outputs/json.ts';
+import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { type Pages, type Rest, runPages } from './list-pages.ts';
 import { type RunsListFlags, runsListRequest } from './list-request.ts';
@@ -52,10 +52,10 @@ async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise
   for (;;) {
     const page = await pages.next();
     if (page.done === true) return page.value;
-    for (const row of page.value) {
-      const reading = flags.ndjson === true ? await printRow(ctx, row) : await ctx.io.out(runLine(ctx, row));
-      if (!reading) return undefined;
-    }
+    const lines = page.value.map(async row =>
+      flags.ndjson === true ? jsonLine(ctx, row) : runLine(ctx, row),
+    );
+    if (!(await ctx.io.out((await Promise.all(lines)).join('')))) return undefined;
   }
 }
 
