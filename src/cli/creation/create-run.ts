@@ -16,7 +16,8 @@ export type Created =
   | {
       readonly kind: 'going';
       readonly runId: string;
-      readonly journalId: string /** False where it may have ended long ago. */;
+      readonly journalId: string;
+      /** The service has just said that it goes on; false where it may have ended meanwhile. */
       readonly fresh: boolean;
     };
 
@@ -105,15 +106,12 @@ async function givenUp(attempt: Attempt, sent: boolean): Promise<never> {
 async function recovered(attempt: Attempt, error: unknown): Promise<Created> {
   const { ctx, connection, journal, entry, signal } = attempt;
   ctx.io.note('note: the answer to the creation was lost; looking for the run it may have made');
-  const { found, candidates } = await lookForRun(connection, journal, entry, signal).catch(async () => {
-    await note(attempt, { outcome: 'lost' });
-    throw signal.aborted
-      ? interruptedCreation(signal.reason, true, connection.embedded)
-      : new CreationInDoubt(error, []);
-  });
+  const looked = await lookForRun(connection, journal, entry, signal).catch(() => undefined);
+  if (signal.aborted) return givenUp(attempt, true);
+  const { found, candidates } = looked ?? { found: undefined, candidates: [] };
   if (found === undefined) {
     await note(attempt, { outcome: 'lost' });
-    throw new CreationInDoubt(error, candidates);
+    throw new CreationInDoubt(error, candidates, entry.id);
   }
   ctx.io.note(`note: going on with run ${found.runId}`);
   await note(attempt, { outcome: 'created', runId: found.runId });

@@ -6,8 +6,10 @@ import { EXIT } from '../exit-codes.ts';
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];
+  /** The creation's entry in the journal; undefined where there is none. */
+  readonly journalId: string | undefined;
 
-  constructor(cause: unknown, candidates: readonly RunRow[]) {
+  constructor(cause: unknown, candidates: readonly RunRow[], journalId?: string) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(`the answer to the creation was lost: ${reason}`, {
       status: statusOf(cause),
@@ -19,6 +21,7 @@ export class CreationInDoubt extends CliError {
       cause,
     });
     this.candidates = candidates;
+    this.journalId = journalId;
   }
 }
 

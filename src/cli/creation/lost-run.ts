@@ -1,7 +1,7 @@
 import { findLostRun } from '../../client/recover.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import { inDoubt, type JournalEntry } from '../settings/journal-lines.ts';
 import type { Journal } from '../settings/journal.ts';
 
 /** The runs a creation may have made whose answer was lost. */
@@ -28,16 +28,23 @@ export async function lookForRun(
   return { found: mistakable ? undefined : found, candidates };
 }
 
-/** Whether another creation of the same version is still waiting for its own answer. */
+/** Whether another creation of the same version, whose run is not known either, was under way at the same time. */
 function mayHaveMadeIt(other: JournalEntry, entry: JournalEntry): boolean {
   return (
     other.id !== entry.id &&
     other.baseUrl === entry.baseUrl &&
     other.promptVersionId === entry.promptVersionId &&
-    other.outcome === undefined &&
-    other.pid !== undefined &&
-    isAlive(other.pid)
+    inDoubt(other) &&
+    (isUnderWay(other) || wasUnderWay(other, Date.parse(entry.time)))
   );
+}
+
+function isUnderWay({ outcome, pid }: JournalEntry): boolean {
+  return outcome === undefined && pid !== undefined && isAlive(pid);
+}
+
+function wasUnderWay({ noted }: JournalEntry, moment: number): boolean {
+  return noted !== undefined && Date.parse(noted) > moment;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import type { RunFacts } from './manifest.ts';
+import type { GiveOptions } from './results.ts';
 
 /** The flags of every command that gives the outputs of a run. */
 export interface OutputFlags {
@@ -8,12 +10,13 @@ export interface OutputFlags {
   readonly preview: boolean;
 }
 
-/** Where outputs are saved, relative to the working directory; undefined where they are not. */
-export function saveDirectory(ctx: Context, { save }: Pick<OutputFlags, 'save'>): string | undefined {
-  return save === true ? (ctx.settings.get('saveDir') ?? '.') : save;
-}
-
-/** Whether pictures may be shown; the terminal still has to be able to. */
-export function wantsPreview(ctx: Context, { preview }: Pick<OutputFlags, 'preview'>): boolean {
-  return preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+/**
+ * How outputs are to be given, once the facts of their run are known. Settings are read at once, so that one that is
+ * damaged costs no run.
+ */
+export function outputPlan(ctx: Context, flags: OutputFlags): (facts: RunFacts) => GiveOptions {
+  const directory = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
+  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+  const force = flags.force === true;
+  return facts => ({ preview, ...(directory !== undefined && { save: { directory, force, facts } }) });
 }

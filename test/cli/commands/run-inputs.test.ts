@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 import { success } from '../../support/scripted-service.ts';
-import { command, creation, PROMPT, runOf, serviceOf, VERSION } from './run-support.ts';
+import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-support.ts';
 
 const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
 
@@ -98,6 +99,34 @@ describe('what `run` sends', () => {
     expect((await command(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(0);
     const stdin = '{"__proto__": 1}';
     expect((await command(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
+  });
+});
+
+describe('a target', () => {
+  it('may be an alias of anything else', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(creation(runOf(), sent({})));
+    await command(service, ['alias', 'set', 'greet', VERSION], { home });
+    expect((await command(service, ['run', 'greet'], { home })).exitCode).toBe(0);
+  });
+
+  it('may be a prompt file only where the local service can be reached', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'my.prompt'), 'hello');
+    const env = { PROMPTRUN_BASE_URL: 'https://prompts.example.com/v1' };
+    const { exitCode, stderr } = await command(await serviceOf(), ['run', 'my.prompt'], { home, env });
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(/^error: \S+my\.prompt is a prompt file: .*prompts\.example\.com can't/);
+  });
+});
+
+describe('standard input', () => {
+  it('that never ends can be left with Ctrl-C', async () => {
+    const service = await serviceOf();
+    const stdin = new Readable({ read: () => setImmediate(() => running.raise('SIGINT')) });
+    const running = start(service, ['run', VERSION, '-i', 'a=@-'], { stdin });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe('error: interrupted (INTERRUPTED)\n');
   });
 });
 

@@ -4,7 +4,7 @@ import type { Connection, Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { giveRun } from '../../outputs/results.ts';
-import { saveDirectory, wantsPreview } from '../../outputs/output-flags.ts';
+import { outputPlan } from '../../outputs/output-flags.ts';
 import type { RunFlags } from './flags.ts';
 import { prepareRun } from './prepare.ts';
 import { startRun } from './start.ts';
@@ -49,16 +49,13 @@ export async function runTarget(
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared);
   }
+  const planned = outputPlan(ctx, flags);
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, { wait: flags.wait });
   if (started.kind === 'going') return giveRunId(ctx, prepared.connection, started.runId);
   const { run, request } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  const directory = saveDirectory(ctx, flags);
-  return giveRun(ctx, prepared.connection, run, {
-    preview: wantsPreview(ctx, flags),
-    ...(directory !== undefined && { save: { directory, force: flags.force === true, facts } }),
-  });
+  return giveRun(ctx, prepared.connection, run, planned(facts));
 }
 
 async function giveRunId(ctx: Context, { embedded }: Connection, runId: string): Promise<ExitCode> {

@@ -4,7 +4,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { type OutputFlags, wantsPreview } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 
@@ -25,9 +25,10 @@ export function declareRunsGet(command: Command, host: Host, run = runsGet): voi
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
 export async function runsGet(ctx: Context, runId: string, flags: RunsGetFlags): Promise<ExitCode> {
+  const planned = outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
-  if (isOver(run)) return giveRun(ctx, connection, run, { preview: wantsPreview(ctx, flags) });
+  if (isOver(run)) return giveRun(ctx, connection, run, planned({}));
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {
     ctx.io.note(

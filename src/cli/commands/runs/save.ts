@@ -4,7 +4,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, saveDirectory, wantsPreview } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { factsFromJournal } from './facts.ts';
@@ -37,6 +37,7 @@ export async function runsSave(
   directory: string | undefined,
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
+  const planned = outputPlan(ctx, { ...flags, save: directory ?? true });
   const connection = await ctx.connection();
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   if (!isOver(run)) {
@@ -45,12 +46,5 @@ export async function runsSave(
       `Wait for it with: promptrun runs wait ${runId} --save`,
     );
   }
-  return giveRun(ctx, connection, run, {
-    preview: wantsPreview(ctx, flags),
-    save: {
-      directory: saveDirectory(ctx, { save: directory ?? true }) ?? '.',
-      force: flags.force === true,
-      facts: await factsFromJournal(ctx, connection, run.runId),
-    },
-  });
+  return giveRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
 }

@@ -7,7 +7,7 @@ import { noteEndOfRun } from '../../creation/note-end.ts';
 import { waitToTheEnd } from '../../creation/wait-for-created.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, saveDirectory, wantsPreview } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { startProgress } from '../../outputs/spinner.ts';
 import type { Run } from '../../../wire/index.ts';
@@ -45,20 +45,11 @@ export async function runsWait(
   if ((runId === undefined) === (flags.last !== true)) {
     throw usageError('give either a run id or --last', 'See: promptrun runs wait --help');
   }
+  const planned = outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await wait(ctx, connection, runId ?? (await lastRun(ctx, connection)));
   await noteEndOfRun(ctx, connection, run);
-  const directory = saveDirectory(ctx, flags);
-  return giveRun(ctx, connection, run, {
-    preview: wantsPreview(ctx, flags),
-    ...(directory !== undefined && {
-      save: {
-        directory,
-        force: flags.force === true,
-        facts: await factsFromJournal(ctx, connection, run.runId),
-      },
-    }),
-  });
+  return giveRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
 }
 
 async function wait(ctx: Context, connection: Connection, runId: string): Promise<Run> {
