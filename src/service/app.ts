@@ -24,6 +24,15 @@ export interface AppOptions {
   onFault: (error: unknown) => void;
 }
 
+const AJV_OPTIONS = {
+  // The defaults would turn 5 into "5" and leave out what a schema does not name.
+  coerceTypes: false,
+  removeAdditional: false,
+  discriminator: true,
+  // The schemas are this program's own; checking them costs as much as starting.
+  validateSchema: false,
+} as const;
+
 /** How long a request may take to arrive, in milliseconds; how long its answer takes is another matter. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
@@ -37,8 +46,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     return503OnClosing: false,
     http: { requireHostHeader: false },
     routerOptions: { maxParamLength: 16_384 },
-    // The defaults would turn 5 into "5" and leave out what a schema does not name.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, discriminator: true } },
+    ajv: { customOptions: AJV_OPTIONS },
     clientErrorHandler: answerMalformed,
     frameworkErrors: answerError,
   });

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import { buildApp } from './app.ts';
+import type { Busy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import { createDefinitions } from './definitions.ts';
 import { createEngines } from './engines/index.ts';
@@ -9,6 +10,7 @@ import { faultReporter } from './fault-reporter.ts';
 import type { HousekeepingOptions } from './housekeeping.ts';
 import type { App } from './http/app-type.ts';
 import { keyHash } from './http/auth.ts';
+import { inFlight } from './http/in-flight.ts';
 import { keyUseNotes } from './http/key-use.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { loadImageInputs } from './images/index.ts';
@@ -27,6 +29,7 @@ import { workerLocks } from './store/worker-locks.ts';
 export interface Parts {
   readonly app: App;
   readonly runner: Runner;
+  readonly requests: Busy;
   readonly models: ModelTable;
   readonly sessionKey: string;
   readonly housekeeping: HousekeepingOptions;
@@ -88,5 +91,13 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     closing,
     onFault,
   });
-  return { app, runner, models, sessionKey, housekeeping: { store, media, inputs, locks, clock, onFault } };
+  const requests = inFlight(app.server);
+  return {
+    app,
+    runner,
+    requests,
+    models,
+    sessionKey,
+    housekeeping: { store, media, inputs, locks, clock, onFault },
+  };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** Writes a file (0600) whole or not at all; it is on disk once this resolves. Its directory is made (0700). */
 export async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makeDurably(path.dirname(file));
   const unfinished = `${file}.part`;
   try {
     await writeAndSync(unfinished, bytes);
@@ -12,6 +12,16 @@ export async function writeDurably(file: string, bytes: Uint8Array): Promise<voi
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
+  }
+}
+
+/** A directory that is new is only on disk once the one above it is. */
+async function makeDurably(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let above = path.dirname(directory); ; above = path.dirname(above)) {
+    await syncDirectory(above);
+    if (above === path.dirname(first)) return;
   }
 }
 

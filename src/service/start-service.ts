@@ -48,7 +48,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     closing.abort();
     watched?.close();
     parts.models.close();
-    await stopServing(parts, grace, stopped);
+    await stopServing(parts, clock, grace, stopped);
   };
   try {
     origin = await listen(parts.app, host, port);
@@ -72,13 +72,19 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
 }
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
-async function stopServing({ app, runner }: Parts, graceMs: number, stopped: AbortController): Promise<void> {
-  const answered = app.close();
-  await runner.close(graceMs);
+async function stopServing(
+  { app, runner, requests }: Parts,
+  clock: Clock,
+  graceMs: number,
+  stopped: AbortController,
+): Promise<void> {
+  const closed = app.close();
+  await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock)]);
   stopped.abort(new Error('the service is stopping'));
-  const lastCall = setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
-  await answered;
-  clearTimeout(lastCall);
+  await requests.endedWithin(LAST_ANSWERS_MS, clock);
+  // What is still open has nothing to wait for, or has had its time.
+  app.server.closeAllConnections();
+  await closed;
 }
 
 /** Made on the first start only, even if it is revoked later. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
@@ -107,5 +109,66 @@ describe('a service that is told to stop', () => {
     clock.advance(5000);
     await creation;
     await closed;
+  });
+});
+
+describe('a service that is told to stop does not wait for', () => {
+  async function connected(service: TestService): Promise<Socket> {
+    const socket = connect(Number(new URL(service.service.url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  test('a connection on which nothing was ever asked', async () => {
+    const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
+    const socket = await connected(service);
+    const closed = once(socket, 'close');
+    await service.close();
+    await closed;
+  });
+
+  test('an upload that never ends, beyond the grace', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock, graceMs: GRACE });
+    const socket = await connected(service);
+    socket.write(
+      `POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Length: 9\r\n\r\n`,
+    );
+    await service.get('/me');
+    const closed = service.close();
+    await clock.sleeping(GRACE);
+    clock.advance(GRACE);
+    await clock.sleeping(2000);
+    clock.advance(2000);
+    await closed;
+  });
+
+  test('an upload that ends within the grace is a run, to go on at the next start', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock, graceMs: GRACE });
+    const body = JSON.stringify({
+      promptVersionId: await service.versionOf('hello'),
+      inputs: { textInputs: { name: 'Ann' } },
+    });
+    const socket = await connected(service);
+    socket.setEncoding('utf8');
+    let answer = '';
+    socket.on('data', (text: string) => {
+      answer += text;
+    });
+    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n`);
+    socket.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body.slice(0, 10)}`);
+    await service.get('/me');
+    const closed = service.close();
+    await clock.sleeping(GRACE);
+    socket.write(body.slice(10));
+    await once(socket, 'close');
+    await closed;
+    expect(answer).toContain('504 Gateway Timeout');
+    const { runId } = (JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { data: RunReference }).data;
+    const next = await start({ dataDir: service.dataDir });
+    const read = () => next.data<Run>(`/runs/${runId}`, { key: service.key });
+    await expect.poll(read).toMatchObject({ runStatus: 'succeeded' });
   });
 });

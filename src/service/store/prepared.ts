@@ -12,12 +12,15 @@ class Slot {
 /** A query built and compiled once; each call binds its values and runs it. */
 export type Prepared<V, R> = (db: Db, values: V) => Promise<QueryResult<R>>;
 
-/** `build` gets a stand-in for each value, to be used where the value would stand. */
+/** `build` gets a stand-in for each value, to be used where the value would stand; it is called at the first use. */
 export function prepared<V extends object>() {
   return <R>(db: Db, build: (db: Db, values: V) => Compilable<R>): Prepared<V, R> => {
     const slots = new Proxy({} as V, { get: (_, name) => new Slot(String(name)) });
-    const compiled = build(db, slots).compile();
-    return (db, values) => db.executeQuery(bind(compiled, values));
+    let compiled: CompiledQuery<R> | undefined;
+    return (executor, values) => {
+      compiled ??= build(db, slots).compile();
+      return executor.executeQuery(bind(compiled, values));
+    };
   };
 }
 

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { bestMatches } from '../../src/service/search.ts';
+
+const prompt = (
+  slug: string,
+  more: { title?: string; description?: string; uses?: number; publishedAt?: number } = {},
+) => ({
+  slug,
+  title: '',
+  description: '',
+  uses: 0,
+  publishedAt: 0,
+  ...more,
+});
+
+const search = (query: string, ...prompts: ReturnType<typeof prompt>[]) =>
+  bestMatches(prompts, query).map(({ slug }) => slug);
+
+describe('the order of search results', () => {
+  test('a slug that is the query comes before everything that says more about it', () => {
+    const loud = prompt('sea-shanty', { title: 'Sea sea sea', description: 'about the sea', uses: 99 });
+    expect(search('sea', loud, prompt('sea'))).toEqual(['sea', 'sea-shanty']);
+  });
+
+  test('a title that is the query comes next', () => {
+    expect(search('high seas', prompt('high-seas-tale'), prompt('x', { title: 'High Seas' }))).toEqual([
+      'x',
+      'high-seas-tale',
+    ]);
+  });
+
+  test('more words that match count more', () => {
+    expect(search('red boat', prompt('red-car'), prompt('red-boat'))).toEqual(['red-boat', 'red-car']);
+  });
+
+  test('a whole word counts more than a beginning, and that more than a part', () => {
+    expect(search('sea', prompt('overseas'), prompt('season'), prompt('deep-sea'))).toEqual([
+      'deep-sea',
+      'season',
+      'overseas',
+    ]);
+  });
+
+  test('slug, then title, then description', () => {
+    const all = [prompt('a', { description: 'sea' }), prompt('b', { title: 'The sea' }), prompt('the-sea')];
+    expect(search('sea', ...all)).toEqual(['the-sea', 'b', 'a']);
+  });
+
+  test('equals are ordered by use, then by time, then by slug', () => {
+    const all = [
+      prompt('sea-a', { publishedAt: 1 }),
+      prompt('sea-b', { publishedAt: 2 }),
+      prompt('sea-c', { uses: 1 }),
+    ];
+    expect(search('sea', ...all)).toEqual(['sea-c', 'sea-b', 'sea-a']);
+    expect(search('sea', prompt('sea-y'), prompt('sea-x'))).toEqual(['sea-x', 'sea-y']);
+  });
+
+  test('case, width and composition of letters do not matter', () => {
+    expect(search('ＣＡＦÉ', prompt('cafe\u0301'))).toHaveLength(1);
+  });
+
+  test('what matches no word is left out', () => {
+    expect(search('sea', prompt('mountain'))).toEqual([]);
+  });
+
+  test('at most 50 come', () => {
+    const many = Array.from({ length: 60 }, (_, index) => prompt(`sea-${index}`));
+    expect(search('sea', ...many)).toHaveLength(50);
+  });
+});

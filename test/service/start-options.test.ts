@@ -1,0 +1,114 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { PromptSearchResult, Resources, Run } from '../../src/wire/index.ts';
+import { TestService } from '../support/local-service.ts';
+
+let service: TestService;
+afterEach(() => service.close());
+
+const found = (words: string) =>
+  service
+    .data<PromptSearchResult>(`/prompts/publish?q=${words}`)
+    .then(({ rows }) => rows.map(row => row.slug));
+
+describe('a directory of prompts', () => {
+  const directory = (): string => mkdtempSync(path.join(tmpdir(), 'promptrun-prompts-'));
+  const put = (at: string, name: string, text: string): void => {
+    // As editors do: written beside, then moved into place.
+    writeFileSync(path.join(at, `.${name}.part`), text);
+    renameSync(path.join(at, `.${name}.part`), path.join(at, name));
+  };
+
+  test('is published before the service listens, and every change of it after', async () => {
+    const promptsDir = directory();
+    put(promptsDir, 'tide.prompt', 'The tide');
+    service = await TestService.start({ promptsDir });
+    expect(await found('tide')).toEqual(['tide']);
+    const first = await service.versionOf('tide');
+    expect(service.notices).toContain(`published tide as ${first}`);
+
+    put(promptsDir, 'tide.prompt', 'The tide turns');
+    await expect.poll(() => service.versionOf('tide')).not.toBe(first);
+    put(promptsDir, 'ebb.prompt', 'The ebb');
+    await expect.poll(() => found('ebb')).toEqual(['ebb']);
+  });
+
+  test('names file and line of what can’t be published, and publishes the rest', async () => {
+    const promptsDir = directory();
+    put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
+    put(promptsDir, 'good.prompt', 'Hi');
+    service = await TestService.start({ promptsDir });
+    expect(await found('good')).toEqual(['good']);
+    expect(service.notices.join('\n')).toMatch(
+      /^not published: .*bad\.prompt:2: there is no model `nobody`/m,
+    );
+  });
+
+  test('a file that is removed stays published', async () => {
+    const promptsDir = directory();
+    put(promptsDir, 'kept.prompt', 'Kept');
+    service = await TestService.start({ promptsDir });
+    rmSync(path.join(promptsDir, 'kept.prompt'));
+    put(promptsDir, 'later.prompt', 'Later');
+    await expect.poll(() => found('later')).toEqual(['later']);
+    expect(await found('kept')).toEqual(['kept']);
+  });
+});
+
+describe('models that change', () => {
+  test('change the hash, and clients with the old one are told', async () => {
+    service = await TestService.start();
+    const { hash } = await service.data<Resources>('/resources');
+    const headers = { 'cli-agent': hash };
+    expect((await service.get('/me', { headers })).headers.has('action-require')).toBe(false);
+    writeFileSync(
+      path.join(service.dataDir, 'models.yaml'),
+      'providers: {p: {baseUrl: "http://127.0.0.1:1/v1"}}\nmodels: [{model: bard, modality: text, provider: p}]\n',
+    );
+    await expect.poll(async () => (await service.data<Resources>('/resources')).hash).not.toBe(hash);
+    expect((await service.get('/me', { headers })).headers.has('action-require')).toBe(true);
+    const { resources } = await service.data<Resources>('/resources');
+    expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'sandbox', 'bard']);
+  });
+
+  test('a models file that can’t be read is told of, and the others stay', async () => {
+    service = await TestService.start();
+    writeFileSync(path.join(service.dataDir, 'models.yaml'), 'models: 5\n');
+    await expect.poll(() => service.notices.join('\n')).toContain('models.yaml:1: ');
+    expect((await service.data<Resources>('/resources')).resources.models).toHaveLength(3);
+  });
+});
+
+describe('the address', () => {
+  test('is this machine’s alone by default, without a warning', async () => {
+    service = await TestService.start();
+    expect(service.service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(service.notices).toEqual([]);
+  });
+
+  test('is warned of where others can reach it, and pictures are at the one the caller used', async () => {
+    service = await TestService.start({ host: '0.0.0.0' });
+    const { port } = new URL(service.service.url);
+    expect(service.notices).toEqual([expect.stringContaining('0.0.0.0 is reachable from other machines')]);
+    const promptVersionId = await service.versionOf('postcard');
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/runs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}` },
+      body: JSON.stringify({ promptVersionId, inputs: { textInputs: { place: 'Oslo' } } }),
+    });
+    const { data } = (await answer.json()) as { data: Run };
+    expect(data.outputs[0]?.data).toContain(`http://127.0.0.1:${port}/media/`);
+  });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some(each =>
+    each?.some(({ address }) => address === '::1'),
+  );
+  test.runIf(hasIpv6)('is written as a URL writes it', async () => {
+    service = await TestService.start({ host: '::1' });
+    expect(service.service.url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
+    expect((await service.get('/me')).http).toBe(200);
+    expect(service.notices).toEqual([]);
+  });
+});
