@@ -48,7 +48,7 @@ async function printOutput(
     ctx.io.error(`error: ${ctx.io.stderr.isTerminal ? visible(data) : data}`);
   } else if (isMedia(item)) {
     if (preview) await showPreview(ctx, connection, item, path);
-    await ctx.io.out(`${path === undefined ? linked(ctx, data, data) : linked(ctx, path, path)}\n`);
+    await ctx.io.out(`${path === undefined ? linked(ctx, oneLine(data), data) : linked(ctx, path, path)}\n`);
   } else {
     await printText(ctx, data);
     if (item.type !== 'text') {

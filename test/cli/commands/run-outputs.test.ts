@@ -11,7 +11,7 @@ import {
   type ScriptedService,
   success,
 } from '../../support/scripted-service.ts';
-import { command, creation, RUN, runOf, serviceOf, text, VERSION } from './run-support.ts';
+import { command, creation, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
 
 const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
 const PICTURE = png(4, 3);
@@ -54,6 +54,27 @@ describe('outputs on standard output', () => {
       'error: step 3 failed\nnote: output 5 is of a type that is not known here: sound\n',
     );
     expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ['https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1'],
+    [
+      'https://example.com/\u0007\u001b[31m',
+      'https://example.com/%07%1B[31m',
+      'https://example.com/^G^[[31m',
+    ],
+  ])('a URL is a link on a terminal that has links: %j', async (data, target, shown) => {
+    const service = await outputsOf([{ type: 'video', data }]);
+    const { stdout } = await command(service, RUN_IT, {
+      terminal: { stdout: true },
+      env: { TERM: 'xterm-kitty' },
+    });
+    expect(stdout()).toBe(`\u001b]8;;${target}\u0007${shown}\u001b]8;;\u0007\n`);
+  });
+
+  it('a URL stays on one line, whatever it holds', async () => {
+    const { stdout } = await command(await outputsOf([{ type: 'image', data: 'https://a/\nb' }]), RUN_IT);
+    expect(stdout()).toBe('https://a/ b\n');
   });
 
   it('of a failed run are given all the same', async () => {
@@ -227,6 +248,21 @@ describe('--save', () => {
       expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
     },
   );
+
+  it('that is interrupted says that the run is over and how to save it', async () => {
+    const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
+      ...media(picture()),
+      answer: () => {
+        running.raise('SIGINT');
+        return 'silence';
+      },
+    });
+    const running = start(service, [...RUN_IT, '--save']);
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe(
+      `error: interrupted; run ${RUN} succeeded, but not all of its outputs were saved (INTERRUPTED)\nSave them with: promptrun runs save ${RUN}\n`,
+    );
+  });
 
   it('never leaves the directory, whatever the service calls the run', async () => {
     const home = temporaryDirectory();
