@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { PromptVersion } from '../../wire/index.ts';
+import { oneLine } from '../outputs/sanitise.ts';
 import { isRecord, readCacheFile, writeCacheFile } from './cache-file.ts';
 
 const FILE_NAME = 'prompts.json';
@@ -68,7 +69,7 @@ export class PromptCache {
     try {
       writeCacheFile(this.#file, { versions: [first, ...rest].slice(0, MOST_VERSIONS) });
     } catch (error) {
-      this.#options.onProblem?.(`prompts are not kept in ${this.#file}: ${String(error)}`);
+      this.#options.onProblem?.(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }
   }
 }

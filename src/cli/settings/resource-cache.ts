@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Model, Resources } from '../../wire/index.ts';
+import { oneLine } from '../outputs/sanitise.ts';
 import { readCacheFile } from './cache-file.ts';
 import { loadConf } from './load-conf.ts';
 import {
-  checkedResources,
   isSendable,
   parseEntries,
   RESOURCES_FILE,
@@ -30,7 +30,7 @@ export interface ResourceCacheOptions {
   readonly service: string;
   /** `resourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
   readonly scope: string;
-  /** `GET /resources`, usually `limits => client.resources.get(limits)`. */
+  /** `GET /resources`, without reporting a wish for a refresh that its own answer may carry. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
@@ -43,7 +43,6 @@ export class ResourceCache {
   readonly #options: ResourceCacheOptions;
   readonly #file: string;
   #held: { readonly entry: ResourceEntry | undefined } | undefined;
-  #fetching = false;
   #refreshWanted = false;
 
   constructor(options: ResourceCacheOptions) {
@@ -73,20 +72,15 @@ export class ResourceCache {
 
   /** Fetches the models and keeps them; gives the service's answer as it came. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
-    this.#fetching = true;
-    try {
-      const answer = checkedResources(await this.#options.fetch(limits));
-      await this.#keep(answer);
-      this.#refreshWanted = false;
-      return answer;
-    } finally {
-      this.#fetching = false;
-    }
+    const answer = await this.#options.fetch(limits);
+    await this.#keep(answer);
+    this.#refreshWanted = false;
+    return answer;
   }
 
-  /** An answer carried `action-require`; that of the refresh itself asks for nothing more. */
+  /** An answer carried `action-require`. */
   noteActionRequired(): void {
-    if (!this.#fetching) this.#refreshWanted = true;
+    this.#refreshWanted = true;
   }
 
   /** Does the refresh the service asked for, once the command's result is out: one try of at most 5 s, never a fault. */
@@ -101,7 +95,7 @@ export class ResourceCache {
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
     } catch (error) {
-      this.#options.onProblem?.(`models could not be refreshed: ${String(error)}`);
+      this.#options.onProblem?.(`models could not be refreshed: ${oneLine(String(error))}`);
     }
   }
 
@@ -117,7 +111,7 @@ export class ResourceCache {
     try {
       await this.#write(withEntry(this.#read(), entry));
     } catch (error) {
-      this.#options.onProblem?.(`models are not kept in ${this.#file}: ${String(error)}`);
+      this.#options.onProblem?.(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }
   }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProtocolError } from '../../client/errors.ts';
-import type { Model, Resources, RunOption } from '../../wire/index.ts';
+import type { Model, RunOption } from '../../wire/index.ts';
 import { isRecord } from './cache-file.ts';
 
 /** The models of one service as one account sees them. */
@@ -46,13 +45,6 @@ export function wellFormedModels(models: readonly unknown[]): Model[] {
     .filter(isRecord)
     .filter(model => typeof model.model === 'string')
     .map(model => ({ ...model, availableRunOptions: wellFormedOptions(model.availableRunOptions) }) as Model);
-}
-
-/** The answer to `GET /resources`, if it is one. @throws {ProtocolError} */
-export function checkedResources(answer: Resources): Resources {
-  const { hash, resources } = isRecord(answer) ? answer : {};
-  if (typeof hash === 'string' && isRecord(resources) && Array.isArray(resources.models)) return answer;
-  throw new ProtocolError('the answer to GET /resources holds no hash and models');
 }
 
 /** Whether a hash can be sent back in a header. */

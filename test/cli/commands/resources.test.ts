@@ -218,4 +218,11 @@ describe('the hash that is held', () => {
     await against([resources('h1', ACTION)], ['resources', 'refresh']);
     await against([resources('h1', ACTION)], ['models']);
   });
+
+  it('is not renewed because of the answer to its own renewal', async () => {
+    const refused = failure(401, 'UNAUTHORIZED_ERROR', 'no', null, ACTION);
+    await against([{ expect: { path: '/resources' }, answer: refused }], ['resources', 'refresh']);
+    const script = [...me(ACTION), { expect: { path: '/resources' }, answer: refused }];
+    await against(script, ['account'], { ordered: false });
+  });
 });

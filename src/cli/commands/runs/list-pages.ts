@@ -15,36 +15,30 @@ export type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
 export function runPages(runs: PromptService['runs'], request: RunsListRequest, signal: AbortSignal): Pages {
   const { limit, query } = request;
   const pages = runs.pages({ ...query, ...(Number.isFinite(limit) && { limit }) }, { signal });
-  return query.endingBefore === undefined ? olderRuns(pages, limit) : newerRuns(pages, limit);
+  return query.endingBefore === undefined ? olderRuns(pages) : newerRuns(pages);
 }
 
-async function* olderRuns(pages: AsyncIterable<RunPage>, limit: number): Pages {
-  let wanted = limit;
+async function* olderRuns(pages: AsyncIterable<RunPage>): Pages {
   let rest: Rest | undefined;
-  for await (const page of pages) {
-    const rows = page.rows.slice(0, wanted);
+  for await (const { rows, hasMore } of pages) {
     yield rows;
-    wanted -= rows.length;
-    const cursor = rows.at(-1)?.runId;
-    const cutOff = page.hasMore || rows.length < page.rows.length;
-    rest = cutOff && cursor !== undefined ? { flag: '--starting-after', cursor } : undefined;
+    rest = restAt('--starting-after', rows.at(-1), hasMore);
   }
   return rest;
 }
 
 /** Each page is newer than the one before, so nothing can be given before all of them are there. */
-async function* newerRuns(pages: AsyncIterable<RunPage>, limit: number): Pages {
-  let wanted = limit;
+async function* newerRuns(pages: AsyncIterable<RunPage>): Pages {
   let rest: Rest | undefined;
   const held: (readonly RunRow[])[] = [];
-  for await (const page of pages) {
-    const rows = page.rows.slice(Math.max(0, page.rows.length - wanted));
+  for await (const { rows, hasMore } of pages) {
     held.unshift(rows);
-    wanted -= rows.length;
-    const cursor = rows[0]?.runId;
-    const cutOff = page.hasMore || rows.length < page.rows.length;
-    rest = cutOff && cursor !== undefined ? { flag: '--ending-before', cursor } : undefined;
+    rest = restAt('--ending-before', rows[0], hasMore);
   }
   yield held.flat();
   return rest;
+}
+
+function restAt(flag: Rest['flag'], edge: RunRow | undefined, hasMore: boolean): Rest | undefined {
+  return hasMore && edge !== undefined ? { flag, cursor: edge.runId } : undefined;
 }
