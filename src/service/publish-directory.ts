@@ -14,8 +14,8 @@ export async function publishFromDirectory(
   onNotice: (line: string) => void,
 ): Promise<WatchedPrompts> {
   const watched = watchPromptFiles(directory, {
-    async onFile(definition) {
-      const { slug, promptVersionId, changed } = await publishPrompt(context, definition);
+    async onFile(definition, file) {
+      const { slug, promptVersionId, changed } = await publishPrompt(context, definition, file);
       if (changed) onNotice(`published ${slug} as ${promptVersionId}`);
     },
     onError: error => onNotice(`not published: ${error.message}`),

@@ -59,12 +59,8 @@ class ModelsReader {
   private provider({ key: name, line, value }: YamlEntry): Provider {
     const fields = this.fields(value, `the provider \`${name}\``, ['baseUrl', 'apiKeyEnv']);
     const baseUrl = this.required(fields, 'baseUrl', line, `the provider \`${name}\``);
-    if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
-      throw new FileFault(
-        fields.get('baseUrl')?.value.line ?? line,
-        `\`${baseUrl}\` is no http or https URL`,
-      );
-    }
+    const fault = urlFault(baseUrl);
+    if (fault !== undefined) throw new FileFault(fields.get('baseUrl')?.value.line ?? line, fault);
     const apiKeyEnv = this.optional(fields, 'apiKeyEnv');
     if (apiKeyEnv !== undefined && !/^[A-Za-z_]\w*$/.test(apiKeyEnv)) {
       throw new FileFault(
@@ -163,4 +159,12 @@ class ModelsReader {
     if (text === undefined || text === '') throw new FileFault(line, `${owner} needs a \`${key}\``);
     return text;
   }
+}
+
+function urlFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return 'baseUrl must be an http or https URL';
+  return url.username === '' && url.password === ''
+    ? undefined
+    : 'baseUrl can’t carry a user name or password';
 }

@@ -64,7 +64,7 @@ function texts(
   for (const key of ['title', 'description', 'model'] as const) {
     const value = entries.get(key)?.value;
     if (!value || isEmpty(value)) continue;
-    const text = read.text(value, key).trim();
+    const text = read.text(value, key).replace(/\s+/g, ' ').trim();
     if (text !== '') found[key] = { text, line: value.line };
   }
   return found;

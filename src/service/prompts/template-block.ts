@@ -9,7 +9,7 @@ type Block = hbs.AST.BlockStatement;
 /** A block and its `{{else}}`. */
 export function compileBlock(block: Block, outer: CompileContext, compile: CompileProgram): TemplateNode {
   const context = { ...outer, depth: outer.depth + 1 };
-  if (block.params.length === 0) return section(block, context, compile);
+  if (block.params.length === 0 && !isBareHelper(block, context)) return section(block, context, compile);
   switch (block.path.original) {
     case 'if':
       return branch(block, context, compile, { kind: 'filled', value: onlyParam(block, context) });
@@ -26,6 +26,13 @@ export function compileBlock(block: Block, outer: CompileContext, compile: Compi
     default:
       throw unknownHelper(block.path);
   }
+}
+
+const BLOCKS = new Set(['if', 'unless', 'ifEquals', 'unlessEquals', 'with', 'each']);
+
+/** `{{#if}}` asks for nothing, unless there is an input of that name. */
+function isBareHelper({ path }: Block, { declares }: CompileContext): boolean {
+  return BLOCKS.has(path.original) && !declares(path.original);
 }
 
 type Branch = Extract<TemplateNode, { kind: 'branch' }>;

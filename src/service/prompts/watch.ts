@@ -6,7 +6,7 @@ import { slugOf } from './slug.ts';
 
 export interface PromptWatch {
   /** A file that is new or has changed. */
-  readonly onFile: (definition: PromptDefinition) => void | Promise<void>;
+  readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
   /** A file that is gone; its prompt's slug. */
   readonly onRemoved?: (slug: string) => void | Promise<void>;
   /** A file or directory that can't be read; the others go on being watched. */
@@ -41,7 +41,7 @@ function scanner(directory: string, { onFile, onRemoved, onError }: PromptWatch)
       unreadable.delete(file);
       if (seen.get(file) === text) return;
       seen.set(file, text);
-      await onFile(parsePromptFile(text, file));
+      await onFile(parsePromptFile(text, file), file);
     } catch (error) {
       report(file, toError(error));
     }

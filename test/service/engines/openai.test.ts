@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/service/engines/engine.ts';
 import { createEngines } from '../../../src/service/engines/index.ts';
+import { openAiCompatible } from '../../../src/service/engines/openai/engine.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { png } from '../../support/pictures.ts';
 import { type JobOptions, jobOf } from './job.ts';
@@ -136,7 +137,10 @@ describe('a text model', () => {
       /^corner answered 400 bad parameter$/,
     ],
     [{ status: 404, body: { error: { message: 'no such model' } } }, /^corner answered 404 no such model$/],
-    [{ status: 200, body: Buffer.from('<html>') }, /corner|Unexpected/],
+    [
+      { status: 200, body: Buffer.from('<html>') },
+      /^corner at 127\.0\.0\.1:\d+ answered with something that can’t be read: /,
+    ],
   ])('that fails becomes an error output: %j', async (answer, message) => {
     answers = [answer];
     const result = await ask({});
@@ -159,6 +163,28 @@ describe('a text model', () => {
     expect(text).not.toMatch(/secret|5678|abcdef/);
   });
 
+  it('may answer in parts', async () => {
+    answers = [
+      { body: { choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }] } },
+    ];
+    expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
+  });
+
+  it('at an address that is none says so, without its password', async () => {
+    for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
+      const result = await ask({ provider: { name: 'gone', baseUrl: url } }, {}, {});
+      expect(result.failed).toBe(true);
+      expect(JSON.stringify(result)).not.toContain('secret');
+    }
+  });
+
+  it('that never answers is given up', async () => {
+    server.removeAllListeners('request');
+    const job = jobOf({ model: { engine: 'openai-compatible', provider: { name: 'corner', baseUrl } } });
+    const { outputs } = await openAiCompatible({}, 60).run(job);
+    expect(outputs).toEqual([{ type: 'error', message: 'corner gave no answer in 0.001 minutes' }]);
+  });
+
   it('is asked again when it is busy', async () => {
     const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
     answers = [busy, busy, said('At last')];
@@ -178,7 +204,7 @@ describe('a text model', () => {
     const { outputs } = await ask({ provider: { name: 'gone', baseUrl: 'http://127.0.0.1:9/v1' } });
     expect(outputs[0]).toEqual({
       type: 'error',
-      message: matching(/^gone can’t be reached at http:\/\/127\.0\.0\.1:9: /),
+      message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: /),
     });
   });
 

@@ -102,6 +102,7 @@ describe('models.yaml', () => {
     ],
     ['a debt', lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'), 3],
     ['a provider without a URL', lines('providers:', '  here: {apiKeyEnv: KEY}'), 2],
+    ['a URL with a password', lines('providers:', '  here: {baseUrl: "https://a:sk-123@x.example"}'), 2],
     ['a URL of another kind', lines('providers:', '  here: {baseUrl: "file:///etc"}'), 2],
     [
       'a key where its name belongs',

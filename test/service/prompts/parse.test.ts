@@ -185,6 +185,7 @@ describe('a bad prompt file', () => {
     ['a block closed by another', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'), 6],
     ['braces that are never closed', file('a', 'b {{n'), 2],
     ['an unknown helper', file('a', '{{shout n}}'), 2],
+    ['a question without a subject', file('a', '{{#if}}{{/if}}'), 2],
     ['an unknown block', file('a', '{{#shout n}}{{/shout}}'), 2],
     ['a partial', file('a', '{{> other}}'), 2],
     ['a decorator', file('a', '{{* other}}'), 2],

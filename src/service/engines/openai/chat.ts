@@ -4,8 +4,9 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { Message, MessagePart } from '../../prompts/rendered.ts';
-import { type EngineJob, type EngineResult, failedWith, roughTokens } from '../engine.ts';
+import { type EngineJob, type EngineResult, failedWith } from '../engine.ts';
 import { requestParameters } from './options.ts';
+import { countedTokens } from './tokens.ts';
 
 /** Asks a chat model. */
 export async function chat(
@@ -22,10 +23,20 @@ export async function chat(
     { signal },
   );
   const message = answer.choices?.[0]?.message;
+  const text = answerText(message?.content);
   if (message?.refusal) return failedWith(`the model refused: ${message.refusal}`);
-  if (!message?.content) return failedWith('the model answered without a text');
-  const tokens = Math.max(1, answer.usage?.total_tokens ?? roughTokens(prompt.text + message.content));
-  return { outputs: [{ type: 'text', text: message.content }], tokens, failed: false };
+  if (text === '') return failedWith('the model answered without a text');
+  const tokens = countedTokens(answer.usage, prompt.text + text);
+  return { outputs: [{ type: 'text', text }], tokens, failed: false };
+}
+
+/** Some servers answer in parts, thoughts among them. */
+function answerText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return (content as { type?: unknown; text?: unknown }[])
+    .map(part => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''))
+    .join('');
 }
 
 function chatMessage({ role, parts }: Message): ChatCompletionMessageParam {

@@ -4,8 +4,9 @@ import { fetchImage } from '../../images/fetch-image.ts';
 import { imageType } from '../../images/sniff.ts';
 import type { Provider } from '../../models/entry.ts';
 import type { RenderedPrompt } from '../../prompts/rendered.ts';
-import { type EngineJob, type EngineOutput, type EngineResult, failedWith, roughTokens } from '../engine.ts';
+import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engine.ts';
 import { requestParameters } from './options.ts';
+import { countedTokens } from './tokens.ts';
 
 /** Asks an image model: for a new picture, or for a changed one where the prompt holds pictures. */
 export async function draw(client: OpenAI, job: EngineJob): Promise<EngineResult> {
@@ -13,7 +14,7 @@ export async function draw(client: OpenAI, job: EngineJob): Promise<EngineResult
   const images = answer.data ?? [];
   if (images.length === 0) return failedWith('the model answered without a picture');
   const outputs = await Promise.all(images.map(image => outputOf(image, job)));
-  const tokens = Math.max(1, answer.usage?.total_tokens ?? roughTokens(job.prompt.text));
+  const tokens = countedTokens(answer.usage, job.prompt.text);
   return { outputs, tokens, failed: outputs.every(({ type }) => type === 'error') };
 }
 

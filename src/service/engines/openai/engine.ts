@@ -8,13 +8,13 @@ import { draw } from './draw.ts';
 import { explain } from './explain.ts';
 import { proxyTo } from './proxy.ts';
 
-/** Long, because reasoning and drawing are slow; in milliseconds. */
+/** For an answer with all its retries: long, because reasoning and drawing are slow; in milliseconds. */
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_RETRIES = 2;
 const OFFICIAL_URL = 'https://api.openai.com/v1';
 
 /** Runs prompts on any endpoint that speaks the OpenAI interface; keys come from the environment at each run. */
-export function openAiCompatible(env: Env): Engine {
+export function openAiCompatible(env: Env, timeoutMs = TIMEOUT_MS): Engine {
   return {
     async run(job) {
       const { provider } = job.model;
@@ -23,7 +23,7 @@ export function openAiCompatible(env: Env): Engine {
       if (provider.apiKeyEnv !== undefined && !key) {
         return failedWith(`no key for ${provider.name}: set ${provider.apiKeyEnv} where the service runs`);
       }
-      return await ask(job, { provider, key, env });
+      return await ask(job, { provider, key, env, timeoutMs });
     },
   };
 }
@@ -32,17 +32,21 @@ interface Access {
   readonly provider: Provider;
   readonly key: string | undefined;
   readonly env: Env;
+  readonly timeoutMs: number;
 }
 
-async function ask(job: EngineJob, { provider, key, env }: Access): Promise<EngineResult> {
+async function ask(job: EngineJob, { provider, key, env, timeoutMs }: Access): Promise<EngineResult> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  const limited = { ...job, signal: AbortSignal.any([job.signal, limit]) };
   const baseURL = provider.baseUrl ?? OFFICIAL_URL;
   let dispatcher: Dispatcher | undefined;
   try {
     dispatcher = await proxyTo(baseURL, env);
     const client = await connect(baseURL, key, dispatcher);
-    return await (job.model.modality === 'image' ? draw(client, job) : chat(client, job));
+    return await (job.model.modality === 'image' ? draw(client, limited) : chat(client, limited));
   } catch (error) {
     job.signal.throwIfAborted();
+    if (limit.aborted) return failedWith(`${provider.name} gave no answer in ${timeoutMs / 60_000} minutes`);
     return failedWith(explain(error, provider, key));
   } finally {
     await dispatcher?.destroy();

@@ -4,33 +4,39 @@ const MAX_LENGTH = 500;
 
 /** A provider's fault in a line that can be shown: what it answered, without keys. */
 export function explain(error: unknown, provider: Provider, key: string | undefined): string {
-  const status = statusOf(error);
   const said = withoutKeys(messageOf(error), key).replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
-  if (status !== undefined)
+  const status = statusOf(error);
+  if (status !== undefined) {
     return `${provider.name} answered ${said.startsWith(String(status)) ? said : `${status} ${said}`}`;
-  return `${provider.name} can’t be reached at ${originOf(provider)}: ${said}`;
+  }
+  if (hasCause(error)) return `${provider.name} can’t be reached at ${placeOf(provider)}: ${said}`;
+  return `${provider.name} at ${placeOf(provider)} answered with something that can’t be read: ${said}`;
 }
 
 function statusOf(error: unknown): number | undefined {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number'
-    ? error.status
-    : undefined;
+  const status: unknown = error instanceof Error && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' ? status : undefined;
 }
 
-/** The reason lies at the end of the chain of causes: a refused connection, a name nobody knows. */
+/** What went wrong on the way has a cause: a refused connection, a name nobody knows. */
+function hasCause(error: unknown): error is Error {
+  return error instanceof Error && error.cause !== undefined;
+}
+
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return statusOf(error) === undefined && error.cause !== undefined
-    ? messageOf(error.cause)
-    : error.message || error.name;
+  if (statusOf(error) === undefined && hasCause(error)) return messageOf(error.cause);
+  return error instanceof Error ? error.message || error.name : String(error);
 }
 
-/** Providers repeat a wrong key, in part, in what they answer. */
+/** Providers repeat a wrong key, in part, in what they answer; a URL may carry a password. */
 function withoutKeys(text: string, key: string | undefined): string {
-  const without = key === undefined ? text : text.replaceAll(key, '***');
-  return without.replace(/\b(sk|key|pk)-[\w*.-]{6,}/gi, '***').replace(/Bearer\s+\S+/gi, 'Bearer ***');
+  return (key === undefined ? text : text.replaceAll(key, '***'))
+    .replace(/\b(sk|key|pk)-[\w*.-]{6,}/gi, '***')
+    .replace(/Bearer\s+\S+/gi, 'Bearer ***')
+    .replace(/\/\/[^/@\s]+@/g, '//***@');
 }
 
-function originOf({ baseUrl }: Provider): string {
-  return baseUrl === undefined ? 'its official endpoint' : new URL(baseUrl).origin;
+function placeOf({ baseUrl }: Provider): string {
+  if (baseUrl === undefined) return 'its official endpoint';
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is no URL';
 }
