@@ -12,9 +12,9 @@ export interface BatchFlags {
   readonly resume?: boolean;
   readonly retryFailed?: boolean;
   readonly retryUnknown?: boolean;
-  readonly input: readonly string[];
-  readonly image: readonly string[];
-  readonly option: readonly string[];
+  readonly input?: readonly string[];
+  readonly image?: readonly string[];
+  readonly option?: readonly string[];
   readonly validate: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
@@ -73,9 +73,9 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     from: flags.from,
     format: flags.format,
     out: flags.out,
-    inputs: flags.input,
-    images: flags.image,
-    runOptions: flags.option,
+    inputs: flags.input ?? [],
+    images: flags.image ?? [],
+    runOptions: flags.option ?? [],
     validate: flags.validate,
     concurrency: setting(ctx, 'concurrency', flags.concurrency),
     rate: setting(ctx, 'rate', flags.rate),
@@ -98,7 +98,7 @@ function parseCount(text: string): number {
 }
 
 /** The rows take all of standard input. */
-function refuseSecondReader({ from, input, image }: BatchFlags): void {
+function refuseSecondReader({ from, input = [], image = [] }: BatchFlags): void {
   const other =
     input.find(text => text.slice(text.indexOf('=') + 1) === '@-') ?? image.find(given => given === '-');
   if (from === '-' && other !== undefined) {

@@ -74,11 +74,7 @@ function openFault(error: NodeJS.ErrnoException, file: string, given: string): C
 }
 
 /** Lines that come while others are being written go to the disk together. */
-function appender(
-  handle: FileHandle,
-  file: string,
-  unlock: Unlock,
-): Pick<ResultsFile, 'append' | 'close'> {
+function appender(handle: FileHandle, file: string, unlock: Unlock): Pick<ResultsFile, 'append' | 'close'> {
   let waiting: string[] = [];
   let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {

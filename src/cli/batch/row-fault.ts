@@ -98,5 +98,7 @@ export function isEverybodys(error: unknown): boolean {
 export function errorText(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = failureOf(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
-  return `${where}${message} (${status})`;
+  const candidates = error instanceof CreationInDoubt ? error.candidates.map(({ runId }) => runId) : [];
+  const maybe = candidates.length === 0 ? '' : `; it may be ${candidates.join(' or ')}`;
+  return `${where}${message}${maybe} (${status})`;
 }

@@ -1,11 +1,13 @@
 import PQueue from 'p-queue';
 import { doRow, type RowJob, type RowOutcome, saveToOf } from './finish-row.ts';
+import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { lookAgain } from '../creation/look-again.ts';
 import { usageError } from '../errors.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow } from './plan.ts';
 import type { Reporter } from './reporter.ts';
 import type { Results } from './results.ts';
-import { runlessLine } from './results-line.ts';
+import { goingLine, type ResultsLine, runlessLine } from './results-line.ts';
 import { type FaultyRow, isFaulty, type RowPlace, type SourceRow } from './row.ts';
 import { errorText } from './row-fault.ts';
 import type { RowWork } from './run-row.ts';
@@ -25,11 +27,20 @@ export interface ScheduleParts {
   readonly report: Reporter;
 }
 
+/** A row whose creation was not answered. */
+interface Doubt {
+  readonly row: RowPlace;
+  /** What is said of it unless its run is found. */
+  readonly line: ResultsLine;
+  readonly error: CreationInDoubt;
+}
+
 /** Starts rows as creations become free, and sees each to its end. */
 export class Schedule {
   readonly #parts: ScheduleParts;
   readonly #creations: PQueue;
   readonly #open = new Set<Promise<void>>();
+  readonly #doubtful: Doubt[] = [];
   #fault: { readonly error: unknown } | undefined;
 
   constructor(parts: ScheduleParts) {
@@ -47,6 +58,7 @@ export class Schedule {
     while (this.#open.size > 0) {
       await Promise.all(this.#open);
     }
+    await Promise.all(this.#doubtful.map(doubt => this.#lookAgain(doubt)));
     if (this.#fault !== undefined) {
       throw this.#fault.error;
     }
@@ -130,14 +142,38 @@ export class Schedule {
   }
 
   async #settle(row: RowPlace, outcome: RowOutcome): Promise<void> {
-    const { results, tally, stop, report } = this.#parts;
+    const { tally, report } = this.#parts;
     if (outcome.kind === 'ended') {
       tally.now[outcome.end] += 1;
-      if (!(await results.give(outcome.line))) {
-        stop.drop(new Error('nobody reads the results any more'));
+      if (outcome.error instanceof CreationInDoubt) {
+        this.#doubtful.push({ row, line: outcome.line, error: outcome.error });
+      } else {
+        await this.#give(outcome.line);
       }
     }
     report.told(row, outcome);
+  }
+
+  async #give(line: ResultsLine): Promise<void> {
+    const { results, stop } = this.#parts;
+    if (!(await results.give(line))) {
+      stop.drop(new Error('nobody reads the results any more'));
+    }
+  }
+
+  /** Now that every other run is known, the one that is left may be the one whose creation was not answered. */
+  async #lookAgain({ row, line, error }: Doubt): Promise<void> {
+    const { work, results, tally } = this.#parts;
+    const { ctx, batch } = work;
+    const runId = await lookAgain(ctx, batch.connection, error).catch(() => undefined);
+    if (runId === undefined) {
+      await this.#give(line);
+      return;
+    }
+    ctx.io.note(`note: row ${row.row} goes on with run ${runId}`);
+    tally.now['in doubt'] -= 1;
+    await results.keep(goingLine(row, runId));
+    await this.#do({ kind: 'wait', row, runId }, () => {});
   }
 
   #fail(error: unknown): void {

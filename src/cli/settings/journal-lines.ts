@@ -21,6 +21,8 @@ export interface JournalEntry {
   readonly outcome?: CreationOutcome;
   readonly runId?: string;
   readonly runStatus?: string;
+  /** When the outcome was written, ISO 8601. */
+  readonly noted?: string;
 }
 
 /** Whether a creation may have made a run whose id never arrived. */
@@ -62,11 +64,12 @@ function isStart(line: Line): line is Line & JournalEntry {
   return [line['time'], line['baseUrl'], line['promptVersionId']].every(field => typeof field === 'string');
 }
 
-function outcomeOf(line: Line): Partial<JournalOutcome> {
+function outcomeOf(line: Line): Partial<JournalOutcome & Pick<JournalEntry, 'noted'>> {
   const outcome = CREATION_OUTCOMES.find(known => known === line['outcome']);
   return {
     ...(outcome === undefined ? {} : { outcome }),
     ...(typeof line['runId'] === 'string' ? { runId: line['runId'] } : {}),
     ...(typeof line['runStatus'] === 'string' ? { runStatus: line['runStatus'] } : {}),
+    ...(typeof line['noted'] === 'string' ? { noted: line['noted'] } : {}),
   };
 }

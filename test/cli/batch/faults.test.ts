@@ -306,3 +306,87 @@ test('a row that is only polled leaves its creation to the next', async () => {
   const steps = resultLines(home).map(({ row, runStatus }) => `${row} ${runStatus}`);
   expect(steps.indexOf('2 creating')).toBeLessThan(steps.indexOf('1 succeeded'));
 });
+
+describe('several creations at a time', () => {
+  const rowOf = (runId: string): object => ({
+    runId,
+    promptVersionId: VERSION,
+    outputs: [],
+    runStatus: 'succeeded',
+    credits: null,
+    runName: '',
+    createdAt: new Date().toISOString(),
+  });
+
+  /** Creations that are answered together, once as many as there are have come in. */
+  function together(count: number): () => Promise<void> {
+    let arrived = 0;
+    let open = (): void => {};
+    const all = new Promise<void>(resolve => {
+      open = resolve;
+    });
+    return () => {
+      arrived += 1;
+      if (arrived === count) open();
+      return all;
+    };
+  }
+
+  test('the one whose answer was lost is found once the others are known', async () => {
+    const [ada, bo] = [randomUUID(), randomUUID()];
+    let answerBo = (): void => {};
+    const looked = new Promise<void>(resolve => {
+      answerBo = resolve;
+    });
+    const arrive = together(2);
+    const { exitCode, home, stdout } = await batchAgainst(
+      [
+        creation('Ada', async () => {
+          await arrive();
+          return 'reset-after-body';
+        }),
+        creation('Bo', async () => {
+          await arrive();
+          await looked;
+          return succeeded(bo);
+        }),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: () => {
+            setImmediate(answerBo);
+            return success({ rows: [rowOf(bo), rowOf(ada)], hasMore: false });
+          },
+          times: 'any',
+        },
+        { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
+      ],
+      { flags: ['--concurrency', '2', '--json'] },
+    );
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ succeeded: 2, inDoubt: 0 });
+    expect(lastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
+  });
+
+  test('where two answers were lost and one run is found, nobody knows whose it is', async () => {
+    const arrive = together(2);
+    const lost = async (): Promise<'reset-after-body'> => {
+      await arrive();
+      return 'reset-after-body';
+    };
+    const { exitCode, home } = await batchAgainst(
+      [
+        creation('Ada', lost),
+        creation('Bo', lost),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: success({ rows: [rowOf(randomUUID())], hasMore: false }),
+          times: 'any',
+        },
+      ],
+      { flags: ['--concurrency', '2'] },
+    );
+    expect(exitCode).toBe(5);
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'unknown' }, { runStatus: 'unknown' }]);
+    expect(lastLines(home)[0]?.error).toContain('it may be');
+  });
+});

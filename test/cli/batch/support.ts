@@ -74,11 +74,11 @@ export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, strin
 /** How long the pause between two lines of progress is. */
 const PROGRESS_MS = 10_000;
 
-/** Sleeps are over at once, but for the pause between two lines of progress, and those that `held` holds up. */
+/** Each look at it takes a millisecond. Sleeps are over at once, but for the pause between two lines of progress, and those that `held` holds up. */
 export function hastyClock(held: (ms: number) => Promise<unknown> | undefined = () => undefined): Clock {
   let now = TEST_NOW;
   return {
-    now: () => now,
+    now: () => (now += 1),
     random: () => 0.5,
     async sleep(ms, signal) {
       signal?.throwIfAborted();

@@ -9,7 +9,7 @@ const HELP = `
 Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell
 gives nothing. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
 -i, --image and -o apply to every row: an input given with -i wins over the row's own, images given with --image stand
-before the row's own. Files are found from the working directory.
+before the row's own. Files are found from the working directory. --timeout bounds the wait for each row's run.
 
 Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, error. The file is all
 that --resume needs, after Ctrl-C as well as after a power cut.
@@ -31,9 +31,9 @@ export function declareBatch(command: Command, host: Host, run = batch): void {
     .option('--resume', 'go on with the batch that wrote --out')
     .option('--retry-failed', 'with --resume: run rows that failed again')
     .option('--retry-unknown', 'with --resume: run rows again whose creation is in doubt')
-    .option('-i, --input <key=value>', 'a text input of every row, repeatable', collect, [])
-    .option('--image <file|url>', 'an image of every row, repeatable', collect, [])
-    .option('-o, --option <key=value>', 'a run option of every row, repeatable', collect, [])
+    .option('-i, --input <key=value>', 'a text input of every row, repeatable', collect)
+    .option('--image <file|url>', 'an image of every row, repeatable', collect)
+    .option('-o, --option <key=value>', 'a run option of every row, repeatable', collect)
     .option('--no-validate', 'send run options that no model lists')
     .option('--concurrency <n>', 'creations open at a time (default: 4, or the setting)')
     .option('--rate <n>', 'requests a second, 0 for no limit (default: 5, or the setting)')
@@ -53,6 +53,6 @@ export async function batch(ctx: Context, target: string, flags: BatchFlags): Pr
   return runBatch(ctx, options);
 }
 
-function collect(value: string, before: readonly string[]): string[] {
+function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
