@@ -95,6 +95,7 @@ describe('help', () => {
 describe('wrong use', () => {
   it.each([
     [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
+    [['hello'], "error: unknown command 'hello'; did you mean help? (USAGE_ERROR)", 'promptrun'],
     [['config', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun config'],
     [
       ['config', 'list', '--jsn'],

@@ -1,6 +1,14 @@
 /** The known name most like the one given; undefined where none is like it. */
 export function nearest(given: string, known: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.floor(given.length * 0.4));
+  return nearestWithin(Math.max(1, Math.floor(given.length * 0.4)), given, known);
+}
+
+/** The known name nearest to the one given, however far; undefined only where none is known. */
+export function nearestOfAll(given: string, known: readonly string[]): string | undefined {
+  return nearestWithin(Number.POSITIVE_INFINITY, given, known);
+}
+
+function nearestWithin(limit: number, given: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map(name => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)
