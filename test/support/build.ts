@@ -1,15 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const BUILT = path.join(root, 'dist/main.js');
+const DIST = path.join(root, 'dist');
+const BUILT = path.join(DIST, 'main.js');
 const SOURCES = ['src', 'completions', 'esbuild.config.js', 'package-lock.json'];
 
 /** Builds the command once before the tests, where it is missing or older than what it is made from. */
 export default function build(): void {
   if (existsSync(BUILT) && changedAt(BUILT) > Math.max(...SOURCES.map(newestIn))) return;
-  execFileSync(process.execPath, ['esbuild.config.js'], { cwd: root, stdio: 'inherit' });
+  const cache = path.join(root, 'node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const made = mkdtempSync(path.join(cache, 'build-'));
+  const env = { ...process.env, OUTDIR: path.join(made, 'new') };
+  execFileSync(process.execPath, ['esbuild.config.js'], { cwd: root, stdio: 'inherit', env });
+  // Swapped in one step: tests that another terminal runs meanwhile find the old build or the new one.
+  if (existsSync(DIST)) renameSync(DIST, path.join(made, 'old'));
+  renameSync(path.join(made, 'new'), DIST);
+  rmSync(made, { recursive: true, force: true });
 }
 
 function newestIn(source: string): number {
