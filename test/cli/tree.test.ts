@@ -87,7 +87,7 @@ describe('help', () => {
     ['help', 'config', 'nope'],
   ])('does not explain what is not there: %s %s %s', async (...argv) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv.filter(Boolean));
-    expect(stderr()).toMatch(/^error: unknown command 'nope' \(USAGE_ERROR\)\n/);
+    expect(stderr()).toMatch(/^error: unknown command 'nope'; did you mean \S+\? \(USAGE_ERROR\)\n/);
     expect([stdout(), exitCode]).toEqual(['', 2]);
   });
 });
@@ -102,7 +102,11 @@ describe('wrong use', () => {
       "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
       'promptrun config list',
     ],
-    [['--bogus', 'config', 'list'], "error: unknown option '--bogus' (USAGE_ERROR)", 'promptrun'],
+    [
+      ['--bogus', 'config', 'list'],
+      "error: unknown option '--bogus'; did you mean --debug? (USAGE_ERROR)",
+      'promptrun',
+    ],
     [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
     [
       ['config', 'list', '--profile'],
