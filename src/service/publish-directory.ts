@@ -5,7 +5,8 @@ import { publishPrompt } from './publish.ts';
 import type { Store } from './store/store.ts';
 
 /**
- * Publishes the prompt files of a directory, and each one again that changes. A file that is removed stays published:
+ * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
+ * A file that is removed stays published:
  * `prompts publish --unpublish` withdraws it.
  */
 export async function publishFromDirectory(
@@ -21,5 +22,12 @@ export async function publishFromDirectory(
     onError: error => onNotice(`not published: ${error.message}`),
   });
   await watched.ready;
-  return watched;
+  const stop = context.models.onChange(() => void watched.lookAgain());
+  return {
+    ...watched,
+    close() {
+      stop();
+      watched.close();
+    },
+  };
 }

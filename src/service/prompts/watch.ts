@@ -5,68 +5,79 @@ import { parsePromptFile } from './parse.ts';
 import { slugOf } from './slug.ts';
 
 export interface PromptWatch {
-  /** A file that is new or has changed. */
+  /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
   /** A file that is gone; its prompt's slug. */
   readonly onRemoved?: (slug: string) => void | Promise<void>;
-  /** A file or directory that can't be read; the others go on being watched. */
+  /** A file or directory that can't be read or was refused; the others go on being watched. Told once of each fault. */
   readonly onError: (error: Error) => void;
 }
 
 export interface WatchedPrompts {
   /** Every file that was there has been reported. Never rejects. */
   readonly ready: Promise<void>;
-  close(): void;
+  /** Looks again now, at files that were refused as well. Never rejects. */
+  readonly lookAgain: () => Promise<void>;
+  readonly close: () => void;
 }
 
 /** Reports the prompt files of a directory, first those that are there, then every change. */
 export function watchPromptFiles(directory: string, watch: PromptWatch): WatchedPrompts {
-  const scan = scanner(directory, watch);
-  const watching = watchDirectory(directory, {
+  const scanner = new Scanner(directory, watch);
+  const onChange = (): Promise<void> => scanner.scan();
+  const { settle, close } = watchDirectory(directory, {
     concerns: isPromptFile,
-    onChange: scan,
+    onChange,
     onError: watch.onError,
   });
-  return { ready: watching.settle(), close: watching.close };
+  return { ready: settle(), lookAgain: settle, close };
 }
 
 /** Looks through the whole directory each time: what an event says of a file is less than what is in it. */
-function scanner(directory: string, { onFile, onRemoved, onError }: PromptWatch): () => Promise<void> {
-  const seen = new Map<string, string>();
-  const unreadable = new Map<string, string>();
+class Scanner {
+  /** The content of each file when it was taken. */
+  private readonly taken = new Map<string, string>();
+  /** The content and the fault of each file that was not. */
+  private readonly faulty = new Map<string, string>();
 
-  const visit = async (file: string): Promise<void> => {
+  constructor(
+    private readonly directory: string,
+    private readonly watch: PromptWatch,
+  ) {}
+
+  async scan(): Promise<void> {
+    const files = await promptFilesIn(this.directory);
+    for (const file of files) await this.visit(file);
+    for (const file of this.taken.keys()) if (!files.includes(file)) await this.forget(file);
+  }
+
+  private async visit(file: string): Promise<void> {
+    let text = '';
     try {
-      const text = await readPromptText(file);
-      unreadable.delete(file);
-      if (seen.get(file) === text) return;
-      seen.set(file, text);
-      await onFile(parsePromptFile(text, file), file);
+      text = await readPromptText(file);
+      if (this.taken.get(file) !== text) await this.watch.onFile(parsePromptFile(text, file), file);
+      this.taken.set(file, text);
+      this.faulty.delete(file);
     } catch (error) {
-      report(file, toError(error));
+      this.report(file, text, toError(error));
     }
-  };
+  }
 
-  /** A file that can't be read is reported once; one that vanished meanwhile is no fault. */
-  const report = (file: string, error: Error): void => {
-    if (('code' in error && error.code === 'ENOENT') || unreadable.get(file) === error.message) return;
-    unreadable.set(file, error.message);
-    onError(error);
-  };
-
-  const forget = async (file: string): Promise<void> => {
-    seen.delete(file);
-    unreadable.delete(file);
+  private async forget(file: string): Promise<void> {
+    this.taken.delete(file);
+    this.faulty.delete(file);
     try {
-      await onRemoved?.(slugOf(file));
+      await this.watch.onRemoved?.(slugOf(file));
     } catch (error) {
-      onError(toError(error));
+      this.watch.onError(toError(error));
     }
-  };
+  }
 
-  return async () => {
-    const files = await promptFilesIn(directory);
-    for (const file of files) await visit(file);
-    for (const file of seen.keys()) if (!files.includes(file)) await forget(file);
-  };
+  /** A file that vanished meanwhile is no fault. */
+  private report(file: string, text: string, error: Error): void {
+    const fault = `${error.message}\n${text}`;
+    if (('code' in error && error.code === 'ENOENT') || this.faulty.get(file) === fault) return;
+    this.faulty.set(file, fault);
+    this.watch.onError(error);
+  }
 }

@@ -108,6 +108,26 @@ describe('a watched directory', () => {
     expect(await after(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
   });
 
+  it('offers a file that was refused again, and tells of one fault once', async () => {
+    await write('a.prompt', 'one');
+    const refused = new Set(['a']);
+    news = [];
+    watched = watchPromptFiles(directory, {
+      onFile: ({ slug }) => {
+        if (refused.has(slug)) throw new Error(`${slug} is refused`);
+        tell(slug);
+      },
+      onError: error => tell(error.message),
+    });
+    await watched.ready;
+    await watched.lookAgain();
+    expect(news.splice(0)).toEqual(['a is refused']);
+    refused.clear();
+    await watched.lookAgain();
+    await watched.lookAgain();
+    expect(news).toEqual(['a']);
+  });
+
   it('that is not there is a fault, not an end', async () => {
     directory = at('none');
     expect((await start()).join('\n')).toMatch(/ENOENT|can’t watch/);
