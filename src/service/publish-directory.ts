@@ -6,8 +6,7 @@ import type { Store } from './store/store.ts';
 
 /**
  * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
- * A file that is removed stays published:
- * `prompts publish --unpublish` withdraws it.
+ * A file that is removed stays published: `prompts publish --unpublish` withdraws it.
  */
 export async function publishFromDirectory(
   directory: string,
