@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/service/index.ts';
 import type { PromptSearchResult, PromptVersion, PromptVersionList, RunPage } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { TestService } from '../support/local-service.ts';
+import { publishPromptFile, TestService } from '../support/local-service.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
@@ -242,18 +242,16 @@ describe('decisions: publishing', () => {
     await other.close();
   });
 
-  test('versions published while the clock stands still keep their order', async () => {
+  test('versions published while the clock stands still, or goes back, keep their order', async () => {
     const clock = new HandClock();
-    const still = await TestService.start({ clock });
-    const store = await openStore({ dataDir: still.dataDir, env: {}, clock });
-    await store.close();
-    const one = await still.publish('still', text('one'));
-    const two = await still.publish('still', text('two'));
-    const { versions } = await still.data<PromptVersionList>(`/prompts/${one.promptId}/versions`);
-    expect(versions.map(version => version.promptVersionId)).toEqual([
-      two.promptVersionId,
-      one.promptVersionId,
-    ]);
-    await still.close();
+    const publish = (text: string) => publishPromptFile(service.dataDir, 'still', text, clock);
+    const published = [await publish('one'), await publish('two')];
+    clock.set(clock.now() - 60_000);
+    published.push(await publish('three'), await publish('one'));
+    const { promptId } = await service.find('still');
+    const { versions } = await service.data<PromptVersionList>(`/prompts/${promptId}/versions`);
+    expect(versions.map(version => version.promptVersionId)).toEqual(
+      [3, 2, 1].map(index => published[index]?.promptVersionId),
+    );
   });
 });

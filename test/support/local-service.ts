@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { Clock } from '../../src/service/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { InterfaceDescription } from './interface-description.ts';
 
@@ -107,10 +108,11 @@ export async function publishPromptFile(
   dataDir: string,
   slug: string,
   source: string,
+  clock?: Clock,
 ): Promise<{ promptId: string; promptVersionId: string; changed: boolean }> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-prompt-')), `${slug}.prompt`);
   writeFileSync(file, source);
-  const store = await openStore({ dataDir, env: {} });
+  const store = await openStore({ dataDir, env: {}, ...(clock && { clock }) });
   try {
     return await store.publish(file);
   } finally {
