@@ -1,13 +1,12 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { withPaths } from '../outputs/results.ts';
 import { fieldText } from '../outputs/values.ts';
-import type { BatchOptions } from './options.ts';
 import { endedLine, goingLine, type ResultsLine, runlessLine, lostLine, UNKNOWN } from './results-line.ts';
 import type { ReadableRow, RowPlace } from './row.ts';
 import { errorText, maySendAgain, runIdOf, verdictOn } from './row-fault.ts';
 import { createRow, keepWaiting, type RowFacts, type RowWork, waitForRow } from './run-row.ts';
+import { type SaveOptions, type SaveTo, savedRun } from './saved-run.ts';
 import type { RowEnd } from './tally.ts';
 
 /** What became of a row. */
@@ -22,15 +21,6 @@ export type RowOutcome =
 export type RowJob =
   | { readonly kind: 'create'; readonly row: ReadableRow }
   | { readonly kind: 'wait'; readonly row: RowPlace; readonly runId: string };
-
-export interface SaveTo {
-  readonly directory: string;
-  readonly force: boolean;
-}
-
-export function saveToOf({ saveTo, force }: BatchOptions): SaveTo | undefined {
-  return saveTo === undefined ? undefined : { directory: saveTo, force };
-}
 
 /** Does what is planned for a row, to its end. @throws only what no other row could go on after */
 export async function doRow(
@@ -53,14 +43,8 @@ export async function doRow(
   }
 }
 
-interface EndOptions {
-  readonly save: SaveTo | undefined;
-  readonly facts: RowFacts;
-  readonly startedAt?: number;
-}
-
-async function ended(work: RowWork, row: RowPlace, run: Run, options: EndOptions): Promise<RowOutcome> {
-  const { run: saved, notSaved } = await save(work, run, options);
+async function ended(work: RowWork, row: RowPlace, run: Run, options: SaveOptions): Promise<RowOutcome> {
+  const { run: saved, notSaved } = await savedRun(work, run, options);
   if (run.runStatus === 'failed') {
     const error = runFailed(run);
     return { kind: 'ended', end: 'failed', line: endedLine(row, saved, error.message), error };
@@ -69,39 +53,6 @@ async function ended(work: RowWork, row: RowPlace, run: Run, options: EndOptions
     return { kind: 'ended', end: 'failed', line: endedLine(row, saved, notSaved.message), error: notSaved };
   }
   return { kind: 'ended', end: 'succeeded', line: endedLine(row, saved, null) };
-}
-
-/** Whatever goes wrong with the files, the run is paid for and its outputs are told. */
-async function save(
-  { ctx, batch: { connection, promptVersionId } }: RowWork,
-  run: Run,
-  { save: to, facts: { request }, startedAt }: EndOptions,
-): Promise<{ run: Run; notSaved?: CliError }> {
-  if (to === undefined) {
-    return { run };
-  }
-  const { saveOutputs } = await import('../outputs/save.ts');
-  const facts = {
-    promptVersionId,
-    ...(request !== undefined && { request }),
-    ...(startedAt !== undefined && { startedAt, endedAt: ctx.clock.now() }),
-  };
-  try {
-    const { paths, failures } = await saveOutputs(ctx, connection, run, { ...to, facts });
-    const saved = withPaths(run, paths);
-    return failures.length === 0
-      ? { run: saved }
-      : { run: saved, notSaved: saveFault(failures.map(({ message }) => message).join('; ')) };
-  } catch (error) {
-    return { run, notSaved: saveFault(errorText(error)) };
-  }
-}
-
-function saveFault(reason: string): CliError {
-  return new CliError(`the run succeeded, its outputs were not all saved: ${reason}`, {
-    status: 'NETWORK_ERROR',
-    exitCode: EXIT.fault,
-  });
 }
 
 function runFailed({ outputs }: Run): CliError {

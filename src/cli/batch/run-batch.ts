@@ -6,7 +6,7 @@ import { startProgress } from './progress.ts';
 import { readRows } from './read-rows.ts';
 import { Reporter } from './reporter.ts';
 import { checkOut, openResultsOf, type Results } from './results.ts';
-import { Schedule } from './schedule.ts';
+import { runRows } from './schedule.ts';
 import { openSource, type RowSource } from './source.ts';
 import { Stop } from './stop.ts';
 import { conclude } from './summary.ts';
@@ -23,13 +23,13 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
       const { dryRun } = await import('./dry-run.ts');
       return await dryRun(ctx, source, batch, options);
     }
-    return await runRows(ctx, options, source, batch);
+    return await runAll(ctx, options, source, batch);
   } finally {
     batch.connection.client.pace = undefined;
   }
 }
 
-async function runRows(
+async function runAll(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
@@ -47,8 +47,7 @@ async function runRows(
       { tally, stop },
     );
     const work = { ctx: { ...ctx, signal: stop.dropping }, batch, results, isStopping: stop.isStopping };
-    const schedule = new Schedule({ options, work, results, tally, stop, report });
-    await schedule.run(readRows(source, stop.reading));
+    await runRows(readRows(source, stop.reading), { options, work, results, tally, stop, report });
   } finally {
     await progress.stop();
     release();

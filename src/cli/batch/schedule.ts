@@ -1,183 +1,56 @@
-import PQueue from 'p-queue';
-import { doRow, type RowJob, type RowOutcome, saveToOf } from './finish-row.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
-import { lookAgain } from '../creation/look-again.ts';
 import { usageError } from '../errors.ts';
-import type { BatchOptions } from './options.ts';
+import { type JobParts, Jobs } from './jobs.ts';
 import { planRow } from './plan.ts';
-import type { Reporter } from './reporter.ts';
-import type { Results } from './results.ts';
-import { goingLine, type ResultsLine, runlessLine } from './results-line.ts';
-import { type FaultyRow, isFaulty, type RowPlace, type SourceRow } from './row.ts';
+import { runlessLine } from './results-line.ts';
+import { type FaultyRow, isFaulty, type SourceRow } from './row.ts';
 import { errorText } from './row-fault.ts';
-import type { RowWork } from './run-row.ts';
 import { isInShard } from './shard.ts';
-import type { Stop } from './stop.ts';
-import type { Tally } from './tally.ts';
 
-/** Rows that are started and have not ended, those that are only polled included. */
-const MOST_OPEN = 1000;
-
-export interface ScheduleParts {
-  readonly options: BatchOptions;
-  readonly work: RowWork;
-  readonly results: Results;
-  readonly tally: Tally;
-  readonly stop: Stop;
-  readonly report: Reporter;
+/** Runs rows as creations become free; resolves when each has ended. @throws what no row could go on after */
+export async function runRows(rows: AsyncIterable<SourceRow>, parts: JobParts): Promise<void> {
+  const jobs = new Jobs(parts);
+  try {
+    await startAll(rows, jobs, parts);
+  } catch (error) {
+    jobs.fail(error);
+  }
+  await jobs.ended();
 }
 
-/** A row whose creation was not answered. */
-interface Doubt {
-  readonly row: RowPlace;
-  /** What is said of it unless its run is found. */
-  readonly line: ResultsLine;
-  readonly error: CreationInDoubt;
-}
-
-/** Starts rows as creations become free, and sees each to its end. */
-export class Schedule {
-  readonly #parts: ScheduleParts;
-  readonly #creations: PQueue;
-  readonly #open = new Set<Promise<void>>();
-  readonly #doubtful: Doubt[] = [];
-  #fault: { readonly error: unknown } | undefined;
-
-  constructor(parts: ScheduleParts) {
-    this.#parts = parts;
-    this.#creations = new PQueue({ concurrency: parts.options.concurrency });
-  }
-
-  /** Resolves when every row that was started has ended. @throws the first fault that no row could go on after */
-  async run(rows: AsyncIterable<SourceRow>): Promise<void> {
-    try {
-      await this.#startAll(rows);
-    } catch (error) {
-      this.#fail(error);
-    }
-    while (this.#open.size > 0) {
-      await Promise.all(this.#open);
-    }
-    await Promise.all(this.#doubtful.map(doubt => this.#lookAgain(doubt)));
-    if (this.#fault !== undefined) {
-      throw this.#fault.error;
-    }
-  }
-
-  async #startAll(rows: AsyncIterable<SourceRow>): Promise<void> {
-    const { stop, options } = this.#parts;
-    try {
-      for await (const row of rows) {
-        if (stop.isStopping()) {
-          return;
-        }
-        if (isInShard(options.shard, row.row)) {
-          await this.#start(row);
-        }
-      }
-    } catch (error) {
-      if (!stop.isStopping()) {
-        throw error;
-      }
-    }
-  }
-
-  async #start(row: SourceRow): Promise<void> {
-    const { options, results, tally } = this.#parts;
-    const plan = planRow(results.states.get(row.id), { ...options, saves: options.saveTo !== undefined });
-    if (plan.kind === 'leave') {
-      tally.before[plan.because] += 1;
-    } else if (plan.kind === 'wait') {
-      await this.#launch({ ...plan, row });
-    } else if (isFaulty(row)) {
-      await this.#refuse(row);
-    } else {
-      await this.#launch({ ...plan, row });
-    }
-  }
-
-  async #refuse(row: FaultyRow): Promise<void> {
-    const error = usageError(row.fault);
-    const line = runlessLine(row, 'failed', errorText(error, row));
-    await this.#settle(row, { kind: 'ended', end: 'failed', line, error });
-  }
-
-  /** Once a creation is free; the row takes it up until its own is over, and is open until it has ended. */
-  async #launch(job: RowJob): Promise<void> {
-    await this.#room();
-    const { tally, stop } = this.#parts;
-    const start = (free: () => void): void => {
+async function startAll(rows: AsyncIterable<SourceRow>, jobs: Jobs, parts: JobParts): Promise<void> {
+  const { stop, options } = parts;
+  try {
+    for await (const row of rows) {
       if (stop.isStopping()) {
-        free();
         return;
       }
-      tally.open += 1;
-      const running = this.#do(job, free).finally(() => {
-        tally.open -= 1;
-        this.#open.delete(running);
-        free();
-      });
-      this.#open.add(running);
-    };
-    void this.#creations.add(() => new Promise<void>(start));
-  }
-
-  /** Until no other row waits for a creation, and not too many rows are open. */
-  async #room(): Promise<void> {
-    const { stop } = this.#parts;
-    await this.#creations.onSizeLessThan(1);
-    while (this.#open.size >= MOST_OPEN && !stop.isStopping()) {
-      await Promise.race(this.#open);
-    }
-  }
-
-  async #do(job: RowJob, free: () => void): Promise<void> {
-    const { work, options } = this.#parts;
-    try {
-      const outcome = await doRow(work, job, { save: saveToOf(options), onCreated: free });
-      await this.#settle(job.row, outcome);
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  async #settle(row: RowPlace, outcome: RowOutcome): Promise<void> {
-    const { tally, report } = this.#parts;
-    if (outcome.kind === 'ended') {
-      tally.now[outcome.end] += 1;
-      if (outcome.error instanceof CreationInDoubt) {
-        this.#doubtful.push({ row, line: outcome.line, error: outcome.error });
-      } else {
-        await this.#give(outcome.line);
+      if (isInShard(options.shard, row.row)) {
+        await start(row, jobs, parts);
       }
     }
-    report.told(row, outcome);
-  }
-
-  async #give(line: ResultsLine): Promise<void> {
-    const { results, stop } = this.#parts;
-    if (!(await results.give(line))) {
-      stop.drop(new Error('nobody reads the results any more'));
+  } catch (error) {
+    // The rows are left in the middle when no more are wanted.
+    if (!stop.isStopping()) {
+      throw error;
     }
   }
+}
 
-  /** Now that every other run is known, the one that is left may be the one whose creation was not answered. */
-  async #lookAgain({ row, line, error }: Doubt): Promise<void> {
-    const { work, results, tally } = this.#parts;
-    const { ctx, batch } = work;
-    const runId = await lookAgain(ctx, batch.connection, error).catch(() => undefined);
-    if (runId === undefined) {
-      await this.#give(line);
-      return;
-    }
-    ctx.io.note(`note: row ${row.row} goes on with run ${runId}`);
-    tally.now['in doubt'] -= 1;
-    await results.keep(goingLine(row, runId));
-    await this.#do({ kind: 'wait', row, runId }, () => {});
+async function start(row: SourceRow, jobs: Jobs, { options, results, tally }: JobParts): Promise<void> {
+  const plan = planRow(results.states.get(row.id), { ...options, saves: options.saveTo !== undefined });
+  if (plan.kind === 'leave') {
+    tally.before[plan.because] += 1;
+  } else if (plan.kind === 'wait') {
+    await jobs.launch({ ...plan, row });
+  } else if (isFaulty(row)) {
+    await refuse(row, jobs);
+  } else {
+    await jobs.launch({ ...plan, row });
   }
+}
 
-  #fail(error: unknown): void {
-    this.#fault ??= { error };
-    this.#parts.stop.noMoreRows();
-  }
+async function refuse(row: FaultyRow, jobs: Jobs): Promise<void> {
+  const error = usageError(row.fault);
+  const line = runlessLine(row, 'failed', errorText(error, row));
+  await jobs.settle(row, { kind: 'ended', end: 'failed', line, error });
 }

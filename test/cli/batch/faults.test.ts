@@ -4,6 +4,7 @@ import type { Clock } from '../../../src/cli/context.ts';
 import {
   type Call,
   type Exchange,
+  type Fault,
   failure,
   type PlainAnswer,
   type ScriptedAnswer,
@@ -341,7 +342,7 @@ describe('several creations at a time', () => {
     const arrive = together(2);
     const { exitCode, home, stdout } = await batchAgainst(
       [
-        creation('Ada', async () => {
+        creation('Ada', async (): Promise<Fault> => {
           await arrive();
           return 'reset-after-body';
         }),
@@ -369,7 +370,7 @@ describe('several creations at a time', () => {
 
   test('where two answers were lost and one run is found, nobody knows whose it is', async () => {
     const arrive = together(2);
-    const lost = async (): Promise<'reset-after-body'> => {
+    const lost = async (): Promise<Fault> => {
       await arrive();
       return 'reset-after-body';
     };
