@@ -18,12 +18,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
       signal: ctx.signal,
     });
     const ms = ctx.clock.now() - startedAt;
-    const news =
-      held === undefined
-        ? 'fetched now'
-        : held.hash === hash
-          ? `fresh, last ${ageOf(held.fetchedAt, ctx.clock.now())}`
-          : 'renewed now';
+    const news = cacheNews(held, hash, ctx.clock.now());
     return [
       passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
       passed('key', 'accepted'),
@@ -33,6 +28,11 @@ export async function checkService(ctx: Context, connection: Connection): Promis
     if (ctx.signal.aborted) throw error;
     return failedService(connection, error);
   }
+}
+
+function cacheNews(held: { hash: string; fetchedAt: string } | undefined, hash: string, now: number): string {
+  if (held === undefined) return 'held from now on';
+  return held.hash === hash ? `as held since ${ageOf(held.fetchedAt, now)}` : 'renewed, they had changed';
 }
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
