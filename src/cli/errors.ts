@@ -11,7 +11,13 @@ export class CliError extends Error {
 
   constructor(
     message: string,
-    options: { status: string; exitCode: ExitCode; hints?: readonly string[]; data?: unknown; cause?: unknown },
+    options: {
+      status: string;
+      exitCode: ExitCode;
+      hints?: readonly string[];
+      data?: unknown;
+      cause?: unknown;
+    },
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.status = options.status;
@@ -56,6 +62,9 @@ export class Interrupted extends CliError {
 }
 
 /** The waiting time was over. Exit 6. */
-export function waitTimeout(message: string, options: { hints: readonly string[]; data?: unknown }): CliError {
+export function waitTimeout(
+  message: string,
+  options: { hints: readonly string[]; data?: unknown },
+): CliError {
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
