@@ -1,8 +1,9 @@
 import { describeImage } from '../images/describe.ts';
 import type { LoadedImage } from '../images/loaded-image.ts';
 import type { PromptDefinition } from './definition.ts';
+import { MessageDrafts } from './message-drafts.ts';
 import type { Message, MessagePart, RenderedPrompt } from './rendered.ts';
-import type { LoopPart, Role, TemplateNode, TemplateTest, TemplateValue } from './template-node.ts';
+import type { LoopPart, TemplateNode, TemplateTest, TemplateValue } from './template-node.ts';
 
 export interface RenderInputs {
   /** Keys the prompt does not know are ignored; missing ones take their default. */
@@ -43,15 +44,8 @@ function asText(part: MessagePart): string {
 
 type Loop = Readonly<Record<LoopPart, string>>;
 
-interface Draft {
-  readonly role: Role;
-  readonly parts: MessagePart[];
-  /** Layout between two role markers makes no message. */
-  blank: boolean;
-}
-
 class Renderer {
-  private readonly drafts: Draft[] = [{ role: 'user', parts: [], blank: true }];
+  private readonly drafts = new MessageDrafts();
   private readonly loops: Loop[] = [];
 
   constructor(
@@ -64,20 +58,19 @@ class Renderer {
   }
 
   messages(): Message[] {
-    return this.drafts.filter(({ blank }) => !blank).map(({ role, parts }) => ({ role, parts }));
+    return this.drafts.messages();
   }
 
   private renderNode(node: TemplateNode): void {
     switch (node.kind) {
       case 'text':
-        return this.addText(node.text, node.text.trim() === '');
+        return this.drafts.addLayout(node.text);
       case 'value':
-        return this.addText(this.valueOf(node.value) ?? '', false);
+        return this.drafts.addValue(this.valueOf(node.value) ?? '');
       case 'image':
-        return this.addImage(node.key);
+        return this.renderImage(node.key);
       case 'role':
-        this.drafts.push({ role: node.role, parts: [], blank: true });
-        return;
+        return this.drafts.begin(node.role);
       case 'branch':
         return this.render(this.holds(node.test) ? node.yes : node.no);
       case 'loop':
@@ -85,23 +78,9 @@ class Renderer {
     }
   }
 
-  private get draft(): Draft {
-    return this.drafts.at(-1) as Draft;
-  }
-
-  private addText(text: string, blank: boolean): void {
-    const { draft } = this;
-    draft.blank &&= blank;
-    const last = draft.parts.at(-1);
-    if (last && 'text' in last) draft.parts[draft.parts.length - 1] = { text: last.text + text };
-    else draft.parts.push({ text });
-  }
-
-  private addImage(key: string): void {
+  private renderImage(key: string): void {
     const image = this.images.get(key);
-    if (!image) return;
-    this.draft.blank = false;
-    this.draft.parts.push({ image });
+    if (image) this.drafts.addImage(image);
   }
 
   private renderLoop(body: readonly TemplateNode[], otherwise: readonly TemplateNode[]): void {
