@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+import { scriptedService, success } from '../support/scripted-service.ts';
+import { onTerminal } from '../support/terminal-command.ts';
+
+const KEY = 'pr_a-key-nobody-may-see';
+
+async function service() {
+  const scripted = await scriptedService({
+    expect: { path: '/resources', headers: { authorization: `Bearer ${KEY}` } },
+    answer: success({ hash: 'h', resources: { models: [] } }),
+    times: 'any',
+  });
+  onTestFinished(() => scripted.close());
+  return scripted;
+}
+
+it('asks for the key without showing it', async () => {
+  const home = temporaryDirectory();
+  const { origin } = await service();
+  const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
+  await terminal.waitFor(`API key for ${new URL(origin).host}`);
+  terminal.type(`${KEY}\r`);
+  expect(await terminal.exit()).toBe(0);
+  expect(terminal.raw()).not.toContain(KEY);
+  expect(terminal.text()).toContain('Logged in to');
+  expect(readFileSync(path.join(home, 'config/credentials.json'), 'utf8')).toContain(KEY);
+});
+
+it('ends at Ctrl-C with nothing stored', async () => {
+  const { origin, calls } = await service();
+  const terminal = onTerminal(['login', '--base-url', origin]);
+  await terminal.waitFor('API key for');
+  terminal.press('ctrl+c');
+  expect(await terminal.exit()).toBe(130);
+  expect(terminal.text()).toContain('error: interrupted (INTERRUPTED)');
+  expect(calls).toEqual([]);
+});
