@@ -1,4 +1,5 @@
-// Bundles the benchmarks, which are TypeScript, and runs them one after the other: all of them, or those named.
+// Bundles the benchmarks, which are TypeScript, and runs them one after the other: all, or those named
+// (`npm run bench`, `node test/bench/run.js service`, `node test/bench/run.js kill`).
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,14 +27,17 @@ await build({
   banner: {
     js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
   },
-  chunkNames: 'chunks/[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',
 });
 
-const benchmarks = readdirSync(outdir).filter(name => name.endsWith('.bench.mjs'));
-for (const file of benchmarks.sort()) {
-  if (wanted.length > 0 && !wanted.includes(path.basename(file, '.bench.mjs'))) continue;
+// Soaks take long and measure nothing: they run only where they are named.
+const byDefault = readdirSync(outdir).filter(name => name.endsWith('.bench.mjs'));
+const named = wanted.flatMap(name => [`${name}.bench.mjs`, `${name}.soak.mjs`]);
+const chosen = wanted.length > 0 ? readdirSync(outdir).filter(name => named.includes(name)) : byDefault;
+for (const file of chosen.sort()) {
+  /** @type {{ default: () => Promise<void> }} */
   const { default: bench } = await import(pathToFileURL(path.join(outdir, file)).href);
   await bench();
 }

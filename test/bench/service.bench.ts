@@ -1,20 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite.ts';
-import type { Started } from './service-process.ts';
+import { ask, creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;
 const SECONDS = 5;
 const CONNECTIONS = 20;
-
-interface Server extends Started {
-  process: ChildProcess;
-}
 
 interface Measured {
   perSecond: number;
@@ -25,7 +19,7 @@ interface Measured {
 export default async function benchService(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-bench-'));
   const servers: Server[] = [];
-  const start = async (kind: string, name: string): Promise<Server> => {
+  const start = async (kind: 'service' | 'bare', name: string): Promise<Server> => {
     const server = await startServer(kind, path.join(directory, name));
     servers.push(server);
     return server;
@@ -45,7 +39,7 @@ export default async function benchService(): Promise<void> {
 async function measureAll(bare: Server, full: Server, empty: Server): Promise<void> {
   const version = await sampleVersion(full);
   const middle = await cursorInTheMiddle(full);
-  for (let run = 0; run < 3; run += 1) await post(empty, version);
+  for (let run = 0; run < 3; run += 1) await ask(empty, '/runs', creation(version));
   const get = await measure(bare, '/anything');
   const create = await measure(bare, '/anything', creation(version));
   report('bare GET', get, get);
@@ -79,38 +73,10 @@ async function measure(server: Server, target: string, body?: string): Promise<M
   return { perSecond: result.requests.average, p99: result.latency.p99 };
 }
 
-function creation(promptVersionId: string): string {
-  return JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
-}
-
-function headers(server: Server): Record<string, string> {
-  return { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
-}
-
-async function startServer(kind: string, dataDir: string): Promise<Server> {
-  const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [kind, dataDir]);
-  const [started] = (await once(child, 'message')) as [Started];
-  return { ...started, process: child };
-}
-
-async function sampleVersion(server: Server): Promise<string> {
-  const { rows } = await ask<{ rows: { promptVersionId: string }[] }>(server, '/prompts/publish?q=hello');
-  return rows[0]?.promptVersionId ?? '';
-}
-
 async function cursorInTheMiddle(server: Server): Promise<string> {
   const since = Math.floor(Date.now() / 1000) - ROWS / 2;
   const { rows } = await ask<{ rows: { runId: string }[] }>(server, `/runs?limit=1&until=${since}`);
   return rows[0]?.runId ?? '';
-}
-
-async function post(server: Server, version: string): Promise<void> {
-  await fetch(`${server.url}/runs`, { method: 'POST', headers: headers(server), body: creation(version) });
-}
-
-async function ask<T>(server: Server, target: string): Promise<T> {
-  const answer = await fetch(`${server.url}${target}`, { headers: headers(server) });
-  return ((await answer.json()) as { data: T }).data;
 }
 
 /** Rows a second apart, one in a thousand of them failed. */

@@ -1,0 +1,40 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Started } from './service-process.ts';
+
+/** A server in a process of its own. */
+export interface Server extends Started {
+  process: ChildProcess;
+}
+
+/** Starts the local service on a data directory, or a bare Fastify. */
+export async function startServer(kind: 'service' | 'bare', dataDir: string): Promise<Server> {
+  const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [kind, dataDir]);
+  const [started] = (await once(child, 'message')) as [Started];
+  return { ...started, process: child };
+}
+
+export function headers(server: Started): Record<string, string> {
+  return { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
+}
+
+/** The data of an answer. */
+export async function ask<T>(server: Started, target: string, body?: string): Promise<T> {
+  const answer = await fetch(`${server.url}${target}`, {
+    headers: headers(server),
+    ...(body === undefined ? {} : { method: 'POST', body }),
+  });
+  return ((await answer.json()) as { data: T }).data;
+}
+
+/** The version of the sample prompt `hello`. */
+export async function sampleVersion(server: Started): Promise<string> {
+  const { rows } = await ask<{ rows: { promptVersionId: string }[] }>(server, '/prompts/publish?q=hello');
+  return rows[0]?.promptVersionId ?? '';
+}
+
+/** The body that creates a run of it. */
+export function creation(promptVersionId: string): string {
+  return JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
+}
