@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { NetworkError, NotFoundError, ProtocolError, RateLimitError } from '../../src/client/errors.ts';
+import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
 import { errorOf, TestClient } from '../support/client.ts';
 import {
   type Exchange,
@@ -94,6 +95,17 @@ describe('a download', () => {
     expect(error.nothingSent).toBe(false);
   });
 
+  it.each([4, 6])(
+    'of %i bytes instead of 5 is no whole one, even if the transport takes it for whole',
+    async size => {
+      await scripted();
+      const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
+      client = new TestClient(service.baseUrl, { transport });
+      const error = await errorOf(saved(`${service.origin}/media/a.png`), NetworkError);
+      expect(error.message).toContain(`${size} of 5 bytes`);
+    },
+  );
+
   it.each([403, 404, 410])('answered with HTTP %i says how long such URLs live', async status => {
     const url = await scripted({
       answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
@@ -175,3 +187,26 @@ describe('redirects of a download', () => {
     await errorOf(client.download(url), ProtocolError);
   });
 });
+
+/** A transport that gives one answer to whatever it is asked. */
+class OneAnswer implements Transport {
+  readonly #headers: AnswerHeaders;
+  readonly #body: Uint8Array;
+
+  constructor(headers: AnswerHeaders, body: Uint8Array) {
+    this.#headers = headers;
+    this.#body = body;
+  }
+
+  request(): Promise<TransportResponse> {
+    const body = this.#body;
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      yield body;
+    }
+    return Promise.resolve({ status: 200, headers: this.#headers, body: pieces() });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
