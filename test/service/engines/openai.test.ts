@@ -187,10 +187,21 @@ describe('a text model', () => {
 
   it('is asked again when it is busy', async () => {
     const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
-    answers = [busy, busy, said('At last')];
-    expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'At last' }]);
-    expect(asked).toHaveLength(3);
+    answers = [busy, { ...busy, headers: { 'retry-after': '7' } }, said('At last')];
+    const waits: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+    expect((await ask({}, { sleep })).outputs).toEqual([{ type: 'text', text: 'At last' }]);
+    expect(waits).toEqual([1, 7000]);
   });
+
+  it.each([500, 503, 408])(
+    'is not asked again after %i: an answer may have been made and paid for',
+    async status => {
+      answers = [{ status, body: { error: { message: 'broken' } } }, said('Twice')];
+      expect((await ask({})).failed).toBe(true);
+      expect(asked).toHaveLength(1);
+    },
+  );
 
   it('whose key is missing is not asked', async () => {
     const { outputs } = await ask({}, {}, {});

@@ -3,14 +3,14 @@ import type { Dispatcher } from 'undici';
 import type { Env } from '../../models/openai.ts';
 import type { Provider } from '../../models/entry.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith } from '../engine.ts';
+import { againIfBusy } from './busy.ts';
 import { chat } from './chat.ts';
 import { draw } from './draw.ts';
 import { explain } from './explain.ts';
 import { proxyTo } from './proxy.ts';
 
-/** For an answer with all its retries: long, because reasoning and drawing are slow; in milliseconds. */
+/** For an answer with all its waits: long, because reasoning and drawing are slow; in milliseconds. */
 const TIMEOUT_MS = 10 * 60_000;
-const MAX_RETRIES = 2;
 const OFFICIAL_URL = 'https://api.openai.com/v1';
 
 /** Runs prompts on any endpoint that speaks the OpenAI interface; keys come from the environment at each run. */
@@ -43,7 +43,8 @@ async function ask(job: EngineJob, { provider, key, env, timeoutMs }: Access): P
   try {
     dispatcher = await proxyTo(baseURL, env);
     const client = await connect(baseURL, key, dispatcher);
-    return await (job.model.modality === 'image' ? draw(client, limited) : chat(client, limited));
+    const make = job.model.modality === 'image' ? draw : chat;
+    return await againIfBusy(limited, () => make(client, limited));
   } catch (error) {
     job.signal.throwIfAborted();
     if (limit.aborted) return failedWith(`${provider.name} gave no answer in ${timeoutMs / 60_000} minutes`);
@@ -68,7 +69,8 @@ async function connect(
     project: null,
     webhookSecret: null,
     timeout: TIMEOUT_MS,
-    maxRetries: MAX_RETRIES,
+    // Sent again, a request that had been answered could be paid for twice.
+    maxRetries: 0,
     logLevel: 'off',
     // Node's own types are of an older undici than the one that is installed.
     ...(dispatcher ? { fetchOptions: { dispatcher } as object } : {}),
