@@ -276,6 +276,21 @@ describe('§4.2 POST /runs: other errors', () => {
     expect(await service.post('/runs', body)).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
   });
 
+  test.each(['a key', 'no key'])('the answer reaches a caller that goes on sending, with %s', async which => {
+    const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
+    const body = async function* (): AsyncGenerator<Uint8Array> {
+      for (let count = 0; count < 66; count += 1) yield mebibyte;
+    };
+    const answer = await fetch(`${service.service.url}/runs`, {
+      method: 'POST',
+      headers: which === 'a key' ? { authorization: `Bearer ${service.key}` } : {},
+      body: body(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(answer.status).toBe(which === 'a key' ? 413 : 401);
+    expect(await answer.json()).toMatchObject({ data: null });
+  });
+
   test('402 when the balance is lower than the run costs, and nothing is taken', async () => {
     const key = await keyOf(service.dataDir, { user: 'poor', credits: 1 });
     const place = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };

@@ -9,7 +9,9 @@ export function errorAnswerer(onFault: (error: unknown) => void) {
     const refusal = refusalOf(error, request);
     if (!refusal) onFault(error);
     const { httpStatus, status, message, data } = refusal ?? serverError(error);
+    // Fastify would hang up on a caller that is still sending, who then never sees the answer.
     void reply
+      .removeHeader('connection')
       .code(httpStatus)
       .type('application/json; charset=utf-8')
       .serializer(JSON.stringify)

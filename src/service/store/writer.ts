@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import type { Db } from './prepared.ts';
 
 interface Job {
@@ -56,18 +56,18 @@ export class Writer {
 
 /** Runs a job so that its failure undoes nothing but its own writes; returns what answers it. */
 async function attempt(db: Db, job: Job): Promise<() => void> {
-  await SAVEPOINT.execute(db);
+  await db.executeQuery(SAVEPOINT);
   try {
     const value = await job.run(db);
-    await RELEASE.execute(db);
+    await db.executeQuery(RELEASE);
     return () => job.resolve(value);
   } catch (error) {
-    await ROLLBACK.execute(db);
-    await RELEASE.execute(db);
+    await db.executeQuery(ROLLBACK);
+    await db.executeQuery(RELEASE);
     return () => job.reject(error);
   }
 }
 
-const SAVEPOINT = sql`savepoint job`;
-const RELEASE = sql`release job`;
-const ROLLBACK = sql`rollback to job`;
+const SAVEPOINT = CompiledQuery.raw('savepoint job');
+const RELEASE = CompiledQuery.raw('release job');
+const ROLLBACK = CompiledQuery.raw('rollback to job');
