@@ -4,6 +4,7 @@ import path from 'node:path';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { fileFault } from '../inputs/read-text.ts';
+import { syncDirectory } from '../settings/sync-directory.ts';
 import type { RowState } from './results-line.ts';
 import { lockFile, type Unlock } from './results-lock.ts';
 import { readStates } from './results-states.ts';
@@ -109,18 +110,4 @@ function writeFault(cause: unknown, file: string): CliError {
     hints: ['No more rows were started. Make room, then go on with --resume.'],
     cause,
   });
-}
-
-/** Makes the new file's name survive a power cut; not every system can open a directory. */
-async function syncDirectory(directory: string): Promise<void> {
-  try {
-    const handle = await open(directory, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    // The name may then be lost in a power cut that comes within seconds.
-  }
 }

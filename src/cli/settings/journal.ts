@@ -3,7 +3,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../context.ts';
-import { type JournalEntry, type JournalOutcome, foldJournal } from './journal-lines.ts';
+import { foldJournal, type JournalEntry, type JournalOutcome } from './journal-lines.ts';
+import { syncDirectory } from './sync-directory.ts';
 
 /** What is known of a creation before it is sent. */
 export interface JournalStart {
@@ -87,20 +88,6 @@ async function openForAppend(file: string): Promise<FileHandle> {
     const created = await open(file, flags, 0o600);
     await syncDirectory(path.dirname(file));
     return created;
-  }
-}
-
-/** Makes the new file's name survive a power cut; not every system can open a directory. */
-async function syncDirectory(directory: string): Promise<void> {
-  try {
-    const handle = await open(directory, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    // The name may then be lost in a power cut that comes within seconds.
   }
 }
 
