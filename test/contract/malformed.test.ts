@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_BODY_BYTES } from '../../src/wire/index.ts';
 import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
@@ -15,7 +16,19 @@ interface RawAnswer {
 }
 
 /** Sends bytes as they are and reads the answer to its end. */
-function send(...pieces: string[]): Promise<RawAnswer> {
+async function send(...pieces: string[]): Promise<RawAnswer> {
+  const text = await exchange(...pieces);
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [statusLine = '', ...headers] = head.split('\r\n');
+  try {
+    return { statusLine, headers: headers.join('\n').toLowerCase(), envelope: JSON.parse(body) };
+  } catch {
+    throw new Error(`no envelope: ${text}`);
+  }
+}
+
+/** Sends bytes as they are and gives what comes back until the connection is closed. */
+function exchange(...pieces: string[]): Promise<string> {
   const { port } = new URL(service.service.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), '127.0.0.1');
@@ -25,15 +38,7 @@ function send(...pieces: string[]): Promise<RawAnswer> {
       text += piece;
     });
     socket.on('error', reject);
-    socket.on('close', () => {
-      const [head = '', body = ''] = text.split('\r\n\r\n');
-      const [statusLine = '', ...headers] = head.split('\r\n');
-      try {
-        resolve({ statusLine, headers: headers.join('\n').toLowerCase(), envelope: JSON.parse(body) });
-      } catch {
-        reject(new Error(`no envelope: ${text}`));
-      }
-    });
+    socket.on('close', () => resolve(text));
     for (const piece of pieces) socket.write(piece);
   });
 }
@@ -67,6 +72,16 @@ describe('§7: every answer is in the envelope', () => {
     const answer = await send(`GET /v1/me HTTP/1.1\r\n${host}X: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(answer.statusLine).toContain(' 431 ');
     expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+  });
+
+  test('413 for a body that is too large, and the connection lives on', async () => {
+    const length = MAX_BODY_BYTES + 1;
+    const authorization = `Authorization: Bearer ${service.key}\r\n`;
+    const head = `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Length: ${length}\r\n\r\n`;
+    const next = `GET /v1/me HTTP/1.1\r\n${authorization}${host}\r\n`;
+    const answers = await exchange(head, 'x'.repeat(length), next);
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+    expect(answers).toContain('"PAYLOAD_TOO_LARGE_ERROR"');
   });
 
   test('404 for a tunnel', async () => {
