@@ -48,7 +48,7 @@ export async function createContext(
     stateDir,
     signal: interrupts.signal,
     onInterrupt: interrupts.onInterrupt,
-    interactive: io.stdin.isTerminal && io.stderr.isTerminal && globals.input && !isSet(env['CI']),
+    interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
     connectTo: connections.to,
     prompter: async () => (await import('./prompter.ts')).createPrompter({ io, env, cwd }),

@@ -1,4 +1,3 @@
-import { isatty } from 'node:tty';
 import type { ChalkInstance } from 'chalk';
 import { CliError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
@@ -61,7 +60,10 @@ export function processStreams(): Streams {
   return {
     stdout: process.stdout,
     stderr: process.stderr,
-    stdinIsTerminal: isatty(0),
+    // An import would load it for every command; off a terminal few ask.
+    get stdinIsTerminal() {
+      return process.getBuiltinModule('node:tty').isatty(0);
+    },
     stdin: () => (opened ??= process.stdin),
     releaseStdin: () => {
       opened?.pause();
@@ -81,7 +83,9 @@ export function plainIo(streams: Streams): PlainIo {
     stdout: factsOf(streams.stdout),
     stderr: factsOf(streams.stderr),
     stdin: {
-      isTerminal: streams.stdinIsTerminal,
+      get isTerminal() {
+        return streams.stdinIsTerminal;
+      },
       get stream() {
         return streams.stdin();
       },
