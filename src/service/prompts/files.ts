@@ -14,8 +14,9 @@ export async function readPromptFile(file: string): Promise<PromptDefinition> {
 
 /** The text of a prompt file. Throws InvalidPromptFile where it is none. */
 export async function readPromptText(file: string): Promise<string> {
-  const { size } = await stat(file);
-  if (size > MAX_BYTES) throw new InvalidPromptFile(file, 1, 'the file is larger than 1 MiB');
+  const found = await stat(file);
+  if (!found.isFile()) throw new InvalidPromptFile(file, 1, 'this is no file');
+  if (found.size > MAX_BYTES) throw new InvalidPromptFile(file, 1, 'the file is larger than 1 MiB');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {

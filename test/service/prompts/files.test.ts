@@ -35,7 +35,7 @@ describe('a directory of prompts', () => {
       expect.stringContaining(`${at('bad.prompt')}:2: \`titel\``),
       `${at('binary.prompt')}:1: the file is not UTF-8 text`,
       expect.stringContaining('dangling.prompt'),
-      expect.stringContaining('EISDIR'),
+      `${at('folder.prompt')}:1: this is no file`,
       `${at('large.prompt')}:1: the file is larger than 1 MiB`,
     ]);
   });
