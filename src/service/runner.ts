@@ -37,14 +37,19 @@ export class Runner {
   #closing = false;
   /** Whether nobody may have in hand more runs than could be taken up. */
   #moreLeft = false;
+  #takesUp = true;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#parallel = options.parallel ?? PARALLEL;
   }
 
-  /** Picks up what earlier or dead processes left, now and from time to time. */
-  start(): void {
+  /**
+   * Picks up what earlier or dead processes left, now and from time to time. A patient one takes up the first run of
+   * others after a while only: a process that is gone in a moment would but start it, in vain and perhaps for money.
+   */
+  start({ patient = false }: { patient?: boolean } = {}): void {
+    this.#takesUp = !patient;
     void this.#keepLookingAround();
   }
 
@@ -148,13 +153,15 @@ export class Runner {
     while (!this.#closing) {
       await this.#lookAround();
       await clock.sleep(LOOK_AROUND_MS, this.#stop.signal).catch(() => {});
+      this.#takesUp = true;
     }
   }
 
   async #lookAround(): Promise<void> {
-    const free = this.#closing ? 0 : this.#parallel - this.#slots - this.#queue.length;
+    const may = this.#takesUp && !this.#closing;
+    const free = may ? this.#parallel - this.#slots - this.#queue.length : 0;
     const found = await this.#busy.track(lookAround(this.#options, free)).catch(this.#options.onFault);
-    this.#moreLeft = found?.moreLeft ?? false;
+    this.#moreLeft = may && found !== undefined && found.moreLeft;
     this.#queue.push(...(found?.runs ?? []));
     this.#startQueued();
   }

@@ -19,7 +19,7 @@ export interface ServiceOptions {
   parallel?: number;
   /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
   onNotice?: (line: string) => void;
-  /** Makes no key on the first start: the session's own is enough. */
+  /** For one caller, perhaps only for a moment: makes no key on the first start, and is slow to take up runs of others. */
   embedded?: boolean;
   /** Where the keys of model providers come from; default none. */
   env?: Env;

@@ -58,14 +58,15 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   }
   if (!isLoopback(host)) onNotice(openToOthers(host));
   const newKey = options.embedded ? undefined : await firstKey(store, clock);
-  parts.runner.start();
-  void keepHouse(parts.housekeeping, closing.signal);
+  parts.runner.start({ patient: options.embedded ?? false });
+  const house = keepHouse(parts.housekeeping, closing.signal);
   return {
     url: `${origin}${PATH_PREFIX}`,
     newKey,
     sessionKey: parts.sessionKey,
     async close() {
       await stop(graceMs);
+      await house;
       await store.close();
     },
   };

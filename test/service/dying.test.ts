@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/service/store/sqlite.ts';
 import type { RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
@@ -24,7 +26,7 @@ afterEach(async () => {
 
 /** A service in this process, to look through and to take over. */
 async function look(): Promise<TestService> {
-  witness = await TestService.start({ dataDir, clock, embedded: true });
+  witness = await TestService.start({ dataDir, clock });
   return witness;
 }
 
@@ -61,7 +63,7 @@ describe('a process that dies while a run is running', () => {
     const runId = await createIn(first);
     await first.kill();
     const second = await serveInProcess(dataDir);
-    await expect.poll(() => statusIn(second, runId)).toBe('running');
+    await expect.poll(() => inStore(runId)).toEqual({ status: 'running', deaths: 1 });
     await second.kill();
     const service = await look();
     await expect
@@ -83,6 +85,19 @@ describe('a process that dies while a run is running', () => {
   });
 });
 
+test('a process that may be gone in a moment tells what died, and takes it up after a while only', async () => {
+  const first = await serveInProcess(dataDir, '--sync-window', '0s');
+  const runId = await createIn(first);
+  await first.kill();
+  witness = await TestService.start({ dataDir, clock, embedded: true });
+  const brief = witness;
+  await expect.poll(() => rows(brief)).toMatchObject([{ runId, runStatus: 'queued' }]);
+  await clock.sleeping(LOOK_AROUND);
+  clock.advance(LOOK_AROUND);
+  await clock.sleeping(DELAY);
+  expect(await rows(brief)).toMatchObject([{ runId, runStatus: 'running' }]);
+});
+
 test('a process never takes over runs of another that is alive', async () => {
   const first = await serveInProcess(dataDir, '--sync-window', '0s');
   const runId = await createIn(first);
@@ -97,7 +112,13 @@ test('a process never takes over runs of another that is alive', async () => {
   expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running' }]);
 });
 
-async function statusIn({ url }: ServingProcess, runId: string): Promise<string> {
-  const answer = await fetch(`${url}/runs/${runId}`, { headers: { authorization: `Bearer ${key}` } });
-  return ((await answer.json()) as { data: { runStatus: string } }).data.runStatus;
+/** Over HTTP a run that a dead process left looks like one that runs. */
+async function inStore(runId: string): Promise<unknown> {
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  try {
+    const [row] = database.prepare('select status, deaths from runs where id = ?').all(runId);
+    return { ...(row as object) };
+  } finally {
+    database.close();
+  }
 }

@@ -18,7 +18,7 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
     for (const run of await createUntilKilled(process, key)) acknowledged.set(run.runId, run);
   }
 
-  const service = await TestService.start({ dataDir, embedded: true });
+  const service = await TestService.start({ dataDir });
   const unfinished = () =>
     service.data<RunPage>('/runs?status=queued', { key }).then(page => page.rows.length);
   await expect.poll(unfinished).toBe(0);
