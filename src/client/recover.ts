@@ -3,6 +3,8 @@ import type { PromptService } from './client.ts';
 import { NetworkError, ProtocolError, ServiceError } from './errors.ts';
 
 const SECOND_MS = 1000;
+/** How much earlier is asked for while the service's clock is not known, so that its rounding needs no second look. */
+const MARGIN_S = 2;
 
 /** What is known of a creation that was never answered. */
 export interface LostCreation {
@@ -29,10 +31,12 @@ export interface FoundRuns {
  * @throws what `runs.list` throws
  */
 export async function findLostRun(client: PromptService, lost: LostCreation): Promise<FoundRuns> {
-  const guess = sinceSecond(client, lost);
-  const rows = await rowsSince(client, guess, lost.signal);
+  const clockIsKnown = client.clock.at(lost.sentAt) !== undefined;
+  const asked = sinceSecond(client, lost) - (clockIsKnown ? 0 : MARGIN_S);
+  const rows = await rowsSince(client, asked, lost.signal);
   const since = sinceSecond(client, lost);
-  const seen = since < guess ? await rowsSince(client, since, lost.signal) : rows;
+  const again = !clockIsKnown && since < asked;
+  const seen = again ? await rowsSince(client, since, lost.signal) : rows;
   const candidates = seen.filter(row => fits(row, lost, since));
   const [only] = candidates;
   return candidates.length === 1 && only ? { found: only, candidates } : { candidates };

@@ -22,6 +22,8 @@ import {
 const HOUR = 3_600_000;
 const LOCAL = Date.parse('2026-01-02T04:04:05.700Z');
 const SERVICE = LOCAL - HOUR;
+/** How much earlier is asked for. */
+const MARGIN = 2000;
 const NONE: ReadonlySet<string> = new Set();
 
 let service: ScriptedService;
@@ -82,7 +84,7 @@ describe('findLostRun', () => {
   it('learns the time from the search itself, where the service is behind', async () => {
     const mine = row('mine', SERVICE + 1000);
     await scripted(
-      { expect: { query: { since: seconds(LOCAL) } }, answer: page([]) },
+      { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
       { expect: { query: { since: seconds(SERVICE - 700) } }, answer: page([mine]) },
     );
     await expect(find()).resolves.toMatchObject({ found: mine });
@@ -92,7 +94,18 @@ describe('findLostRun', () => {
     const at = LOCAL + HOUR;
     const mine = row('mine', at);
     const older = row('older', at - 60_000);
-    await scripted({ expect: { query: { since: seconds(LOCAL) } }, answer: page([mine, older], { at }) });
+    await scripted({
+      expect: { query: { since: seconds(LOCAL - MARGIN) } },
+      answer: page([mine, older], { at }),
+    });
+    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine] });
+  });
+
+  it('looks once where the clocks agree but for the rounding and the way', async () => {
+    const at = LOCAL - 1000;
+    const mine = row('mine', at);
+    const older = row('older', at - 1000);
+    await scripted({ answer: page([mine, older], { at }) });
     await expect(find()).resolves.toEqual({ found: mine, candidates: [mine] });
   });
 
@@ -124,7 +137,7 @@ describe('findLostRun', () => {
     await scripted(
       { answer: page([row('x', LOCAL, 'w')], { at: LOCAL, hasMore: true }) },
       {
-        expect: { query: { startingAfter: 'x', since: seconds(LOCAL) } },
+        expect: { query: { startingAfter: 'x', since: seconds(LOCAL - MARGIN) } },
         answer: page([mine], { at: LOCAL }),
       },
     );
