@@ -23,6 +23,15 @@ function segment(value: string): string {
   }
 }
 
+/** Whether `path` takes the value. */
+export function fillsSegment(value: string): boolean {
+  try {
+    return segment(value) !== '';
+  } catch {
+    return false;
+  }
+}
+
 // A server or an intermediary may decode a segment more than once, so every stage of decoding is looked at.
 function leavesItsSegment(value: string): boolean {
   if (value === '.' || value === '..' || /[/\\]/.test(value)) return true;

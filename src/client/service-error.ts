@@ -8,6 +8,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from './errors.ts';
+import { fillsSegment } from './path.ts';
 
 /** What an error envelope came with. */
 export interface ErrorCircumstances {
@@ -58,5 +59,5 @@ function meantStatus(status: string, httpStatus: number): number {
 
 function referredRun(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null || !('runId' in data)) return undefined;
-  return typeof data.runId === 'string' && data.runId !== '' ? data.runId : undefined;
+  return typeof data.runId === 'string' && fillsSegment(data.runId) ? data.runId : undefined;
 }

@@ -94,11 +94,14 @@ describe('an error envelope', () => {
     expect(await errorOf(creation, GatewayTimeoutError)).toMatchObject({ runId: 'r-1', httpStatus: 504 });
   });
 
-  it.each([null, {}, { runId: '' }, { runId: 7 }])('of a creation with data %j names no run', async data => {
-    await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
-    const error = await errorOf(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
-    expect(error).not.toBeInstanceOf(GatewayTimeoutError);
-  });
+  it.each([null, {}, { runId: '' }, { runId: 7 }, { runId: '../me' }])(
+    'of a creation with data %j names no run',
+    async data => {
+      await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
+      const error = await errorOf(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
+      expect(error).not.toBeInstanceOf(GatewayTimeoutError);
+    },
+  );
 
   it('is returned, not thrown, by `raw`', async () => {
     await answering(failure(404, 'NOT_FOUND_ERROR', 'no such run'));
