@@ -19,13 +19,18 @@ export function reportFailure(
 ): void {
   const { status, message, data, exitCode, hints } = failure;
   if (options.json) {
-    const line = JSON.stringify({ status, message, data, exitCode });
+    const line = JSON.stringify({ status, message: withWayBack(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? visible(line) : line);
   } else {
     io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
     for (const hint of hints) io.error(visible(hint));
   }
   if (options.debug) tellStack(io, options.error);
+}
+
+// How to get a run that goes on must be told in one line as well.
+function withWayBack({ status, message, hints }: Failure): string {
+  return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
 }
 
 function tellStack(io: Pick<PlainIo, 'error'>, error: unknown): void {

@@ -135,7 +135,12 @@ describe('a run that takes long', () => {
     const { clock, runOut } = hourglass();
     const service = await serviceOf(goesOn, outlasting(runOut));
     const { stderr } = await command(service, [...RUN_IT, '--json', ...HOUR], { clock });
-    expect(JSON.parse(stderr())).toMatchObject({ status: 'WAIT_TIMEOUT', data: { runId: RUN }, exitCode: 6 });
+    expect(JSON.parse(stderr())).toEqual({
+      status: 'WAIT_TIMEOUT',
+      message: `gave up waiting; run ${RUN} goes on. Get it with: promptrun runs wait ${RUN}`,
+      data: { runId: RUN },
+      exitCode: 6,
+    });
   });
 
   it('is left to itself at Ctrl-C, which says how to get it', async () => {
