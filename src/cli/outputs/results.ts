@@ -39,7 +39,7 @@ function refuseFailures(run: Run, failures: readonly SaveFailure[]): void {
   const [first, ...others] = failures.map(toldAs);
   if (first === undefined) return;
   throw new CliError(first, {
-    status: 'NETWORK_ERROR',
+    status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints: [...others, `Try again with: promptrun runs save ${safeFileName(run.runId)}`],
     data: { runId: run.runId, notSaved: failures },

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
@@ -18,7 +19,7 @@ export interface SaveOptions {
 }
 
 export interface SaveFailure {
-  /** From 1, counting all outputs. */
+  /** From 1, counting all outputs; 0 where it is of none alone. */
   readonly output: number;
   readonly message: string;
 }
@@ -36,6 +37,10 @@ export async function saveOutputs(
   run: Run,
   options: SaveOptions,
 ): Promise<SavedOutputs> {
+  const noDirectory = await whyNoDirectory(path.resolve(ctx.cwd, options.directory));
+  if (noDirectory !== undefined) {
+    return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
+  }
   const files: SavedFile[] = [];
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
@@ -51,6 +56,16 @@ export async function saveOutputs(
   const manifest = await writeManifest(ctx, run, files, options).catch((error: unknown) => error);
   if (manifest instanceof Error) failures.push({ output: 0, message: manifest.message });
   return { paths: pathsOf(run, files, options.directory), failures };
+}
+
+async function whyNoDirectory(directory: string): Promise<string | undefined> {
+  try {
+    await mkdir(directory, { recursive: true });
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === 'EEXIST' || code === 'ENOTDIR' ? `${directory} is no directory` : message;
+  }
 }
 
 /** The run is over, only its outputs are not here yet. */

@@ -249,6 +249,17 @@ describe('--save', () => {
     },
   );
 
+  it('ends in 1, with the results printed, where there can be no such directory', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'out'), 'a file');
+    const service = await serviceWith([text('good')]);
+    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
+    expect(stderr()).toBe(
+      `error: nothing was saved: ${path.join(home, 'out')} is no directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
+    );
+  });
+
   it('that is interrupted says that the run is over and how to save it', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], {
       ...media(picture()),
