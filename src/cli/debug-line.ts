@@ -7,7 +7,7 @@ export function debugLine({ kind, method, url, attempt, status, ms, waitMs, mess
     request: attempt === 1 ? '' : `try ${attempt}`,
     answer: `${status ?? ''} in ${ms ?? 0} ms`,
     failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
-    retry: `again in ${waitMs ?? 0} ms`,
+    retry: `again in ${Math.round(waitMs ?? 0)} ms`,
   };
   return oneLine(`${method} ${url} ${facts[kind]}`.trim());
 }
