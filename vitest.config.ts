@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     globalSetup: 'test/support/build.ts',
   },
 });
