@@ -2,7 +2,8 @@ import { colourLevel, paintFor } from './colour.ts';
 import type { Clock, Connection, Context, Env, GlobalOptions, LocalService } from './context.ts';
 import { directories } from './directories.ts';
 import { listenForInterrupts, type SignalSource } from './interrupts.ts';
-import { completeIo, type Io, type PlainIo, type Streams } from './io.ts';
+import type { Io, PlainIo, Streams } from './io.ts';
+import { completeIo } from './make-io.ts';
 import { type ConnectionSources, connectTo, type OpenConnection, openConnection } from './open-connection.ts';
 import { openSettings } from './settings/settings.ts';
 

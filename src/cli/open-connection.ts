@@ -1,10 +1,11 @@
 import type { PromptService, RequestEvent } from '../client/client.ts';
-import type { Transport, TransportOptions } from '../client/transport.ts';
 import type { Clock, Connection, EmbeddedService, Env, GlobalOptions, LocalService } from './context.ts';
 import { debugLine } from './debug-line.ts';
 import type { Io } from './io.ts';
+import { lazyTransport, proxiesOf } from './lazy-transport.ts';
 import { PromptCache } from './settings/prompt-cache.ts';
-import { resolveAddress, resolveKey } from './settings/resolve.ts';
+import { resolveAddress } from './settings/resolve-address.ts';
+import { resolveKey } from './settings/resolve-key.ts';
 import { ResourceCache } from './settings/resource-cache.ts';
 import { LOCAL_SCOPE, resourceScope } from './settings/resource-entries.ts';
 import type { Settings } from './settings/settings.ts';
@@ -72,7 +73,7 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
     ...caches,
     scope: peer.scope,
     fetch: limits => client.resources.get(limits),
-    now: () => clock.now(),
+    clock,
   });
   const client = await clientFor(sources, peer, resources);
   return {
@@ -106,28 +107,6 @@ async function clientFor(
     userAgent: `promptrun/${version}`,
     ...(globals.debug ? { onEvent: (event: RequestEvent) => tellDebug(sources, debugLine(event)) } : {}),
   });
-}
-
-/** Loads what sends requests when the first one is made: some commands make none. */
-function lazyTransport(options: TransportOptions): Transport {
-  let loading: Promise<Transport> | undefined;
-  const load = async (): Promise<Transport> => {
-    const { createTransport } = await import('../client/transport.ts');
-    return createTransport(options);
-  };
-  return {
-    request: async request => (await (loading ??= load())).request(request),
-    close: async () => (await loading)?.close(),
-  };
-}
-
-/** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */
-function proxiesOf(env: Env): { httpsProxy?: string; httpProxy?: string; noProxy?: string } {
-  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
-  const httpProxy =
-    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
-  const noProxy = env['no_proxy'] || env['NO_PROXY'];
-  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
 }
 
 function tellDebug({ io, globals }: ConnectionSources, line: string): void {

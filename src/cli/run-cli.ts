@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Surroundings } from './create-context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { plainIo } from './io.ts';
+import { plainIo } from './make-io.ts';
 import { HelpShown } from './parsing.ts';
 import { buildTree } from './tree.ts';
 

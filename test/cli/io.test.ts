@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../src/cli/errors.ts';
-import { completeIo, plainIo, type Streams } from '../../src/cli/io.ts';
+import type { Streams } from '../../src/cli/io.ts';
+import { completeIo, plainIo } from '../../src/cli/make-io.ts';
 import { paintFor } from '../../src/cli/colour.ts';
 
 class Collecting extends Writable {

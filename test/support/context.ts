@@ -7,7 +7,8 @@ import { onTestFinished } from 'vitest';
 import type { Clock, Context, Env, GlobalOptions, LocalService } from '../../src/cli/context.ts';
 import { createContext, type Surroundings } from '../../src/cli/create-context.ts';
 import type { EndingSignal } from '../../src/cli/interrupts.ts';
-import { plainIo, type Sink } from '../../src/cli/io.ts';
+import type { Sink } from '../../src/cli/io.ts';
+import { plainIo } from '../../src/cli/make-io.ts';
 import type { Prompter } from '../../src/cli/prompter.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 

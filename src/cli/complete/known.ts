@@ -6,7 +6,7 @@ import { readCacheFile } from '../settings/cache-file.ts';
 import { openJournal } from '../settings/journal.ts';
 import type { JournalEntry } from '../settings/journal-lines.ts';
 import { PromptCache } from '../settings/prompt-cache.ts';
-import { resolveAddress } from '../settings/resolve.ts';
+import { resolveAddress } from '../settings/resolve-address.ts';
 import {
   LOCAL_SCOPE,
   parseEntries,

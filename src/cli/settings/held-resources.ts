@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { readCacheFile } from './cache-file.ts';
-import { resolveAddress, resolveKey } from './resolve.ts';
+import { resolveAddress } from './resolve-address.ts';
+import { resolveKey } from './resolve-key.ts';
 import {
   LOCAL_SCOPE,
   parseEntries,

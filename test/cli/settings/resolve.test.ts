@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Env, GlobalOptions } from '../../../src/cli/context.ts';
-import { resolveAddress, resolveKey } from '../../../src/cli/settings/resolve.ts';
+import { resolveAddress } from '../../../src/cli/settings/resolve-address.ts';
+import { resolveKey } from '../../../src/cli/settings/resolve-key.ts';
 import { openSettings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../failure.ts';
-import { type Address, resolveAddress, resolveKey } from '../../settings/resolve.ts';
+import { type Address, resolveAddress } from '../../settings/resolve-address.ts';
+import { resolveKey } from '../../settings/resolve-key.ts';
 import { SETTING_KEYS } from '../../settings/setting-keys.ts';
 import { type Check, passed } from './check.ts';
 

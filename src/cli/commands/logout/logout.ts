@@ -3,7 +3,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm } from '../../outputs/confirm.ts';
-import { chosenProfile } from '../../settings/resolve.ts';
+import { chosenProfile } from '../../settings/resolve-address.ts';
 
 const EXAMPLES = `
 Examples:

@@ -1,9 +1,7 @@
 import type { Env, GlobalOptions } from '../context.ts';
-import { CliError, configError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { configError } from '../errors.ts';
 import { nearest } from '../inputs/nearest.ts';
 import { checkedBaseUrl } from './address.ts';
-import { checkedKey } from './key-text.ts';
 import { LOCAL_PROFILE } from './names.ts';
 import type { Settings } from './settings.ts';
 
@@ -24,7 +22,8 @@ export type Address =
       readonly profile: string | undefined;
     };
 
-interface Asked {
+/** What the two are found from. */
+export interface Asked {
   readonly globals: Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>;
   readonly env: Env;
   readonly settings: Settings;
@@ -60,26 +59,6 @@ export function resolveAddress(asked: Asked): Address {
   );
 }
 
-/**
- * The key to send to a base URL. A profile's stored key is only given for the origin it was stored for.
- *
- * @throws {CliError} CONFIG_ERROR with exit 3 where there is none
- */
-export async function resolveKey(asked: Asked, address: Address & { embedded: false }): Promise<Sourced> {
-  const fromEnv = asked.env['PROMPTRUN_API_KEY'] || undefined;
-  const stored = (): Promise<Sourced | undefined> => storedKey(asked.settings, address);
-  const fits = fromEnv !== undefined && environmentKeyFits(asked, address.baseUrl);
-  const variable = (): Sourced => ({ value: fromEnv ?? '', source: 'PROMPTRUN_API_KEY' });
-  const profileFirst = asked.globals.profile !== undefined;
-  const found = profileFirst
-    ? ((await stored()) ?? (fits ? variable() : undefined))
-    : fits
-      ? variable()
-      : await stored();
-  if (found === undefined) throw noKey(address);
-  return { ...found, value: checkedKey(found.value, found.source) };
-}
-
 /** The profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: Asked): Sourced | undefined {
   if (globals.profile !== undefined) return known(globals.profile, '--profile', settings);
@@ -113,35 +92,4 @@ function addressOf({ value: profile }: Sourced, { globals, settings }: Asked): A
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
   const value = checkedBaseUrl(baseUrl, source, globals.insecureHttp);
   return { embedded: false, baseUrl: { value, source }, profile };
-}
-
-/** The key of the environment goes with the base URL of the environment, if there is one. */
-function environmentKeyFits({ globals, env }: Asked, { value }: Sourced): boolean {
-  const own = env['PROMPTRUN_BASE_URL'];
-  if (globals.profile === undefined || !own || globals.baseUrl !== undefined) return true;
-  return URL.canParse(own) && new URL(own).origin === new URL(value).origin;
-}
-
-async function storedKey(
-  settings: Settings,
-  { profile, baseUrl }: Address & { embedded: false },
-): Promise<Sourced | undefined> {
-  if (profile === undefined) return undefined;
-  const credential = settings.credentials.find(profile);
-  if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;
-  const value = await settings.credentials.keyOf(profile, credential);
-  return value === undefined ? undefined : { value, source: `profile ${profile}` };
-}
-
-function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
-  const { host, origin } = new URL(baseUrl.value);
-  const login =
-    profile !== undefined && baseUrl.source === `profile ${profile}`
-      ? `promptrun login --profile ${profile}`
-      : `promptrun login --base-url ${origin}`;
-  return new CliError(`there is no key for ${host}, given by ${baseUrl.source}`, {
-    status: 'CONFIG_ERROR',
-    exitCode: EXIT.unauthorised,
-    hints: [`Store one with ${login}, or set PROMPTRUN_API_KEY.`],
-  });
 }
