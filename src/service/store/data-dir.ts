@@ -47,8 +47,17 @@ async function isDirectory(file: string): Promise<boolean> {
   );
 }
 
+/** What a data directory may hold before its first start. */
+const PUT_THERE_FIRST = ['models.yaml'];
+
 /** A directory that holds other things as well keeps the mode its owner gave it. */
 async function closeToOthers(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir);
-  if (entries.length === 0 || entries.includes(DATABASE_FILE)) await chmod(dataDir, 0o700);
+  const ours = entries.includes(DATABASE_FILE) || entries.every(name => PUT_THERE_FIRST.includes(name));
+  if (ours) await chmod(dataDir, 0o700).catch(unlessSomebodyElses);
+}
+
+/** A volume that was mounted for this program may belong to somebody else, who alone may change its mode. */
+function unlessSomebodyElses(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPERM') throw error;
 }
