@@ -21,7 +21,7 @@ it('asks for the key without showing it', async () => {
   const home = temporaryDirectory();
   const { origin } = await service();
   const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
-  await terminal.waitFor(`API key for ${new URL(origin).host}`);
+  await terminal.waitForScreen(`? API key for ${new URL(origin).host}`);
   terminal.type(`${KEY}\r`);
   expect(await terminal.exit()).toBe(0);
   expect(terminal.raw()).not.toContain(KEY);

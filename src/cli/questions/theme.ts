@@ -11,7 +11,8 @@ export function questionTheme(paint: ChalkInstance) {
     icon: { cursor: '❯', checked: paint.green('◉'), unchecked: '◯' },
     style: {
       answer: paint.cyan,
-      message: paint.bold,
+      // Called with the question's state as well, which a colour would print beside the text.
+      message: (text: string) => paint.bold(text),
       error: (text: string) => paint.red(`> ${oneLine(text)}`),
       defaultAnswer: (text: string) => paint.dim(`(${text})`),
       help: paint.dim,
