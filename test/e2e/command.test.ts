@@ -41,6 +41,17 @@ describe('the command', () => {
     expect(code).toBe(0);
   });
 
+  it('tells of a proxy that is none, once', async () => {
+    const env = {
+      PROMPTRUN_BASE_URL: 'https://prompts.example/v1',
+      PROMPTRUN_API_KEY: 'key',
+      HTTPS_PROXY: '::none',
+    };
+    const { code, stderr } = await runCommand(['versions', 'list', 'some-prompt'], { env });
+    expect(code).toBe(2);
+    expect(stderr.match(/error:/g)).toHaveLength(1);
+  });
+
   it('does not wait for a standard input that nobody asked for', async () => {
     const running = startCommand(['config', 'list'], { stdin: { open: true } });
     expect((await running.ended).code).toBe(0);

@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Model, Resources } from '../../wire/index.ts';
+import type { Clock } from '../context.ts';
 import { oneLine } from '../outputs/sanitise.ts';
 import { readCacheFile } from './cache-file.ts';
 import { loadConf } from './load-conf.ts';
+import { withLock } from './lock.ts';
 import {
   isSendable,
   parseEntries,
@@ -32,8 +33,7 @@ export interface ResourceCacheOptions {
   readonly scope: string;
   /** `GET /resources`, without reporting a wish for a refresh that its own answer may carry. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** For `--debug`: refreshes that failed, files that can't be written. */
   readonly onProblem?: (message: string) => void;
 }
@@ -44,6 +44,7 @@ export class ResourceCache {
   readonly #file: string;
   #held: { readonly entry: ResourceEntry | undefined } | undefined;
   #refreshWanted = false;
+  #isKept = true;
 
   constructor(options: ResourceCacheOptions) {
     this.#options = options;
@@ -54,6 +55,11 @@ export class ResourceCache {
   heldHash(): string | undefined {
     const hash = this.held()?.hash;
     return hash !== undefined && isSendable(hash) ? hash : undefined;
+  }
+
+  /** False once what was fetched could not be written, so that the next process fetches it again. */
+  get isKept(): boolean {
+    return this.#isKept;
   }
 
   /** What is held, read once and without loading anything. */
@@ -105,12 +111,13 @@ export class ResourceCache {
       service: this.#options.service,
       hash: answer.hash,
       models: answer.resources.models,
-      fetchedAt: new Date(this.#options.now()).toISOString(),
+      fetchedAt: new Date(this.#options.clock.now()).toISOString(),
     };
     this.#held = { entry };
     try {
-      await this.#write(withEntry(this.#read(), entry));
+      await this.#write(entry);
     } catch (error) {
+      this.#isKept = false;
       this.#options.onProblem?.(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }
   }
@@ -119,16 +126,18 @@ export class ResourceCache {
     return parseEntries(readCacheFile(this.#file));
   }
 
-  async #write(services: readonly ResourceEntry[]): Promise<void> {
+  /** Adds to what stands in the file by then, so that two processes lose nothing of each other's. */
+  async #write(entry: ResourceEntry): Promise<void> {
     const Conf = await loadConf();
-    mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 });
-    const store = new Conf({
-      cwd: this.#options.directory,
-      configName: path.parse(RESOURCES_FILE).name,
-      configFileMode: 0o600,
-      clearInvalidConfig: true,
-      accessPropertiesByDotNotation: false,
+    await withLock(this.#file, this.#options.clock, () => {
+      const services = withEntry(this.#read(), entry);
+      new Conf({
+        cwd: this.#options.directory,
+        configName: path.parse(RESOURCES_FILE).name,
+        configFileMode: 0o600,
+        clearInvalidConfig: true,
+        accessPropertiesByDotNotation: false,
+      }).store = { services };
     });
-    store.store = { services };
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
 import { against } from '../../support/one-command.ts';
@@ -129,6 +129,18 @@ describe('resources refresh and status', () => {
   it('give the whole answer as JSON', async () => {
     const { stdout } = await against([resources('h1')], ['resources', 'refresh', '--json']);
     expect(JSON.parse(stdout)).toEqual({ hash: 'h1', resources: { models: MODELS } });
+  });
+});
+
+describe('a cache that can not be written', () => {
+  it('is told of by those who claim to fill it', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(`${home}/config/resources.json`, { recursive: true });
+    const refreshed = await against([resources('h1')], ['resources', 'refresh'], { home });
+    expect(refreshed).toMatchObject({ stdout: 'h1\t2\n', exitCode: 0 });
+    expect(refreshed.stderr).toBe('They could not be kept: --debug tells why.\n');
+    const { stdout } = await against([resources('h1')], ['doctor'], { home });
+    expect(stdout).toContain('cache\tok\t2 models, which could not be kept: --debug tells why');
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type FetchLimits, ResourceCache } from '../../../src/cli/settings/resource-cache.ts';
 import { resourceScope } from '../../../src/cli/settings/resource-entries.ts';
 import type { Resources } from '../../../src/wire/index.ts';
-import { TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import { TEST_NOW, temporaryDirectory, testClock } from '../../support/context.ts';
 
 const BASE = 'https://prompts.example/v1';
 const MODEL = {
@@ -30,7 +30,7 @@ function cacheIn(
     directory,
     service: BASE,
     scope: resourceScope(BASE, key),
-    now: () => TEST_NOW,
+    clock: testClock(),
     onProblem: problem => problems.push(problem),
     fetch: limits => {
       asked.push(limits);
@@ -70,6 +70,15 @@ describe('what is held', () => {
     expect(cacheIn(directory, [], 'key-a').cache.heldHash()).toBe('of-a');
     expect(resourceScope('https://a/v1', 'k')).not.toBe(resourceScope('https://b/v1', 'k'));
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
+  });
+
+  it('is kept for all of those who fetch at once', async () => {
+    const directory = temporaryDirectory();
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
+    expect(keys.map(key => cacheIn(directory, [], key).cache.heldHash())).toEqual(
+      keys.map(key => `of-${key}`),
+    );
   });
 
   it('is bounded in number', async () => {

@@ -18,7 +18,9 @@ export async function checkService(ctx: Context, connection: Connection): Promis
       signal: ctx.signal,
     });
     const ms = ctx.clock.now() - startedAt;
-    const news = cacheNews(held, hash, ctx.clock.now());
+    const news = connection.resources.isKept
+      ? cacheNews(held, hash, ctx.clock.now())
+      : 'which could not be kept: --debug tells why';
     return [
       passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
       passed('key', 'accepted'),
