@@ -315,6 +315,17 @@ describe('an id that is no version', () => {
     });
   });
 
+  it('names every missing input of the prompt, whose config has been read now, and sends nothing more', async () => {
+    const config = { textInputs: { name: { required: true }, place: { required: true } } };
+    const service = await serviceOf(noVersion, {
+      expect: { path: `/prompts/${PROMPT}` },
+      answer: success({ promptVersionId: VERSION, promptId: PROMPT, config }),
+    });
+    const { exitCode, stderr } = await command(service, ['run', PROMPT]);
+    expect(exitCode).toBe(2);
+    expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
+  });
+
   it('is an error with one line and a remedy where it is no prompt either', async () => {
     const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
     const service = await serviceOf(noVersion, nowhere);

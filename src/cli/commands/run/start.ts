@@ -3,6 +3,8 @@ import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/body.ts';
+import { checkInputs } from '../../inputs/check-inputs.ts';
+import { describeConfig } from '../../inputs/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
 import { startProgress } from '../../outputs/spinner.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -25,7 +27,8 @@ export async function startRun(
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
   }
-  const { promptVersionId } = await latestOfPrompt(ctx, connection, request.promptVersionId);
+  const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
+  checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
   const latest = { ...prepared, request: { ...request, promptVersionId } };
   return start(ctx, latest, { wait, onRunId: () => {} });
 }
