@@ -4,7 +4,7 @@ import { ApiError, invalid, notFound } from './http/api-error.ts';
 import type { Caller } from './http/auth.ts';
 import { InvalidImage, type LoadedImage } from './images/index.ts';
 import { checkInputs } from './run-request.ts';
-import type { CreateRun } from './schemas.ts';
+import type { CreateRun } from './schemas/runs.ts';
 import type { Services } from './services.ts';
 import type { Outcome } from './store/runs-store.ts';
 import type { Clock } from './clock.ts';

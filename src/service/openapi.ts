@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import { ERROR_HTTP_STATUS, type ErrorStatus, PATH_PREFIX } from '../wire/index.ts';
 import type { App } from './http/app-type.ts';
-import { ErrorEnvelopeSchema } from './schemas.ts';
+import { ErrorEnvelopeSchema } from './schemas/common.ts';
 
 /** Where the description of the interface is served, without a key. */
 export const OPENAPI_PATH = '/openapi.json';

@@ -33,7 +33,7 @@ export async function publishPrompt(
 }
 
 /** The version a definition is, by its slug and its content. */
-export function newVersionOf({ slug, title, source }: PromptDefinition): NewVersion {
+export function newVersionOf({ slug, title, description, model, source }: PromptDefinition): NewVersion {
   const promptId = promptIdOf(slug);
-  return { id: promptVersionIdOf(promptId, source), promptId, slug, title, source };
+  return { id: promptVersionIdOf(promptId, source), promptId, slug, title, description, model, source };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Busy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import { type Ending, Endings } from './endings.ts';
@@ -42,6 +43,8 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#parallel = options.parallel ?? PARALLEL;
+    // Every run listens to it: Node would warn of a leak at the eleventh.
+//    setMaxListeners(0, this.#stop.signal);
   }
 
   /**

@@ -2,36 +2,33 @@ import type { PromptSearchRow } from '../wire/index.ts';
 import { promptConfig } from './prompts/index.ts';
 import { bestMatches } from './search.ts';
 import type { Services } from './services.ts';
+import type { PublishedPrompt } from './store/prompts-store.ts';
 
 /** Published prompts that match, best first; video prompts left out (service-facts, search). */
 export async function searchPrompts(services: Services, words: string): Promise<PromptSearchRow[]> {
-  const { store, definitions, models, resources } = services;
-  const prompts = (await store.prompts.published()).map(version => {
-    const definition = definitions.of(version);
-    return {
-      ...version,
-      description: definition.description,
-      definition,
-      model: models.get(definition.model),
-    };
-  });
+  const { store, models } = services;
+  const prompts = await store.prompts.published();
   const found = bestMatches(
-    prompts.filter(({ model }) => model?.modality !== 'video'),
+    prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return found.map(({ definition, model, ...version }) => ({
-    promptId: version.promptId,
-    promptVersionId: version.id,
-    title: version.title,
-    description: version.description,
-    slug: version.slug,
-    model: resources.indexOf(definition.model),
+  return await Promise.all(found.map(prompt => searchRow(services, prompt)));
+}
+
+async function searchRow(
+  { definitions, models, resources }: Services,
+  { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
+): Promise<PromptSearchRow> {
+  const model = models.get(name);
+  return {
+    ...prompt,
+    promptVersionId: id,
+    model: resources.indexOf(name),
     modality: model?.modality === 'image' ? 1 : 0,
     estimatedCredits: model?.credits ?? 0,
-    uses: version.uses,
     upVotes: 0,
-    publishedAt: new Date(version.publishedAt).toISOString(),
+    publishedAt: new Date(publishedAt).toISOString(),
     samples: [],
-    configs: promptConfig(definition),
-  }));
+    configs: promptConfig(await definitions.ofRun(id)),
+  };
 }

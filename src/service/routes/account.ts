@@ -1,6 +1,7 @@
 import { callerOf, success } from '../http/answer.ts';
 import type { App } from '../http/app-type.ts';
-import { AccountSchema, CreditsSchema, envelopeOf } from '../schemas.ts';
+import { AccountSchema, CreditsSchema } from '../schemas/account.ts';
+import { envelopeOf } from '../schemas/common.ts';
 import type { Services } from '../services.ts';
 
 /** service-facts, account and credit balance */

@@ -1,6 +1,7 @@
 import { success } from '../http/answer.ts';
 import type { App } from '../http/app-type.ts';
-import { envelopeOf, ResourcesSchema } from '../schemas.ts';
+import { ResourcesSchema } from '../schemas/account.ts';
+import { envelopeOf } from '../schemas/common.ts';
 import type { Services } from '../services.ts';
 
 /** interface §4.6 */

@@ -7,7 +7,8 @@ import { requireBody } from '../http/json-body.ts';
 import { strictIntegers } from '../http/strict-integers.ts';
 import { createRun } from '../create-run.ts';
 import { listRuns } from '../list-runs.ts';
-import { CreateRunSchema, envelopeOf, RunListQuerySchema, RunPageSchema, RunSchema } from '../schemas.ts';
+import { envelopeOf } from '../schemas/common.ts';
+import { CreateRunSchema, RunListQuerySchema, RunPageSchema, RunSchema } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import { outputViews, runRow, runView } from './run-view.ts';
 

@@ -27,6 +27,8 @@ const MIGRATIONS: readonly string[] = [
     id text primary key,
     promptId text not null references prompts (id),
     title text not null,
+    description text not null,
+    model text not null,
     source text not null,
     publishedAt integer not null
   );

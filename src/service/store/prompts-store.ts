@@ -12,8 +12,15 @@ export interface StoredVersion {
   publishedAt: number;
 }
 
-/** The latest version of a published prompt, for the search. */
-export interface PublishedPromptRow extends StoredVersion {
+/** What the search looks through: the latest version of a published prompt. */
+export interface PublishedPrompt {
+  id: string;
+  promptId: string;
+  slug: string;
+  title: string;
+  description: string;
+  model: string;
+  publishedAt: number;
   uses: number;
 }
 
@@ -22,6 +29,8 @@ export interface NewVersion {
   promptId: string;
   slug: string;
   title: string;
+  description: string;
+  model: string;
   source: string;
 }
 
@@ -33,7 +42,7 @@ export interface PromptsStore {
   latest(promptId: string): Promise<StoredVersion | undefined>;
   /** Newest first, at most 10 (interface §4.5). */
   versions(promptId: string): Promise<StoredVersion[]>;
-  published(): Promise<PublishedPromptRow[]>;
+  published(): Promise<PublishedPrompt[]>;
   /** Makes the version the latest of its prompt; false if it was already. */
   publish(version: NewVersion, now: number): Promise<boolean>;
   /** False if there is no such published prompt. */
@@ -72,7 +81,16 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
         .execute(),
     published: () =>
       published(db)
-        .select([...VERSION_COLUMNS, 'prompts.uses'])
+        .select([
+          'promptVersions.id',
+          'promptVersions.promptId',
+          'prompts.slug',
+          'title',
+          'description',
+          'model',
+          'publishedAt',
+          'uses',
+        ])
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .execute(),
     publish: (version, now) => writer.write(db => publish(db, version, now)),
@@ -99,7 +117,8 @@ function published(db: Db) {
 }
 
 async function publish(db: Db, version: NewVersion, now: number): Promise<boolean> {
-  const { id, promptId, slug, title, source } = version;
+  const { slug, ...row } = version;
+  const { id, promptId } = row;
   const prompt = await db.selectFrom('prompts').selectAll().where('id', '=', promptId).executeTakeFirst();
   if (prompt?.latestVersionId === id) return false;
   const publishedAt = await nextPublication(db, promptId, now);
@@ -110,7 +129,7 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
     .execute();
   await db
     .insertInto('promptVersions')
-    .values({ id, promptId, title, source, publishedAt })
+    .values({ ...row, publishedAt })
     .onConflict(held => held.column('id').doUpdateSet({ publishedAt }))
     .execute();
   return true;

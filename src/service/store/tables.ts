@@ -33,6 +33,8 @@ interface PromptVersions {
   id: string;
   promptId: string;
   title: string;
+  description: string;
+  model: string;
   source: string;
   publishedAt: number;
 }
