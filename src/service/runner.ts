@@ -44,7 +44,7 @@ export class Runner {
     this.#options = options;
     this.#parallel = options.parallel ?? PARALLEL;
     // Every run listens to it: Node would warn of a leak at the eleventh.
-//    setMaxListeners(0, this.#stop.signal);
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /**

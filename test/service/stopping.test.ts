@@ -26,6 +26,21 @@ async function slowRun(service: TestService, delaySeconds: string): Promise<obje
 const rows = async (service: TestService) =>
   (await service.data<RunPage>('/runs', { key: service.service.sessionKey })).rows;
 
+test('many runs at a time are no reason for a warning', async () => {
+  const clock = new HandClock();
+  const service = await TestService.start({ clock });
+  const warnings: Error[] = [];
+  const note = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', note);
+  const body = await slowRun(service, '130');
+  const creations = Array.from({ length: 12 }, () => service.post<RunReference>('/runs', body));
+  await clock.sleeping(130_000, creations.length);
+  await service.close();
+  await Promise.all(creations);
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
+});
+
 describe('a service that is told to stop', () => {
   test('answers a creation in flight whose run ends within the grace', async () => {
     const clock = new HandClock();
