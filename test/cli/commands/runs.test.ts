@@ -18,6 +18,14 @@ describe('runs get', () => {
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
+  it('saves them where it is told to', async () => {
+    const home = temporaryDirectory();
+    const args = ['runs', 'get', RUN, '--save', 'out'];
+    const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
+    expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
+  });
+
   it('is a success for one that still runs, in every form', async () => {
     const service = await serviceOf(going, { ...going });
     const plain = await command(service, ['runs', 'get', RUN]);

@@ -7,28 +7,32 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
+import { factsFromJournal } from './facts.ts';
 
 const EXAMPLES = `
 Examples:
   promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
   promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 --query runStatus`;
 
-export type RunsGetFlags = Pick<OutputFlags, 'preview'>;
-
 export function declareRunsGet(command: Command, host: Host, run = runsGet): void {
   command
     .argument('<runId>', 'which run')
+    .option('--save [dir]', 'write the outputs to files as well')
+    .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
     .addHelpText('after', EXAMPLES)
-    .action((runId: string, flags: RunsGetFlags) => host.act(command, ctx => run(ctx, runId, flags)));
+    .action((runId: string, flags: OutputFlags) => host.act(command, ctx => run(ctx, runId, flags)));
 }
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
-export async function runsGet(ctx: Context, runId: string, flags: RunsGetFlags): Promise<ExitCode> {
+export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): Promise<ExitCode> {
   const planned = outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
-  if (isOver(run)) return giveRun(ctx, connection, run, planned({}));
+  if (isOver(run)) {
+    const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, run.runId);
+    return giveRun(ctx, connection, run, planned(facts));
+  }
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {
     ctx.io.note(
