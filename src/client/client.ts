@@ -150,6 +150,7 @@ export class PromptService implements Requester {
       );
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       this.#exchange.retrying(request, attempt, waitMs);
+      options.onRetry?.();
       await this.sleep(waitMs, eitherOf(this.#closing.signal, options.signal));
     }
   }

@@ -16,6 +16,8 @@ export interface RequestOptions {
   readonly retries?: number;
   /** Called at each try, when the request is about to be written to a connection. */
   readonly onSent?: () => void;
+  /** Called before each wait for another try; nothing came of the one before, where it was no GET. */
+  readonly onRetry?: () => void;
   /** Does not report an answer's wish for new resources. */
   readonly ignoreActionRequire?: boolean;
 }

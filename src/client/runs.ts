@@ -18,7 +18,7 @@ export interface EncodedBody {
   readonly body: RequestBody;
 }
 
-export type CreateOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'onSent' | 'retries'>;
+export type CreateOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'onSent' | 'onRetry' | 'retries'>;
 export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
 
 /** A run list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */

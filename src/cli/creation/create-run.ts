@@ -50,10 +50,14 @@ export async function createRun(
   const onSent = (): void => {
     sent = true;
   };
+  const onRetry = (): void => {
+    sent = false;
+  };
   try {
     const run = await connection.client.runs.create(request, {
       signal,
       onSent,
+      onRetry,
       ...(retries !== undefined && { retries }),
     });
     return await answered(attempt, run);

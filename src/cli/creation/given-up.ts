@@ -7,7 +7,7 @@ const LOOK_MS = 10_000;
 /** Ctrl-C or SIGTERM before the creation was answered. */
 export function interruptedCreation(reason: unknown, sent: boolean, embedded: boolean): unknown {
   if (!(reason instanceof Interrupted)) return reason;
-  if (!sent) return new Interrupted(reason.signal, [], { message: 'nothing was sent, no run was started' });
+  if (!sent) return new Interrupted(reason.signal, [], { message: 'no run was started' });
   return new Interrupted(
     reason.signal,
     [...laterIfEmbedded(embedded), 'Get it with: promptrun runs wait --last'],
@@ -32,7 +32,7 @@ export async function timedOutCreation(
 ): Promise<unknown> {
   if (!(reason instanceof TimeIsUp)) return reason;
   if (!sent) {
-    return waitTimeout('gave up before anything was sent; no run was started', {
+    return waitTimeout('gave up waiting; no run was started', {
       hints: ['Allow more time with --timeout.'],
     });
   }

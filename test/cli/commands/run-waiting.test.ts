@@ -273,6 +273,25 @@ describe('a creation that is not answered', () => {
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
   });
 
+  it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      unanswered(failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' })),
+    );
+    const clock: Clock = {
+      now: () => TEST_NOW,
+      random: () => 0,
+      sleep: async (_, signal) => {
+        running.raise('SIGINT');
+        signal?.throwIfAborted();
+      },
+    };
+    const running = start(service, RUN_IT, { home, clock });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toBe('error: interrupted; no run was started (INTERRUPTED)\n');
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });
+  });
+
   it('is looked for once after --timeout', async () => {
     const { clock, runOut } = hourglass();
     const service = await serviceOf(silentUntil(runOut), list(row(RUN)));
