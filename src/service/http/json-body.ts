@@ -3,6 +3,10 @@ import { badRequest } from './api-error.ts';
 
 /** Reads every body as JSON, whatever its content type says; what is none is a bad request. */
 export function acceptJson(app: FastifyInstance): void {
+  // Fastify would refuse one that it can't make sense of.
+  app.addHook('onRequest', async request => {
+    delete request.raw.headers['content-type'];
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
