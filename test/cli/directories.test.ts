@@ -27,10 +27,10 @@ describe('directories', () => {
       PROMPTRUN_DATA_DIR: '/d',
       PROMPTRUN_STATE_DIR: '../s',
     };
-    expect(directories(env, '/work/here', 'linux')).toEqual({
-      config: '/work/here/c',
+    expect(directories(env, '/srv/here', 'linux')).toEqual({
+      config: '/srv/here/c',
       data: '/d',
-      state: '/work/s',
+      state: '/srv/s',
     });
   });
 });
