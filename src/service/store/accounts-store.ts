@@ -34,11 +34,7 @@ export interface AccountsStore {
   userNamed(name: string): Promise<User | undefined>;
   /** Makes the user with `defaults` if there is none, and sets what `changes` names. */
   saveUser(name: string, defaults: Omit<User, 'id' | 'name'>, changes?: UserChanges): Promise<User>;
-  /** Adds a key unless the user has `limit` already. */
-  addKey(
-    key: { id: string; hash: string; userId: number; createdAt: number },
-    limit: number,
-  ): Promise<boolean>;
+  addKey(key: { id: string; hash: string; userId: number; createdAt: number }): Promise<void>;
   keys(): Promise<StoredKey[]>;
   /** False if there was no such key. */
   removeKey(id: string): Promise<boolean>;
@@ -66,16 +62,14 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
     user: async id => (await userById(db, { id })).rows[0],
     userNamed: name => db.selectFrom('users').selectAll().where('name', '=', name).executeTakeFirst(),
     saveUser: (name, defaults, changes = {}) => writer.write(db => saveUser(db, name, defaults, changes)),
-    addKey: (key, limit) =>
-      writer.write(async db => {
-        const held = await db.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
-        if (held.length >= limit) return false;
-        await db
+    addKey: async key => {
+      await writer.write(db =>
+        db
           .insertInto('keys')
           .values({ ...key, lastUsedAt: null })
-          .execute();
-        return true;
-      }),
+          .execute(),
+      );
+    },
     keys: () =>
       db
         .selectFrom('keys')
