@@ -24,7 +24,7 @@ export async function giveRun(
   options: GiveOptions,
 ): Promise<ExitCode> {
   const { paths, failures } = await save(ctx, connection, run, options.save);
-  if (wantsJson(ctx)) await printValue(ctx, withPaths(run, paths));
+  if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
   else await printOutputs(ctx, connection, run, { paths, preview: options.preview });
   if (run.runStatus !== 'failed') {
     refuseFailures(run, failures);
@@ -32,6 +32,19 @@ export async function giveRun(
   }
   for (const failure of failures) ctx.io.note(visible(`note: ${toldAs(failure)}`));
   return EXIT.runFailed;
+}
+
+/** A query that turns out not to fit what came must not cost the result: the error names the run. */
+async function printJson(ctx: Context, run: Run): Promise<void> {
+  try {
+    await printValue(ctx, run);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
+    const { runId } = run;
+    const message = `${error.message} Get the run with: promptrun runs get ${safeFileName(runId)}`;
+    const { status, exitCode, hints } = error;
+    throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
+  }
 }
 
 /** A download that failed after a good run: the results are out already. */

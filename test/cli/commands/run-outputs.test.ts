@@ -249,6 +249,17 @@ describe('--save', () => {
     },
   );
 
+  it('names the run where the query does not fit it', async () => {
+    const service = await serviceWith([text('good')]);
+    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--query', 'length(tokens)']);
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(stderr())).toMatchObject({
+      status: 'USAGE_ERROR',
+      message: expect.stringContaining(`promptrun runs get ${RUN}`) as string,
+      data: { runId: RUN },
+    });
+  });
+
   it('ends in 1, with the results printed, where there can be no such directory', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'out'), 'a file');
