@@ -1,6 +1,7 @@
 import type { Model } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { parseKeyValue } from './key-value.ts';
 import { nearest } from './nearest.ts';
 
@@ -59,20 +60,25 @@ function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
 const UNCHECKED = '--no-validate sends it all the same.';
 
 function unknownKey(key: string, keys: readonly string[]): CliError {
-  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${keys.toSorted().join(', ')}`;
-  return usageError(
-    `no model lists the run option ${JSON.stringify(key)}${meant(key, keys)}`,
-    listed,
-    UNCHECKED,
-  );
+  const accepted = keys.toSorted();
+  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const message = `no model lists the run option ${JSON.stringify(key)}${meant(key, keys)}`;
+  return refusal(message, listed, accepted);
 }
 
 function unknownValue(key: string, value: string, values: readonly string[]): CliError {
-  return usageError(
-    `no model lists ${JSON.stringify(value)} for the run option ${key}${meant(value, values)}`,
-    `Accepted values: ${values.join(', ')}`,
-    UNCHECKED,
-  );
+  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${meant(value, values)}`;
+  return refusal(message, `Accepted values: ${values.join(', ')}`, values);
+}
+
+// The JSON form of an error has no hints, so what is accepted is its data as well.
+function refusal(message: string, listed: string, accepted: readonly string[]): CliError {
+  return new CliError(message, {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints: [listed, UNCHECKED],
+    data: { accepted },
+  });
 }
 
 function meant(given: string, known: readonly string[]): string {

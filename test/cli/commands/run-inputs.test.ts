@@ -216,6 +216,17 @@ describe('run options', () => {
     expect((await command(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
   });
 
+  it('are refused with those accepted in the JSON form of the error as well', async () => {
+    const { stderr } = await command(await serviceOf(resources(quality)), [
+      'run',
+      VERSION,
+      '-o',
+      'quality=x',
+      '--json',
+    ]);
+    expect(JSON.parse(stderr())).toMatchObject({ exitCode: 2, data: { accepted: ['low', 'high'] } });
+  });
+
   it.each([
     ['qualty=high', ['"qualty"; did you mean quality?', 'Accepted keys: quality']],
     ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high']],
