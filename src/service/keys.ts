@@ -8,6 +8,8 @@ import type { Store } from './store/store.ts';
 export const LOCAL_USER = 'local';
 /** What a user starts with. */
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
+/** Keys a user may have. */
+const MAX_KEYS = 10;
 const MAX_NAME_LENGTH = 64;
 
 /** What can't be done with a key. The message says what and why. */
@@ -30,7 +32,7 @@ export async function localUser(store: Store): Promise<User> {
 /**
  * Makes a key. The user is made where there is none; a plan or credits that are given are set for it either way.
  *
- * @throws {KeyError} for a name that is none, or credits below 0
+ * @throws {KeyError} for a name that is none, credits below 0, or an eleventh key
  */
 export async function createKey(
   store: Store,
@@ -42,7 +44,11 @@ export async function createKey(
   const user = await store.accounts.saveUser(name, NEW_USER, changes);
   const key = newKeyText();
   const row = { id: randomUUID(), hash: keyHash(key), userId: user.id, createdAt: clock.now() };
-  await store.accounts.addKey(row);
+  if (!(await store.accounts.addKey(row, MAX_KEYS))) {
+    throw new KeyError(
+      `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
+    );
+  }
   const { plan, credits } = user;
   return { id: row.id, user: name, plan, credits, createdAt: row.createdAt, lastUsedAt: null, key };
 }

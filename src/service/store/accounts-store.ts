@@ -34,7 +34,11 @@ export interface AccountsStore {
   userNamed(name: string): Promise<User | undefined>;
   /** Makes the user with `defaults` if there is none, and sets what `changes` names. */
   saveUser(name: string, defaults: Omit<User, 'id' | 'name'>, changes?: UserChanges): Promise<User>;
-  addKey(key: { id: string; hash: string; userId: number; createdAt: number }): Promise<void>;
+  /** Adds a key unless the user has `limit` already. */
+  addKey(
+    key: { id: string; hash: string; userId: number; createdAt: number },
+    limit: number,
+  ): Promise<boolean>;
   keys(): Promise<StoredKey[]>;
   /** False if there was no such key. */
   removeKey(id: string): Promise<boolean>;
@@ -62,14 +66,16 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
     user: async id => (await userById(db, { id })).rows[0],
     userNamed: name => db.selectFrom('users').selectAll().where('name', '=', name).executeTakeFirst(),
     saveUser: (name, defaults, changes = {}) => writer.write(db => saveUser(db, name, defaults, changes)),
-    addKey: async key => {
-      await writer.write(db =>
-        db
+    addKey: (key, limit) =>
+      writer.write(async db => {
+        const held = await db.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
+        if (held.length >= limit) return false;
+        await db
           .insertInto('keys')
           .values({ ...key, lastUsedAt: null })
-          .execute(),
-      );
-    },
+          .execute();
+        return true;
+      }),
     keys: () =>
       db
         .selectFrom('keys')
