@@ -22,7 +22,9 @@ The key is printed once and kept as a hash only. A user who is new gets the plan
 
 Examples:
   promptrun keys create
-  promptrun keys create --user ci --plan pro --credits 1000`;
+  promptrun keys create --user ci --plan pro --credits 1000
+
+A user has at most 10 keys at a time.`;
 
 export function declareKeysCreate(command: Command, host: Host, run = keysCreate): void {
   command
