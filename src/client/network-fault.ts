@@ -30,11 +30,21 @@ export function networkFault(
   const cause =
     known ?? (error instanceof Error && error.message !== '' ? error.message : 'connection failed');
   const { origin } = new URL(url);
-  const what = nothingSent ? `can't connect to ${origin}` : `no whole answer from ${origin}`;
+  const what = nothingSent
+    ? `can't connect to ${origin}${byProxy(error, url)}`
+    : `no whole answer from ${origin}`;
   return new NetworkError(`${what}: ${cause}${code === undefined ? '' : ` (${code})`}`, {
     nothingSent,
     cause: error,
   });
+}
+
+// Another port than the service's is a proxy's: who reads of the service alone would look for the fault there.
+function byProxy(error: unknown, url: string): string {
+  if (!(error instanceof Error) || !('address' in error) || !('port' in error)) return '';
+  const { port, protocol } = new URL(url);
+  const own = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+  return error.port === own ? '' : ` by the proxy ${String(error.address)}:${String(error.port)}`;
 }
 
 function messageOf(error: unknown): string {

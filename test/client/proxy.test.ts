@@ -118,6 +118,15 @@ describe('a proxy', () => {
     });
   });
 
+  it('that refuses the connection is named as the one that does', async () => {
+    const dead = new URL(await deadBaseUrl()).host;
+    const behind = await client('https://prompts.example', {
+      proxy: { httpsProxy: `http://${dead}` },
+    });
+    const error = await errorOf(behind.account.get({ retries: 0 }), NetworkError);
+    expect(error.message).toContain(`by the proxy ${dead}: connection refused`);
+  });
+
   it('that is no URL is refused, its password not repeated', () => {
     expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).toThrow(InvalidRequestError);
     expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).not.toThrow(/secret/);
