@@ -1,3 +1,4 @@
+import type { Run } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
 import { baseUrlOf } from './base-url.ts';
 import { type Download, download } from './download.ts';
@@ -6,6 +7,7 @@ import { Exchange, type ExchangeRequest } from './exchange.ts';
 import type { Outcome } from './judge.ts';
 import type { Pace } from './pace.ts';
 import { staysBelowBase } from './path.ts';
+import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts } from './prompts.ts';
 import type { Answer, RawAnswer, RequestEvent, RequestOptions, Requester } from './request.ts';
 import { ResourcesApi } from './resources.ts';
@@ -123,6 +125,11 @@ export class PromptService implements Requester {
     const transport = await this.#transportInUse();
     await this.pace?.turn(options.signal);
     return download(url, { ...options, baseUrl, sleep, random, now, transport, userAgent: this.#userAgent });
+  }
+
+  /** `waitForRun` with this client. */
+  waitForRun(runId: string, options?: WaitOptions): Promise<Run> {
+    return waitForRun(this, runId, options);
   }
 
   /** Drops every connection; what still waits to be tried again fails at once. */

@@ -37,6 +37,17 @@ afterEach(async () => {
 });
 
 describe('waitForRun', () => {
+  it('is a method of the client as well, with the same options', async () => {
+    await scripted(
+      { expect: { method: 'GET', path: '/runs/r' }, answer: running },
+      { expect: { method: 'GET', path: '/runs/r' }, answer: success(done) },
+    );
+    const statuses: (string | undefined)[] = [];
+    const onPoll = ({ run }: PollEvent): void => void statuses.push(run?.runStatus);
+    await expect(client.waitForRun('r', { onPoll })).resolves.toEqual(done);
+    expect(statuses).toEqual(['running', 'succeeded']);
+  });
+
   it.each(['succeeded', 'failed'])('gives the run once it has %s', async runStatus => {
     const run = { ...done, runStatus };
     const expect_ = { method: 'GET', path: '/runs/r' };
