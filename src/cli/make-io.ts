@@ -2,6 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import { CliError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io, PlainIo, Sink, Streams, TerminalFacts } from './io.ts';
+import { codeOf } from './thrown.ts';
 
 /** Reads and writes the streams; nothing is opened before it is used. */
 export function plainIo(streams: Streams): PlainIo {
@@ -71,9 +72,7 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
 }
 
 function readerHasGone(error: Error): boolean {
-  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(
-    (error as NodeJS.ErrnoException).code ?? '',
-  );
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');
 }
 
 function unwritable(cause: Error): CliError {

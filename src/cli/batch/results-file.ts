@@ -8,6 +8,7 @@ import { syncDirectory } from '../settings/sync-directory.ts';
 import type { RowState } from './results-line.ts';
 import { lockFile, type Unlock } from './results-lock.ts';
 import { readStates } from './results-states.ts';
+import { messageOf } from '../thrown.ts';
 
 /** The results of a batch on disk, held by this process. */
 export interface ResultsFile {
@@ -103,7 +104,7 @@ function appender(handle: FileHandle, file: string, unlock: Unlock): Pick<Result
 }
 
 function writeFault(cause: unknown, file: string): CliError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CliError(`${file} can't be written: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,

@@ -9,6 +9,7 @@ import { type Journal, openJournal } from '../settings/journal.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { lookForRun } from './lost-run.ts';
 import { interruptedCreation, timedOutCreation } from './given-up.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A run that exists: with its outputs once it has ended, otherwise only its id. */
 export type Created =
@@ -131,8 +132,4 @@ async function note({ ctx, journal, entry }: Attempt, outcome: JournalOutcome): 
 
 function isServerFault(error: unknown): boolean {
   return !(error instanceof ServiceError) || error.httpStatus >= 500;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import type { RunRow } from '../../wire/index.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { messageOf } from '../thrown.ts';
 
 /** Nobody can tell whether a creation made a run, or which. Exit 1. */
 export class CreationInDoubt extends CliError {
@@ -10,7 +11,7 @@ export class CreationInDoubt extends CliError {
   readonly journalId: string | undefined;
 
   constructor(cause: unknown, candidates: readonly RunRow[], journalId?: string) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     super(`the answer to the creation was lost: ${reason}`, {
       status: statusOf(cause),
       exitCode: EXIT.fault,

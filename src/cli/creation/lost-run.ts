@@ -3,6 +3,7 @@ import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { inDoubt, type JournalEntry } from '../settings/journal-lines.ts';
 import type { Journal } from '../settings/journal.ts';
+import { codeOf } from '../thrown.ts';
 
 /** The runs a creation may have made whose answer was lost. */
 export interface LostRun {
@@ -52,6 +53,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

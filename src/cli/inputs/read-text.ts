@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
+import { codeOf } from '../thrown.ts';
 
 /** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */
 export async function readTextFile(file: string, cwd: string, flag: string): Promise<string> {
@@ -25,7 +26,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
 
 /** Says in one line why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: there is no file ${file}`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
   if (code === 'EACCES' || code === 'EPERM') return usageError(`${flag}: ${file} may not be read`);

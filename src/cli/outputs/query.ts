@@ -1,6 +1,7 @@
 import type * as jmespath from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
 import { oneLine } from './sanitise.ts';
+import { messageOf } from '../thrown.ts';
 
 type Language = typeof jmespath;
 
@@ -104,8 +105,4 @@ function failure(attempt: () => unknown): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

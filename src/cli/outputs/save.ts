@@ -4,10 +4,12 @@ import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { Interrupted } from '../errors.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
+import { shellWord } from './quote.ts';
 import { safeFileName } from './sanitise.ts';
 import { saveMedia } from './save-media.ts';
 import { fieldText } from './values.ts';
 import { writeWhole } from './write-file.ts';
+import { codeOf, messageOf } from '../thrown.ts';
 
 export interface SaveOptions {
   /** As the user gave it, relative to the working directory. */
@@ -50,7 +52,7 @@ export async function saveOutputs(
       if (file !== undefined) files.push(file);
     } catch (error) {
       stopIfInterrupted(ctx, run);
-      failures.push({ output: index + 1, message: error instanceof Error ? error.message : String(error) });
+      failures.push({ output: index + 1, message: messageOf(error) });
     }
   }
   const manifest = await writeManifest(ctx, run, files, options).catch((error: unknown) => error);
@@ -63,8 +65,9 @@ async function whyNoDirectory(directory: string): Promise<string | undefined> {
     await mkdir(directory, { recursive: true });
     return undefined;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'EEXIST' || code === 'ENOTDIR' ? `${directory} is no directory` : message;
+    return ['EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')
+      ? `${directory} is no directory`
+      : messageOf(error);
   }
 }
 
@@ -72,7 +75,7 @@ async function whyNoDirectory(directory: string): Promise<string | undefined> {
 function stopIfInterrupted({ signal }: Context, { runId, runStatus }: Run): void {
   const reason: unknown = signal.reason;
   if (!(reason instanceof Interrupted)) return signal.throwIfAborted();
-  throw new Interrupted(reason.signal, [`Save them with: promptrun runs save ${runId}`], {
+  throw new Interrupted(reason.signal, [`Save them with: promptrun runs save ${shellWord(runId)}`], {
     message: `run ${runId} ${runStatus}, but not all of its outputs were saved`,
     data: { runId },
   });

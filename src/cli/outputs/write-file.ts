@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../thrown.ts';
 
 export interface WrittenFile {
   /** The name it got, in the directory given. */
@@ -85,7 +86,7 @@ async function placeAs(part: string, file: string): Promise<boolean> {
     await unlink(part);
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EEXIST') return false;
     if (!NO_LINKS.has(code ?? '')) throw error;
   }
@@ -99,7 +100,7 @@ async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
   await rename(part, file);

@@ -11,6 +11,7 @@ import {
   useState,
 } from '@inquirer/core';
 import type { QuestionTheme } from './theme.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A choice as it is drawn. */
 export interface ListedChoice {
@@ -63,7 +64,7 @@ export const listQuestion = createPrompt<ListedChoice, ListConfig<ListedChoice>>
     } catch (fault) {
       if (signal.aborted) return;
       show([]);
-      setError(fault instanceof Error ? fault.message : String(fault));
+      setError(messageOf(fault));
     }
   };
 

@@ -11,6 +11,7 @@ import {
 import { type Line, usePaste } from './paste.ts';
 import type { TextConfig } from './text-config.ts';
 import { answeredText, openText } from './text-view.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A line of text, with Tab to complete it or take over the default; more lines by pasting, or Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
@@ -52,7 +53,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
     const text = await editor(above + value || standard).catch((fault: unknown) => {
-      setError(fault instanceof Error ? fault.message : String(fault));
+      setError(messageOf(fault));
       return '';
     });
     if (config.signal.aborted) return;

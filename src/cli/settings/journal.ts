@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Clock } from '../context.ts';
 import { foldJournal, type JournalEntry, type JournalOutcome } from './journal-lines.ts';
 import { syncDirectory } from './sync-directory.ts';
+import { codeOf } from '../thrown.ts';
 
 /** What is known of a creation before it is sent. */
 export interface JournalStart {
@@ -83,7 +84,7 @@ async function openForAppend(file: string): Promise<FileHandle> {
   try {
     return await open(file, flags, 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     const created = await open(file, flags, 0o600);
     await syncDirectory(path.dirname(file));
@@ -102,7 +103,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 }

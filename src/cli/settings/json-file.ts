@@ -3,6 +3,7 @@ import path from 'node:path';
 import { configError } from '../errors.ts';
 import { isRecord } from './cache-file.ts';
 import { loadConf } from './load-conf.ts';
+import { codeOf, messageOf } from '../thrown.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
@@ -52,13 +53,13 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw inaccessible(file, 'read', error);
   }
 }
 
 export function inaccessible(file: string, deed: 'read' | 'written', cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return configError(
     `${file} can't be ${deed}: ${reason}`,
     'Check who owns it and its mode, or choose another place with PROMPTRUN_CONFIG_DIR.',

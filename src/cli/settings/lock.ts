@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Clock } from '../context.ts';
 import { configError } from '../errors.ts';
 import { inaccessible } from './json-file.ts';
+import { codeOf } from '../thrown.ts';
 
 /** A lock that did not change for this long belongs to a process that died: it is held for milliseconds. */
 const STALE_AFTER_MS = 5000;
@@ -48,7 +49,7 @@ function take(lock: string, mine: string): boolean {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw inaccessible(lock, 'written', error);
   }
 }
@@ -69,7 +70,7 @@ function isDead(holder: string): boolean {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    return codeOf(error) === 'ESRCH';
   }
 }
 
