@@ -1,6 +1,6 @@
 import { type CliError, usageError } from '../errors.ts';
 import type { InputFields, TextField } from './fields.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** What is given, as far as it is checked against a prompt's config. */
 export interface CheckedInputs {
@@ -37,9 +37,8 @@ function unknownKey(fields: InputFields, text: ReadonlyMap<string, string>): Cli
   const keys = fields.text.map(field => field.key);
   const strange = [...text.keys()].find(key => !keys.includes(key));
   if (strange === undefined) return undefined;
-  const meant = nearest(strange, keys);
   return usageError(
-    `the prompt has no input ${JSON.stringify(strange)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    `the prompt has no input ${JSON.stringify(strange)}${didYouMean(strange, keys)}`,
     keys.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${keys.join(', ')}`,
   );
 }
@@ -50,9 +49,8 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
     if (value === undefined || choices === undefined || choices.includes(value)) continue;
     const wrong = (multiple === undefined ? [value] : value.split(', ')).find(one => !choices.includes(one));
     if (wrong === undefined) continue;
-    const meant = nearest(wrong, choices);
     return usageError(
-      `the input ${key} can't be ${JSON.stringify(wrong)}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+      `the input ${key} can't be ${JSON.stringify(wrong)}${didYouMean(wrong, choices)}`,
       `Its choices: ${choices.join(', ')}`,
     );
   }

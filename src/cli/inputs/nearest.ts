@@ -3,6 +3,12 @@ export function nearest(given: string, known: readonly string[]): string | undef
   return nearestWithin(Math.max(1, Math.floor(given.length * 0.4)), given, known);
 }
 
+/** What to add to a refusal of a name: the known name that was probably meant; nothing where none is like it. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  const meant = nearest(given, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
 /** The known name nearest to the one given, however far; undefined only where none is known. */
 export function nearestOfAll(given: string, known: readonly string[]): string | undefined {
   return nearestWithin(Number.POSITIVE_INFINITY, given, known);

@@ -3,7 +3,7 @@ import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { parseKeyValue } from './key-value.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** `-o key=value`, as often as given; a later one of the same key wins. */
 export function parseOptions(given: readonly string[]): Map<string, string> {
@@ -62,12 +62,12 @@ const UNCHECKED = '--no-validate sends it all the same.';
 function unknownKey(key: string, keys: readonly string[]): CliError {
   const accepted = keys.toSorted();
   const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
-  const message = `no model lists the run option ${JSON.stringify(key)}${meant(key, keys)}`;
+  const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
   return refusal(message, listed, accepted);
 }
 
 function unknownValue(key: string, value: string, values: readonly string[]): CliError {
-  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${meant(value, values)}`;
+  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
   return refusal(message, `Accepted values: ${values.join(', ')}`, values);
 }
 
@@ -79,9 +79,4 @@ function refusal(message: string, listed: string, accepted: readonly string[]): 
     hints: [listed, UNCHECKED],
     data: { accepted },
   });
-}
-
-function meant(given: string, known: readonly string[]): string {
-  const name = nearest(given, known);
-  return name === undefined ? '' : `; did you mean ${name}?`;
 }

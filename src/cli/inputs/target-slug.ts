@@ -1,7 +1,7 @@
 import { MAX_QUERY_LENGTH } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** The latest version of the prompt whose slug is exactly this. @throws {CliError} exit 4 where there is none */
 export async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<string> {
@@ -23,10 +23,9 @@ export async function findSlug(connection: Connection, slug: string, signal: Abo
 }
 
 function noSuchPrompt(slug: string, found: readonly string[]): CliError {
-  const meant = nearest(slug, found);
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
-    `there is no prompt ${JSON.stringify(slug)}${file}${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
     'Find prompts with: promptrun prompts search <words>',
   );
 }

@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/key-value.ts';
-import { nearest } from '../../inputs/nearest.ts';
+import { didYouMean } from '../../inputs/nearest.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
 import { fieldsAsObject } from './api-fields.ts';
 
@@ -76,9 +76,8 @@ function split(target: string): string[] {
 function methodOf(given: string): string {
   const method = given.toUpperCase();
   if (METHODS.includes(method)) return method;
-  const guess = nearest(method, METHODS);
   throw usageError(
-    `there is no method ${JSON.stringify(given)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `there is no method ${JSON.stringify(given)}${didYouMean(method, METHODS)}`,
     `methods are ${METHODS.join(', ')}`,
   );
 }

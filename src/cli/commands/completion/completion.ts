@@ -3,7 +3,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { nearest } from '../../inputs/nearest.ts';
+import { didYouMean } from '../../inputs/nearest.ts';
 import { COMPLETION_SCRIPTS, type CompletionShell } from './scripts.ts';
 
 const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
@@ -26,9 +26,8 @@ export function declareCompletion(command: Command, host: Host, run = completion
 export async function completion(ctx: Context, { shell }: { readonly shell: string }): Promise<ExitCode> {
   const known = SHELLS.find(name => name === shell);
   if (known === undefined) {
-    const guess = nearest(shell, SHELLS);
     throw usageError(
-      `there is no completion for ${JSON.stringify(shell)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+      `there is no completion for ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
       `shells are ${SHELLS.join(', ')}`,
     );
   }

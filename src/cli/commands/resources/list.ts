@@ -4,7 +4,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { nearest } from '../../inputs/nearest.ts';
+import { didYouMean } from '../../inputs/nearest.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
 import { fieldText } from '../../outputs/values.ts';
@@ -73,9 +73,8 @@ function isChosen(model: unknown, { modality, model: name }: ResourcesListOption
 
 function checkModality(modality: string | undefined): void {
   if (modality === undefined || MODALITIES.some(known => known === modality)) return;
-  const guess = nearest(modality, MODALITIES);
   throw usageError(
-    `--modality: there is no modality ${JSON.stringify(modality)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `--modality: there is no modality ${JSON.stringify(modality)}${didYouMean(modality, MODALITIES)}`,
     `modalities are ${MODALITIES.join(', ')}`,
   );
 }

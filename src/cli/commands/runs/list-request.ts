@@ -6,7 +6,7 @@ import {
   type RunStatus,
 } from '../../../wire/index.ts';
 import { usageError } from '../../errors.ts';
-import { nearest } from '../../inputs/nearest.ts';
+import { didYouMean } from '../../inputs/nearest.ts';
 import { parseMoment } from './moment.ts';
 
 /** The flags of `runs list` as they were given. */
@@ -71,9 +71,8 @@ function statusOf(status: string | undefined): RunStatus | undefined {
   if (status === undefined) return undefined;
   const known = RUN_STATUSES.find(one => one === status);
   if (known !== undefined) return known;
-  const guess = nearest(status, RUN_STATUSES);
   throw usageError(
-    `--status: there is no status ${JSON.stringify(status)}${guess === undefined ? '' : `; did you mean ${guess}?`}`,
+    `--status: there is no status ${JSON.stringify(status)}${didYouMean(status, RUN_STATUSES)}`,
     `statuses are ${RUN_STATUSES.join(', ')}`,
   );
 }
