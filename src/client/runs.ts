@@ -6,7 +6,7 @@ import {
   type RunPage,
   type RunRow,
 } from '../wire/index.ts';
-import { ProtocolError } from './errors.ts';
+import { Circle } from './circle.ts';
 import { path } from './path.ts';
 import type { Requester, RequestOptions } from './request.ts';
 import { listOf, payload, strings } from './shape.ts';
@@ -61,6 +61,8 @@ export class Runs {
     const backwards = query.endingBefore !== undefined;
     let wanted = query.limit ?? Number.POSITIVE_INFINITY;
     let cursor = backwards ? query.endingBefore : query.startingAfter;
+    const circle = new Circle();
+    if (cursor !== undefined) circle.pass(cursor);
     while (wanted > 0) {
       const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
       const page = await this.list({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) }, options);
@@ -72,7 +74,7 @@ export class Runs {
       wanted -= rows.length;
       const next = (backwards ? page.rows[0] : page.rows.at(-1))?.runId;
       if (!page.hasMore || next === undefined) return;
-      if (next === cursor) throw new ProtocolError('the service gives the same page of runs again and again');
+      circle.pass(next);
       cursor = next;
     }
   }

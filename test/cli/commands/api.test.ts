@@ -172,6 +172,15 @@ describe('--paginate', () => {
     );
   });
 
+  it('ends where the pages go round in a circle', async () => {
+    const { exitCode, stderr } = await against(
+      ['a', 'b', 'a'].map(id => page({}, [id], true)),
+      ['api', 'GET', '/runs', '--paginate'],
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('again and again');
+  });
+
   it('stops at a list that does not go on, at an error, and when the reader goes', async () => {
     const again = page({}, ['a'], true);
     await against([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
+import { Circle } from '../../../client/circle.ts';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
+import { shellWord } from '../../outputs/quote.ts';
 import { oneLine, visible } from '../../outputs/sanitise.ts';
 import { type ApiCall, apiCall } from './api-call.ts';
 import { nextPage } from './api-pages.ts';
@@ -48,14 +50,15 @@ export function declareApi(command: Command, host: Host, run = api): void {
 export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> {
   const connection = await ctx.connection();
   let call: ApiCall | undefined = await apiCall(ctx, options, connection.baseUrl);
+  const circle = new Circle();
   while (call !== undefined) {
     const answer = await sendCreation(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
-      ctx.io.note(`the run goes on: promptrun runs wait ${oneLine(answer.error.runId)}`);
+      ctx.io.note(`the run goes on: promptrun runs wait ${oneLine(shellWord(answer.error.runId))}`);
     }
     if (answer.error !== undefined) throw answer.error;
-    call = reading && options.paginate === true ? nextPage(call, answer.envelope) : undefined;
+    call = reading && options.paginate === true ? nextPage(call, answer.envelope, circle) : undefined;
   }
   return EXIT.ok;
 }
