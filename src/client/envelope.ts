@@ -1,9 +1,12 @@
 import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
 import { SUCCESS_STATUS } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
+import { isNestedDeeper } from './nesting.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
+/** Whoever writes a value out again calls itself for each level; thousands would end the process. */
+const MAX_LEVELS = 500;
 
 /** What came, before it is known whether it is the service's. */
 export interface ReceivedText {
@@ -45,6 +48,12 @@ function excerpt(text: string): string {
 function parsed(received: ReceivedText): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, 'an empty answer');
+  const value = valueOf(text, received);
+  if (isNestedDeeper(text, MAX_LEVELS)) throw foreign(received, 'JSON of too many levels');
+  return value;
+}
+
+function valueOf(text: string, received: ReceivedText): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

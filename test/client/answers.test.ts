@@ -34,6 +34,8 @@ afterEach(async () => {
   service.verify();
 });
 
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
 const once = { retries: 0 };
 
 describe('a success', () => {
@@ -50,6 +52,12 @@ describe('a success', () => {
     const text = '{"status":"SUCCESS",  "data":{"n":1.0},"extra":true}\n';
     await answering({ body: text });
     expect((await client.raw('GET', '/me')).text).toBe(text);
+  });
+
+  it('may hold any number of brackets in its texts', async () => {
+    const data = { text: '"[{'.repeat(9000), list: Array.from({ length: 9000 }, () => [[]]) };
+    await answering(success(data));
+    await expect(client.request('GET', '/me')).resolves.toMatchObject({ data });
   });
 
   it('may begin with a byte order mark', async () => {
@@ -128,6 +136,12 @@ describe('an answer that is no envelope', () => {
     ['a status that is no text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
     ['a message that is no text', { status: 400, body: { status: 'X', message: {} } }, /without an envelope/],
     ['a success without data', { body: { status: 'SUCCESS' } }, /without an envelope/],
+    ['endless nesting', { body: `{"status":"SUCCESS","data":${nested(100_000)}}` }, /too many levels/],
+    [
+      'an error of endless nesting',
+      { status: 400, body: `{"status":"X","data":${nested(9000)}}` },
+      /too many levels/,
+    ],
     [
       'a success with 404',
       { status: 404, body: { status: 'SUCCESS', data: {} } },
