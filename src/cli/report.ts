@@ -23,7 +23,7 @@ export function reportFailure(
     io.error(io.stderr.isTerminal ? visible(line) : line);
   } else {
     io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
-    for (const hint of hints) io.error(visible(hint));
+    for (const hint of hints) io.error(oneLine(hint));
   }
   if (options.debug) tellStack(io, options.error);
 }

@@ -1,4 +1,5 @@
 import { type CliError, Interrupted, waitTimeout } from '../errors.ts';
+import { shellWord } from '../outputs/quote.ts';
 import { TimeIsUp } from './deadline.ts';
 
 /** How long the one look for a run may take after the time for waiting is over, in milliseconds. */
@@ -20,7 +21,7 @@ export function interruptedCreation(reason: unknown, sent: boolean, embedded: bo
 /** Ctrl-C or SIGTERM while a run is waited for. */
 export function interruptedWait(reason: unknown, runId: string, embedded: boolean): unknown {
   if (!(reason instanceof Interrupted)) return reason;
-  const hints = [...laterIfEmbedded(embedded), `Get it with: promptrun runs wait ${runId}`];
+  const hints = [...laterIfEmbedded(embedded), `Get it with: promptrun runs wait ${shellWord(runId)}`];
   return new Interrupted(reason.signal, hints, { message: `run ${runId} goes on`, data: { runId } });
 }
 
@@ -46,7 +47,7 @@ export async function timedOutCreation(
 /** The time was over while a run was waited for. */
 export function timedOutWait(runId: string): CliError {
   return waitTimeout(`gave up waiting; run ${runId} goes on`, {
-    hints: [`Get it with: promptrun runs wait ${runId}`],
+    hints: [`Get it with: promptrun runs wait ${shellWord(runId)}`],
     data: { runId },
   });
 }

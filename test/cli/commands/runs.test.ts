@@ -74,6 +74,13 @@ describe('runs wait', () => {
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
+  it('names a run so that a shell runs nothing of it', async () => {
+    const hostile = { ...runOf({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
+    const service = await serviceOf({ answer: success(hostile) });
+    const { stderr } = await command(service, ['runs', 'get', RUN]);
+    expect(stderr()).toContain(String.raw`promptrun runs wait 'x;$(y) '\''z'\'''`);
+  });
+
   it.each([[[]], [[RUN, '--last']]])('refuses %j', async args => {
     expect((await command(await serviceOf(), ['runs', 'wait', ...args])).exitCode).toBe(2);
   });

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { shellWord } from '../../outputs/quote.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { factsFromJournal } from './facts.ts';
@@ -36,7 +37,7 @@ export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): 
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {
     ctx.io.note(
-      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${oneLine(run.runId)}`,
+      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${oneLine(shellWord(run.runId))}`,
     );
   }
   return EXIT.ok;
