@@ -40,7 +40,8 @@ function bashText({ value }: Candidate, { kept, quote }: BashLine): string {
 
 function bashQuoted(text: string, quote: Quote): string {
   if (quote === "'") return text.replaceAll("'", String.raw`'\''`);
-  if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`);
+  // Nothing but other quotes keeps the history from being looked up within these.
+  if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`).replaceAll('!', `"'!'"`);
   return text.replace(/[^\w@%+=:,./\u0080-\u{10ffff}-]/gu, String.raw`\$&`);
 }
 

@@ -67,6 +67,7 @@ describe('bash', () => {
     expect((await bash('promptrun "', '$x `y` "z" \\ \'w\'')).lines).toEqual([
       '\\$x \\`y\\` \\"z\\" \\\\ \'w\'',
     ]);
+    expect((await bash('promptrun "', 'a!b')).lines).toEqual([`a"'!'"b`]);
     expect((await bash("promptrun '", "it's $x")).lines).toEqual(["it'\\''s $x"]);
   });
 
