@@ -1,9 +1,10 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { MEDIA_LIFETIME_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import { writeDurably } from './durable-file.ts';
+import { isSameSecret } from './same-secret.ts';
 import type { StoredMedia } from './store/media-store.ts';
 import type { StoredOutput } from './store/runs-store.ts';
 import type { Store } from './store/store.ts';
@@ -55,7 +56,7 @@ export async function openMedia(dataDir: string, store: Store, clock: Clock): Pr
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(secret, file, expires)}`;
     },
     async open(file, expires, signature) {
-      if (!isSame(signature, sign(secret, file, expires))) return { state: 'forged' };
+      if (!isSameSecret(signature, sign(secret, file, expires))) return { state: 'forged' };
       if (clock.now() >= Number(expires) * 1000) return { state: 'expired' };
       const id = path.parse(file).name;
       const media = await store.media.find(id);
@@ -70,9 +71,4 @@ export async function openMedia(dataDir: string, store: Store, clock: Clock): Pr
 
 function sign(secret: string, file: string, expires: string): string {
   return createHmac('sha256', secret).update(`${file}\n${expires}`).digest('base64url');
-}
-
-function isSame(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

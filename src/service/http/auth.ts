@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER } from '../../wire/index.ts';
+import { isSameSecret } from '../same-secret.ts';
 import type { Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
 import { ApiError } from './api-error.ts';
@@ -60,7 +61,7 @@ async function identify(
   reply: FastifyReply,
 ): Promise<IdentifiedCaller | undefined> {
   const key = bearerToken(request.headers.authorization);
-  const caller = key === undefined ? undefined : await callerOf(options, keyHash(key));
+  const caller = key === undefined ? undefined : await identified(options, keyHash(key));
   if (!caller) return undefined;
   request.caller = caller;
   const held = request.headers[CLI_AGENT_HEADER];
@@ -77,9 +78,9 @@ function admit({ limiter }: AuthOptions, caller: IdentifiedCaller, reply: Fastif
   throw new ApiError('TOO_MANY_REQUESTS_ERROR', 'too many requests for this API key');
 }
 
-async function callerOf(options: AuthOptions, hash: string): Promise<IdentifiedCaller | undefined> {
+async function identified(options: AuthOptions, hash: string): Promise<IdentifiedCaller | undefined> {
   const { store, sessionKey } = options;
-  if (sessionKey && isSame(hash, sessionKey.hash)) {
+  if (sessionKey && isSameSecret(hash, sessionKey.hash)) {
     const user = await store.accounts.user(sessionKey.userId);
     return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan };
   }
@@ -91,8 +92,4 @@ async function callerOf(options: AuthOptions, hash: string): Promise<IdentifiedC
 
 function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
