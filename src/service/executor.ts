@@ -9,6 +9,7 @@ import { renderPrompt } from './prompts/index.ts';
 import type { StoredMedia } from './store/media-store.ts';
 import type { QueuedRun } from './store/run-queue.ts';
 import type { Outcome, StoredOutput } from './store/runs-store.ts';
+import { messageOf } from './thrown.ts';
 
 export interface ExecutorOptions {
   definitions: Definitions;
@@ -92,8 +93,4 @@ async function keepOutput(
   const { type, bytes, mediaType } = output;
   const made = await media.save(runId, bytes, mediaType);
   return { output: { type, media: made.id, mediaType, createdAt: made.createdAt }, made };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

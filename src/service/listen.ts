@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { App } from './http/app-type.ts';
+import { codeOf, messageOf } from './thrown.ts';
 
 /** The service can't listen where it was told to. The message names the address and the remedy. */
 export class ListenError extends Error {
@@ -37,11 +38,11 @@ function hostInUrl(host: string): string {
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'EADDRINUSE')
     return 'the port is in use; choose another one with --port, or 0 for any free one';
   if (code === 'EACCES') return 'that port is not allowed; choose one above 1023 with --port';
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return 'this machine has no such address; check --host';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

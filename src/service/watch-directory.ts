@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { toError } from './thrown.ts';
 
 export interface DirectoryWatch {
   /** Which file names matter. */
@@ -22,9 +23,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
   const settle = (): Promise<void> => {
-    last = last
-      .then(onChange)
-      .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))));
+    last = last.then(onChange).catch((error: unknown) => onError(toError(error)));
     return last;
   };
   const onEvent = (_: string, name: string | null): void => {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type HttpAnswer, type OpenUrl, openUrl } from './open-url.ts';
+import { codeOf, messageOf } from '../thrown.ts';
 
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -120,6 +121,5 @@ async function readImage(answer: HttpAnswer): Promise<Buffer> {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.message : String(error);
+  return codeOf(error) ?? messageOf(error);
 }

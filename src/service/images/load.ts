@@ -3,6 +3,7 @@ import { decodeBase64 } from './base64.ts';
 import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
 import { InvalidImage, type LoadedImage } from './loaded-image.ts';
 import { imageType } from './sniff.ts';
+import { messageOf } from '../thrown.ts';
 
 export type LoadImageOptions = FetchImageOptions;
 
@@ -28,11 +29,7 @@ async function loadImage(input: ImageInput, index: number, options: LoadImageOpt
     );
   } catch (error) {
     options.signal.throwIfAborted();
-    throw new InvalidImage(
-      index,
-      field,
-      `${field}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new InvalidImage(index, field, `${field}: ${messageOf(error)}`);
   }
 }
 

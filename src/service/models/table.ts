@@ -5,6 +5,7 @@ import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry } from './entry.ts';
 import { MODELS_FILE, parseModelsFile } from './file.ts';
 import { type Env, environmentModels, environmentProvider, guessedModel } from './openai.ts';
+import { codeOf, toError } from '../thrown.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
@@ -82,7 +83,7 @@ class WatchedModels implements ModelTable {
       this.fromFile =
         text === undefined ? [] : parseModelsFile(text, this.file, this.provider ? [this.provider] : []);
     } catch (error) {
-      this.options.onProblem(error instanceof Error ? error : new Error(String(error)));
+      this.options.onProblem(toError(error));
       return;
     }
     for (const listener of this.listeners) listener();
@@ -97,7 +98,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

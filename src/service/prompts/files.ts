@@ -3,6 +3,7 @@ import path from 'node:path';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { parsePromptFile } from './parse.ts';
 import { PROMPT_FILE_EXTENSION } from './slug.ts';
+import { toError } from '../thrown.ts';
 
 /** Far more than any prompt; something larger was not meant to be one. */
 const MAX_BYTES = 1024 * 1024;
@@ -53,8 +54,4 @@ export async function promptFilesIn(directory: string): Promise<string[]> {
 /** Names that begin with a dot are what editors leave while they write. */
 export function isPromptFile(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
-}
-
-export function toError(fault: unknown): Error {
-  return fault instanceof Error ? fault : new Error(String(fault));
 }

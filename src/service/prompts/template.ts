@@ -5,6 +5,7 @@ import type { CompileContext } from './template-context.ts';
 import { inlineHelper } from './template-inline.ts';
 import type { TemplateNode } from './template-node.ts';
 import { Scope } from './template-scope.ts';
+import { toError } from '../thrown.ts';
 
 /** An input as a template uses it. */
 export interface FieldUse {
@@ -39,7 +40,7 @@ function parse(template: string): hbs.AST.Program {
   try {
     return parseHandlebars(template);
   } catch (error) {
-    const { line, what } = explain(error instanceof Error ? error : new Error(String(error)), open);
+    const { line, what } = explain(toError(error), open);
     throw new FileFault(line, what);
   }
 }

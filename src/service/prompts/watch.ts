@@ -1,8 +1,9 @@
 import { watchDirectory } from '../watch-directory.ts';
 import type { PromptDefinition } from './definition.ts';
-import { isPromptFile, promptFilesIn, readPromptText, toError } from './files.ts';
+import { isPromptFile, promptFilesIn, readPromptText } from './files.ts';
 import { parsePromptFile } from './parse.ts';
 import { slugOf } from './slug.ts';
+import { codeOf, toError } from '../thrown.ts';
 
 export interface PromptWatch {
   /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
@@ -76,7 +77,7 @@ class Scanner {
   /** A file that vanished meanwhile is no fault. */
   private report(file: string, text: string, error: Error): void {
     const fault = `${error.message}\n${text}`;
-    if (('code' in error && error.code === 'ENOENT') || this.faulty.get(file) === fault) return;
+    if (codeOf(error) === 'ENOENT' || this.faulty.get(file) === fault) return;
     this.faulty.set(file, fault);
     this.watch.onError(error);
   }

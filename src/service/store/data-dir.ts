@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf } from '../thrown.ts';
 
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';
@@ -12,7 +13,7 @@ export class DataDirectoryError extends Error {
 /** Wraps a fault with the data directory into one line that names it and the remedy. */
 export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
   if (cause instanceof DataDirectoryError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new DataDirectoryError(
     `the data directory ${dataDir} can't be used: ${reason}; make it writable, free space on its disk, or set PROMPTRUN_DATA_DIR to another directory`,
     { cause },

@@ -7,6 +7,7 @@ import type { RenderedPrompt } from '../../prompts/rendered.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engine.ts';
 import { requestParameters } from './options.ts';
 import { countedTokens } from './tokens.ts';
+import { messageOf } from '../../thrown.ts';
 
 /** Asks an image model: for a new picture, or for a changed one where the prompt holds pictures. */
 export async function draw(client: OpenAI, job: EngineJob): Promise<EngineResult> {
@@ -62,7 +63,7 @@ async function outputOf(image: Image, job: EngineJob): Promise<EngineOutput> {
     return { type: 'error', message: 'the model answered with something that is no picture' };
   } catch (error) {
     job.signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { type: 'error', message: `the picture the model made could not be fetched: ${reason}` };
   }
 }

@@ -1,0 +1,15 @@
+/** What was thrown, in words; nothing makes a library throw errors only. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** What was thrown as an error, whatever it was. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The code by which Node tells its errors apart, such as `ENOENT`; undefined where it is none of them. */
+export function codeOf(thrown: unknown): string | undefined {
+  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
