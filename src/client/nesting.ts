@@ -1,7 +1,7 @@
 const QUOTE = '"'.charCodeAt(0);
 const BACKSLASH = '\\'.charCodeAt(0);
-const OPENING: ReadonlySet<number> = new Set([...'[{'].map(character => character.charCodeAt(0)));
-const CLOSING: ReadonlySet<number> = new Set([...']}'].map(character => character.charCodeAt(0)));
+const OPENING: ReadonlySet<number> = new Set(['[', '{'].map(character => character.charCodeAt(0)));
+const CLOSING: ReadonlySet<number> = new Set([']', '}'].map(character => character.charCodeAt(0)));
 
 /** Whether valid JSON has lists and objects within each other more than `levels` deep. */
 export function isNestedDeeper(json: string, levels: number): boolean {
