@@ -35,7 +35,7 @@ export async function createContext(
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = openSettings(config, clock);
-  const interrupts = listenForInterrupts(surroundings.process);
+  const interrupts = listenForInterrupts(surroundings.process, clock);
   const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, version });
   const ctx: Context = {
     io,

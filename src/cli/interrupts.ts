@@ -1,3 +1,4 @@
+import type { Clock } from './context.ts';
 import { Interrupted } from './errors.ts';
 
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
@@ -20,14 +21,24 @@ export interface Interrupts {
   readonly uninstall: () => void;
 }
 
+/**
+ * What starts the command (npx, timeout) hands on a signal that the terminal has sent to both of them: the same one
+ * within this time, in milliseconds, is its echo.
+ */
+const ECHO_MS = 100;
+
 /** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */
-export function listenForInterrupts(source: SignalSource): Interrupts {
+export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
   const controller = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
   const uninstall = (): void => {
     for (const signal of ENDING_SIGNALS) source.off(signal, obey);
   };
+  const heardAt = new Map<EndingSignal, number>();
   const obey = (signal: EndingSignal): void => {
+    const since = now() - (heardAt.get(signal) ?? Number.NEGATIVE_INFINITY);
+    heardAt.set(signal, now());
+    if (since < ECHO_MS) return;
     const handler = handlers.at(-1);
     if (handler !== undefined) handler(signal);
     else if (!controller.signal.aborted) controller.abort(new Interrupted(signal));

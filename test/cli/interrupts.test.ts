@@ -3,6 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { Interrupted } from '../../src/cli/errors.ts';
 import { listenForInterrupts } from '../../src/cli/interrupts.ts';
 
+let time = 0;
+const clock = { now: () => time };
+
 function source() {
   const emitter = new EventEmitter();
   return Object.assign(emitter, {
@@ -18,7 +21,7 @@ describe('signals', () => {
     ['SIGTERM', 143],
   ] as const)('%s aborts with its exit code', (name, exitCode) => {
     const process = source();
-    const { signal } = listenForInterrupts(process);
+    const { signal } = listenForInterrupts(process, clock);
     process.send(name);
     expect(signal.reason).toBeInstanceOf(Interrupted);
     expect(signal.reason).toMatchObject({ signal: name, exitCode });
@@ -26,7 +29,7 @@ describe('signals', () => {
 
   it('ends the process at the second one', () => {
     const process = source();
-    listenForInterrupts(process);
+    listenForInterrupts(process, clock);
     process.send('SIGINT');
     expect(process.kill).not.toHaveBeenCalled();
     process.send('SIGTERM');
@@ -34,9 +37,23 @@ describe('signals', () => {
     expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0);
   });
 
+  it('counts once where whatever started the command hands it on', () => {
+    const process = source();
+    const { onInterrupt } = listenForInterrupts(process, clock);
+    const handler = vi.fn();
+    onInterrupt(handler);
+    process.send('SIGINT');
+    time += 20;
+    process.send('SIGINT');
+    expect(handler).toHaveBeenCalledTimes(1);
+    time += 500;
+    process.send('SIGINT');
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
   it('goes to the latest handler until that hands it back', () => {
     const process = source();
-    const { signal, onInterrupt } = listenForInterrupts(process);
+    const { signal, onInterrupt } = listenForInterrupts(process, clock);
     const [outer, inner] = [vi.fn(), vi.fn()];
     onInterrupt(outer);
     const handBack = onInterrupt(inner);
@@ -53,7 +70,7 @@ describe('signals', () => {
 
   it('are left to the system once nobody listens', () => {
     const process = source();
-    listenForInterrupts(process).uninstall();
+    listenForInterrupts(process, clock).uninstall();
     expect(process.eventNames()).toEqual([]);
   });
 });

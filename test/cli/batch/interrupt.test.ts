@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ScriptedService, scriptedServiceOf, success } from '../../support/scripted-service.ts';
 import {
+  hastyClock,
   homeWith,
   lastLines,
   localService,
@@ -80,9 +81,11 @@ test('the second Ctrl-C drops what runs; going on creates none of it twice', asy
   const { service, held, until } = await holdingService();
   const env = serviceEnv(service.baseUrl);
   const home = homeWith({ 'names.csv': ROWS });
-  const running = startBatchCommand(ARGS, { env, home });
+  const clock = hastyClock();
+  const running = startBatchCommand(ARGS, { env, home, clock });
   await until(2);
   running.raise('SIGINT');
+  await clock.sleep(500);
   running.raise('SIGINT');
   expect(await running.ended).toBe(130);
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['creating', 'creating']);
