@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { type InputsDocument, inputsOf, isNested } from '../inputs/inputs-document.ts';
 import { parseJsonAsWritten } from '../inputs/json-as-written.ts';
-import { isObject, type JsonObject } from '../inputs/json-value.ts';
+import { isObject, type JsonObject } from '../json-value.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
 

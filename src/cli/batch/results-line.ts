@@ -1,5 +1,5 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
-import { isObject } from '../inputs/json-value.ts';
+import { isObject } from '../json-value.ts';
 import type { RowPlace } from './row.ts';
 
 /** What a line of the results says of a row. */

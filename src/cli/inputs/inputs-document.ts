@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { isObject } from './json-value.ts';
+import { isObject } from '../json-value.ts';
 import { parseJsonAsWritten } from './json-as-written.ts';
 
 /** What `--inputs` holds. */

@@ -24,8 +24,3 @@ export function writeCacheFile(file: string, value: unknown): void {
     throw error;
   }
 }
-
-/** Narrows a value that came from a file or a server to something with fields. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

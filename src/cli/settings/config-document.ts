@@ -1,4 +1,4 @@
-import { isRecord } from './cache-file.ts';
+import { isObject } from '../json-value.ts';
 import { type JsonDocument } from './json-file.ts';
 
 export interface Profile {
@@ -17,16 +17,16 @@ export interface ConfigDocument {
 export function asConfigDocument(read: JsonDocument = {}): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = read;
   if (activeProfile !== undefined && typeof activeProfile !== 'string') return '`activeProfile` is no string';
-  if (!isRecord(profiles)) return '`profiles` is no object';
+  if (!isObject(profiles)) return '`profiles` is no object';
   const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
   if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
-  if (!isRecord(aliases)) return '`aliases` is no object';
+  if (!isObject(aliases)) return '`aliases` is no object';
   const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
   if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is no string`;
-  if (!isRecord(settings)) return '`settings` is no object';
+  if (!isObject(settings)) return '`settings` is no object';
   return { ...read, profiles, aliases, settings } as unknown as ConfigDocument;
 }
 
 function isProfile(value: unknown): value is Profile {
-  return isRecord(value) && typeof value['baseUrl'] === 'string';
+  return isObject(value) && typeof value['baseUrl'] === 'string';
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Clock } from '../context.ts';
-import { isRecord } from './cache-file.ts';
+import { isObject } from '../json-value.ts';
 import { damaged, type JsonDocument, loadWriter, readJsonFile } from './json-file.ts';
 import { deleteFromKeychain, readFromKeychain, writeToKeychain } from './keychain.ts';
 import { withLock } from './lock.ts';
@@ -76,7 +76,7 @@ export class CredentialStore {
 
   #fromDisk(): Credentials {
     const { keys = {} } = readJsonFile(this.file) ?? {};
-    if (!isRecord(keys)) throw damaged(this.file, '`keys` is no object');
+    if (!isObject(keys)) throw damaged(this.file, '`keys` is no object');
     const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
     if (stray !== undefined)
       throw damaged(this.file, `the entry of the profile \`${stray}\` is not understood`);
@@ -86,7 +86,7 @@ export class CredentialStore {
 
 function isCredential(value: unknown): value is Credential {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     typeof value['origin'] === 'string' &&
     (typeof value['key'] === 'string' || value['keychain'] === true)
   );

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { configError } from '../errors.ts';
-import { isRecord } from './cache-file.ts';
+import { isObject } from '../json-value.ts';
 import { loadConf } from './load-conf.ts';
 import { codeOf, messageOf } from '../thrown.ts';
 
@@ -17,7 +17,7 @@ export function readJsonFile(file: string): JsonDocument | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (isRecord(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     // The parser's own message would quote the file, which may hold a key.
   }

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import type { PromptVersion } from '../../wire/index.ts';
 import { oneLine } from '../outputs/sanitise.ts';
-import { isRecord, readCacheFile, writeCacheFile } from './cache-file.ts';
+import { isObject } from '../json-value.ts';
+import { readCacheFile, writeCacheFile } from './cache-file.ts';
 
 const FILE_NAME = 'prompts.json';
 const MOST_VERSIONS = 200;
@@ -60,7 +61,7 @@ export class PromptCache {
 
   #read(): Kept[] {
     const stored = readCacheFile(this.#file);
-    const list = isRecord(stored) && Array.isArray(stored.versions) ? (stored.versions as unknown[]) : [];
+    const list = isObject(stored) && Array.isArray(stored.versions) ? (stored.versions as unknown[]) : [];
     return list.filter(isKept);
   }
 
@@ -76,9 +77,9 @@ export class PromptCache {
 
 function isKept(entry: unknown): entry is Kept {
   return (
-    isRecord(entry) &&
+    isObject(entry) &&
     typeof entry.service === 'string' &&
-    isRecord(entry.version) &&
+    isObject(entry.version) &&
     typeof entry.version.promptVersionId === 'string'
   );
 }

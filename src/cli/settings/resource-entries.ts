@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Model, RunOption } from '../../wire/index.ts';
-import { isRecord } from './cache-file.ts';
+import { isObject } from '../json-value.ts';
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
@@ -30,7 +30,7 @@ export function resourceScope(baseUrl: string, apiKey: string): string {
 
 /** The entries of a cache file; what is damaged is left out. */
 export function parseEntries(stored: unknown): ResourceEntry[] {
-  const list = isRecord(stored) && Array.isArray(stored.services) ? (stored.services as unknown[]) : [];
+  const list = isObject(stored) && Array.isArray(stored.services) ? (stored.services as unknown[]) : [];
   return list.filter(isEntry);
 }
 
@@ -42,7 +42,7 @@ export function withEntry(entries: readonly ResourceEntry[], entry: ResourceEntr
 /** Models without what is not of the interface's form, so that nobody stumbles over a hostile answer. */
 export function wellFormedModels(models: readonly unknown[]): Model[] {
   return models
-    .filter(isRecord)
+    .filter(isObject)
     .filter(model => typeof model.model === 'string')
     .map(model => ({ ...model, availableRunOptions: wellFormedOptions(model.availableRunOptions) }) as Model);
 }
@@ -55,7 +55,7 @@ export function isSendable(hash: string): boolean {
 function wellFormedOptions(options: unknown): RunOption[] {
   const list: unknown[] = Array.isArray(options) ? options : [];
   return list
-    .filter(isRecord)
+    .filter(isObject)
     .filter(option => typeof option.key === 'string' && Array.isArray(option.options))
     .map(option => ({
       key: option.key as string,
@@ -65,7 +65,7 @@ function wellFormedOptions(options: unknown): RunOption[] {
 
 function isEntry(entry: unknown): entry is ResourceEntry {
   return (
-    isRecord(entry) &&
+    isObject(entry) &&
     ['scope', 'service', 'hash', 'fetchedAt'].every(field => typeof entry[field] === 'string') &&
     Array.isArray(entry.models)
   );
