@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Circle } from '../../../client/circle.ts';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
+import { collect } from '../../collect.ts';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -80,8 +81,4 @@ function head({ httpStatus, headers }: RawAnswer): string {
     [value ?? []].flat().map(one => `${name}: ${one}`),
   );
   return [`HTTP/1.1 ${httpStatus}`, ...lines, '', ''].join('\n');
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type BatchFlags, batchOptions } from '../../batch/options.ts';
 import { FORMATS } from '../../batch/source.ts';
+import { collect } from '../../collect.ts';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../exit-codes.ts';
@@ -51,8 +52,4 @@ export async function batch(ctx: Context, target: string, flags: BatchFlags): Pr
   const options = batchOptions(ctx, target, flags);
   const { runBatch } = await import('../../batch/run-batch.ts');
   return runBatch(ctx, options);
-}
-
-function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { collect } from '../../collect.ts';
 import type { Host } from '../../command.ts';
 import type { Connection, Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -64,8 +65,4 @@ async function giveRunId(ctx: Context, { embedded }: Connection, runId: string):
   if (wantsJson(ctx)) await printValue(ctx, { runId });
   else await ctx.io.out(`${runId}\n`);
   return EXIT.ok;
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
 }
