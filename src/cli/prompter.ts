@@ -1,5 +1,6 @@
 import type { Env } from './context.ts';
 import type { Io } from './io.ts';
+import { wantsPlainLines } from './plain-lines.ts';
 
 /** Says what is wrong with an answer, or nothing where it is right; shown at once, and asked again. */
 export type Check<T> = (answer: T) => string | undefined | Promise<string | undefined>;
@@ -82,7 +83,7 @@ export interface PrompterOptions {
 
 /** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
-  if (options.env['ACCESSIBLE'] || options.env['TERM'] === 'dumb') {
+  if (wantsPlainLines(options.env)) {
     const { linePrompter } = await import('./questions/lines.ts');
     return linePrompter(options);
   }

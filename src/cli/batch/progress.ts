@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { wantsPlainLines } from '../plain-lines.ts';
 import { progressText } from './progress-text.ts';
 import type { Tally } from './tally.ts';
 
@@ -20,9 +21,7 @@ export async function startProgress(ctx: Context, tally: Tally): Promise<Progres
 }
 
 function movesFreely(ctx: Context): boolean {
-  return (
-    ctx.io.stderr.isTerminal && ctx.globals.spinner && !ctx.env['ACCESSIBLE'] && ctx.env['TERM'] !== 'dumb'
-  );
+  return ctx.io.stderr.isTerminal && ctx.globals.spinner && !wantsPlainLines(ctx.env);
 }
 
 function startLines(ctx: Context, tally: Tally): Progress {

@@ -1,5 +1,6 @@
 import type { Ora } from 'ora';
 import type { Context } from '../context.ts';
+import { wantsPlainLines } from '../plain-lines.ts';
 import { oneLine } from './sanitise.ts';
 import { errStream } from './err-stream.ts';
 
@@ -25,7 +26,7 @@ const SILENT: Progress = { update: () => {}, stop: () => {} };
 /** A spinner on a terminal; lines on changes with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: Context, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT;
-  if (!ctx.globals.spinner || ctx.env.ACCESSIBLE || ctx.env.TERM === 'dumb') return startLines(ctx, first);
+  if (!ctx.globals.spinner || wantsPlainLines(ctx.env)) return startLines(ctx, first);
   return startSpinner(ctx, first);
 }
 
