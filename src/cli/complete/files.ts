@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { expandHome } from '../home-path.ts';
 import type { Candidate } from './candidate.ts';
 
 const MOST_FILES = 1000;
@@ -23,10 +24,6 @@ export async function fileCandidates(
     else if (wanted(entry.name)) candidates.push({ value });
   }
   return candidates;
-}
-
-function expandHome(start: string, home: string | undefined): string {
-  return start.startsWith('~/') && home !== undefined ? path.join(home, start.slice(2)) : start;
 }
 
 async function isDirectory(directory: string, entry: Dirent): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { expandHome } from '../home-path.ts';
 import { oneLine } from '../outputs/sanitise.ts';
 
 export interface PathPlace {
@@ -56,10 +57,6 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function expandHome(typed: string, home: string | undefined): string {
-  return home !== undefined && /^~(\/|$)/.test(typed) ? home + typed.slice(1) : typed;
 }
 
 function entriesOf(
