@@ -1,17 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../client/sleep.ts';
 import type { Clock } from './context.ts';
 
 /** The machine's own time and chance. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),
-  async sleep(ms, signal) {
-    signal?.throwIfAborted();
-    try {
-      await delay(ms, undefined, signal === undefined ? {} : { signal });
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
-  },
+  sleep,
 };
