@@ -26,7 +26,6 @@ await build({
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'linked',
-  loader: { '.prompt': 'text' },
   define: { 'process.env.NODE_ENV': '"production"' },
   // Bundled CommonJS packages call require for Node's own modules only. `createRequire` would cost each chunk time.
   banner: { js: 'const require=process.getBuiltinModule;' },
