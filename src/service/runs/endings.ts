@@ -1,4 +1,4 @@
-import type { Outcome } from './store/runs-store.ts';
+import type { Outcome } from '../store/runs-store.ts';
 
 /** How a run ended; undefined where this process won't see it. */
 export type Ending = Promise<Outcome | undefined>;

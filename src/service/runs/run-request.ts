@@ -1,8 +1,8 @@
-import type { ImageInput } from '../wire/index.ts';
-import { invalid } from './http/api-error.ts';
-import type { ModelEntry } from './models/index.ts';
-import type { PromptDefinition } from './prompts/index.ts';
-import type { CreateRun } from './schemas/runs.ts';
+import type { ImageInput } from '../../wire/index.ts';
+import { invalid } from '../http/api-error.ts';
+import type { ModelEntry } from '../models/index.ts';
+import type { PromptDefinition } from '../prompts/index.ts';
+import type { CreateRun } from '../schemas/runs.ts';
 
 /** The inputs of a run that its prompt and its model accept. */
 export interface CheckedInputs {

@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { Busy } from './busy.ts';
-import type { Clock } from './clock.ts';
+import { Busy } from '../busy.ts';
+import type { Clock } from '../clock.ts';
 import { type Ending, Endings } from './endings.ts';
 import type { Executor } from './executor.ts';
 import { lookAround } from './look-around.ts';
-import { persistently } from './persistently.ts';
-import type { QueuedRun } from './store/run-queue.ts';
-import type { NewRun } from './store/runs-store.ts';
-import type { Store } from './store/store.ts';
-import type { WorkerLocks } from './store/worker-locks.ts';
+import { persistently } from '../persistently.ts';
+import type { QueuedRun } from '../store/run-queue.ts';
+import type { NewRun } from '../store/runs-store.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkerLocks } from '../store/worker-locks.ts';
 
 export interface RunnerOptions {
   store: Store;

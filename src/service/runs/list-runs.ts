@@ -1,7 +1,7 @@
-import type { RunListQuery } from '../wire/index.ts';
-import { invalid, notFound } from './http/api-error.ts';
-import type { StoredRunPage } from './store/run-list.ts';
-import type { Store } from './store/store.ts';
+import type { RunListQuery } from '../../wire/index.ts';
+import { invalid, notFound } from '../http/api-error.ts';
+import type { StoredRunPage } from '../store/run-list.ts';
+import type { Store } from '../store/store.ts';
 
 const MICROSECONDS = 1_000_000;
 
