@@ -84,9 +84,9 @@ export interface PrompterOptions {
 /** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   if (wantsPlainLines(options.env)) {
-    const { linePrompter } = await import('./questions/lines.ts');
+    const { linePrompter } = await import('./questions/line-prompter.ts');
     return linePrompter(options);
   }
-  const { drawnPrompter } = await import('./questions/drawn.ts');
+  const { drawnPrompter } = await import('./questions/drawn-prompter.ts');
   return drawnPrompter(options);
 }

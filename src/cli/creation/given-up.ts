@@ -1,5 +1,5 @@
 import { type CliError, Interrupted, waitTimeout } from '../errors.ts';
-import { shellWord } from '../outputs/quote.ts';
+import { shellWord } from '../outputs/shell-word.ts';
 import { TimeIsUp } from './deadline.ts';
 
 /** How long the one look for a run may take after the time for waiting is over, in milliseconds. */

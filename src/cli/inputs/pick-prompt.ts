@@ -1,7 +1,7 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText } from '../outputs/values.ts';
+import { fieldText } from '../outputs/field-text.ts';
 import type { Choice } from '../prompter.ts';
 import { matching } from '../questions/choices.ts';
 

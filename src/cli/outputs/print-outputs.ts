@@ -1,9 +1,9 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { linked } from './hyperlink.ts';
-import { shellWord } from './quote.ts';
+import { shellWord } from './shell-word.ts';
 import { oneLine, visible } from './sanitise.ts';
-import { fieldText } from './values.ts';
+import { fieldText } from './field-text.ts';
 
 export interface PrintOptions {
   /** Where each output was saved. */

@@ -3,10 +3,10 @@ import type { Context } from '../context.ts';
 import { describeConfig, type InputFields, type TextField } from '../inputs/describe.ts';
 import { ageOf } from './age.ts';
 import { present } from './present.ts';
-import { shellWord } from './quote.ts';
+import { shellWord } from './shell-word.ts';
 import { oneLine } from './sanitise.ts';
 import { type Column, plainRows, terminalTable } from './table.ts';
-import { fieldText } from './values.ts';
+import { fieldText } from './field-text.ts';
 
 const INPUT_COLUMNS: readonly Column[] = [
   { title: 'INPUT', min: 8 },

@@ -4,10 +4,10 @@ import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { Interrupted } from '../errors.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
-import { shellWord } from './quote.ts';
+import { shellWord } from './shell-word.ts';
 import { safeFileName } from './sanitise.ts';
 import { saveMedia } from './save-media.ts';
-import { fieldText } from './values.ts';
+import { fieldText } from './field-text.ts';
 import { writeWhole } from './write-file.ts';
 import { codeOf, messageOf } from '../thrown.ts';
 

@@ -4,7 +4,7 @@ import { asking } from './asking.ts';
 import { chosenTooFewOrMany, matching } from './choices.ts';
 import type { Drawing } from './drawing.ts';
 import { type ListConfig, type ListedChoice, listQuestion } from './list-question.ts';
-import { fitted } from './words.ts';
+import { fitted } from './fit-text.ts';
 
 /** Columns that a cursor and a tick take beside a choice. */
 const BESIDE_CHOICE = 5;

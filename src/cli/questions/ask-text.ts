@@ -6,7 +6,7 @@ import { editText } from './editor.ts';
 import { bracketingPastes, withoutBracketing } from './paste.ts';
 import { completePath, meantPath } from './path-completion.ts';
 import { textQuestion } from './text-question.ts';
-import { fitted } from './words.ts';
+import { fitted } from './fit-text.ts';
 
 /** Fewest columns an answer is shown in, however long the question. */
 const SHORTEST_ANSWER = 20;

@@ -1,6 +1,6 @@
 import type { Choice, SeveralQuestion } from '../prompter.ts';
 import { chosenTooFewOrMany, matching } from './choices.ts';
-import { fitted } from './words.ts';
+import { fitted } from './fit-text.ts';
 
 /** An answer, or what is wrong with what was typed. */
 export type Judged<T> = { readonly answer: T } | { readonly problem: string };

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { plainRows } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/values.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 
 const EXAMPLES = `
 Examples:

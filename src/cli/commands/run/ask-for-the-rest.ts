@@ -2,7 +2,7 @@ import type { Connection, Context } from '../../context.ts';
 import { askForInputs } from '../../inputs/ask.ts';
 import { checkInputs, givenFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe.ts';
-import { repeatCommand } from '../../inputs/repeat.ts';
+import { repeatCommand } from '../../inputs/repeat-command.ts';
 import { readVersion, type ResolvedTarget } from '../../inputs/target.ts';
 import type { GivenInputs } from '../../inputs/text-inputs.ts';
 import type { RunFlags } from './flags.ts';

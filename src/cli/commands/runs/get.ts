@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
-import { shellWord } from '../../outputs/quote.ts';
+import { shellWord } from '../../outputs/shell-word.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { factsFromJournal } from './facts.ts';

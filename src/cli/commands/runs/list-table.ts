@@ -2,7 +2,7 @@ import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../outputs/age.ts';
 import { type Cell, type Column, plainRow, terminalTable } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/values.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 
 // Below this many columns an age goes without its "ago".
 const ROOMY = 80;

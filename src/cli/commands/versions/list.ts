@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/values.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 
 const EXAMPLES = `
 Examples:

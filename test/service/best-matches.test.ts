@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bestMatches } from '../../src/service/search.ts';
+import { bestMatches } from '../../src/service/best-matches.ts';
 
 const prompt = (
   slug: string,

@@ -3,7 +3,7 @@ import type { Check, Prompter, PrompterOptions } from '../prompter.ts';
 import { type Judged, numberedList, oneChoice, severalChoices } from './line-choices.ts';
 import { readLine } from './line-reader.ts';
 import { meantPath } from './path-completion.ts';
-import { fitted } from './words.ts';
+import { fitted } from './fit-text.ts';
 
 /** Longest description that is read out, in columns. */
 const LONGEST = 400;
