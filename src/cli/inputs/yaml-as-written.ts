@@ -10,23 +10,34 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
     const { line } = lines.linePos(fault.pos[0]);
     throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${fault.message}`);
   }
-  return written(document.contents, document, 0);
+  return written(document.contents, { document, known: new Map() }, 0);
 }
 
 /** Deeper than any inputs go; an alias that holds itself ends here. */
 const DEEPEST = 8;
 
-function written(node: unknown, document: Document.Parsed, depth: number): unknown {
+interface Reading {
+  readonly document: Document.Parsed;
+  /** What aliases stand for is read once each: a few lines of aliases of aliases would fill the memory. */
+  readonly known: Map<unknown, unknown>;
+}
+
+function written(node: unknown, reading: Reading, depth: number): unknown {
   if (depth > DEEPEST) return null;
-  if (isAlias(node)) return written(node.resolve(document), document, depth + 1);
+  if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(
-      node.items.map(({ key, value }) => [scalarText(key), written(value, document, depth + 1)]),
+      node.items.map(({ key, value }) => [scalarText(key), written(value, reading, depth + 1)]),
     );
   }
-  if (isSeq(node)) return node.items.map(item => written(item, document, depth + 1));
+  if (isSeq(node)) return node.items.map(item => written(item, reading, depth + 1));
   if (!isScalar(node) || node.value === null) return null;
   return scalarText(node);
+}
+
+function aliased(node: unknown, reading: Reading, depth: number): unknown {
+  if (!reading.known.has(node)) reading.known.set(node, written(node, reading, depth));
+  return reading.known.get(node);
 }
 
 function scalarText(node: unknown): string {

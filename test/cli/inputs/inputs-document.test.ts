@@ -88,4 +88,10 @@ describe('--inputs', () => {
   it('follows YAML aliases', async () => {
     expect(await textOf('a: &x hello\nb: *x\n')).toEqual({ a: 'hello', b: 'hello' });
   });
+
+  it('is not drowned by aliases of aliases', async () => {
+    const many = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
+    const bomb = `a: &a ${many('x')}\nb: &b ${many('*a')}\nc: &c ${many('*b')}\nd: ${many('*c')}\n`;
+    await expect(textOf(bomb)).rejects.toThrow('is a list, not text');
+  });
 });
