@@ -2,6 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import { CliError } from './errors.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io, PlainIo, Sink, Streams, TerminalFacts } from './io.ts';
+import { visible } from './outputs/sanitise.ts';
 import { codeOf } from './thrown.ts';
 
 /** Reads and writes the streams; nothing is opened before it is used. */
@@ -48,8 +49,9 @@ export function completeIo(
 ): Io {
   return {
     ...io,
+    // A note may name what came from a server, such as a run.
     note: line => {
-      if (!options.quiet) io.error(line);
+      if (!options.quiet) io.error(visible(line));
     },
     paint: options.paint,
     paintErr: options.paintErr,

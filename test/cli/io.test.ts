@@ -54,6 +54,18 @@ describe('standard output', () => {
 });
 
 describe('standard error', () => {
+  it('is not driven by what a note repeats', async () => {
+    const stderr = new Collecting();
+    const paint = await paintFor(0);
+    const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
+      quiet: false,
+      paint,
+      paintErr: paint,
+    });
+    io.note('going on with run \u001B]0;x\u0007');
+    expect(stderr.text()).toBe('going on with run ^[]0;x^G\n');
+  });
+
   it('is left without notes by --quiet, not without errors', async () => {
     const stderr = new Collecting();
     const paint = await paintFor(0);

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { Interrupted } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
+import { oneLine } from '../outputs/sanitise.ts';
 import type { BatchOptions } from './options.ts';
 import type { Stop } from './stop.ts';
 import type { Tally } from './tally.ts';
@@ -31,7 +32,7 @@ function tellEnd(
   { tally, stop, rows }: { tally: Tally; stop: Stop; rows: number | undefined },
 ): void {
   if (stop.reason !== undefined) {
-    ctx.io.error(`error: no more rows were started: ${stop.reason}`);
+    ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   }
   ctx.io.note(`note: ${summaryText(tally, rows)}`);
   if (out !== undefined) {
