@@ -9,6 +9,12 @@ export function didYouMean(given: string, known: readonly string[]): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
+/** The same as a hint of its own. */
+export function didYouMeanHint(given: string, known: readonly string[]): string[] {
+  const meant = nearest(given, known);
+  return meant === undefined ? [] : [`Did you mean ${meant}?`];
+}
+
 /** The known name nearest to the one given, however far; undefined only where none is known. */
 export function nearestOfAll(given: string, known: readonly string[]): string | undefined {
   return nearestWithin(Number.POSITIVE_INFINITY, given, known);

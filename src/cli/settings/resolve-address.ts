@@ -1,6 +1,6 @@
 import type { Env, GlobalOptions } from '../context.ts';
 import { configError } from '../errors.ts';
-import { nearest } from '../inputs/nearest.ts';
+import { didYouMeanHint } from '../inputs/nearest.ts';
 import { checkedBaseUrl } from './address.ts';
 import { LOCAL_PROFILE } from './names.ts';
 import type { Settings } from './settings.ts';
@@ -79,10 +79,9 @@ function givenBaseUrl({ globals, env }: Asked): Sourced | undefined {
 function known(name: string, source: string, settings: Settings): Sourced {
   if (name === LOCAL_PROFILE || settings.profiles.get(name) !== undefined) return { value: name, source };
   const names = [...settings.profiles.entries().map(([profile]) => profile), LOCAL_PROFILE];
-  const like = nearest(name, names);
   throw configError(
     `${source}: there is no profile '${name}'`,
-    ...(like === undefined ? [] : [`Did you mean ${like}?`]),
+    ...didYouMeanHint(name, names),
     `Profiles: ${names.join(', ')}`,
   );
 }

@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { nearest } from '../inputs/nearest.ts';
+import { didYouMeanHint } from '../inputs/nearest.ts';
 
 /** The settings there are, with the types of their values. */
 export interface SettingValues {
@@ -69,10 +69,9 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 export function settingKey(text: string): SettingKey {
   const key = SETTING_KEYS.find(known => known === text);
   if (key !== undefined) return key;
-  const like = nearest(text, SETTING_KEYS);
   throw usageError(
     `there is no setting '${text}'`,
-    ...(like === undefined ? [] : [`Did you mean ${like}?`]),
+    ...didYouMeanHint(text, SETTING_KEYS),
     `Settings: ${SETTING_KEYS.join(', ')}`,
   );
 }

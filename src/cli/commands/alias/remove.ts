@@ -3,7 +3,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { nearest } from '../../inputs/nearest.ts';
+import { didYouMeanHint } from '../../inputs/nearest.ts';
 import { confirm } from '../../outputs/confirm.ts';
 
 const EXAMPLES = `
@@ -28,6 +28,5 @@ export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode>
 }
 
 function unknownAlias(name: string, aliases: readonly string[]): CliError {
-  const like = nearest(name, aliases);
-  return usageError(`there is no alias '${name}'`, ...(like === undefined ? [] : [`Did you mean ${like}?`]));
+  return usageError(`there is no alias '${name}'`, ...didYouMeanHint(name, aliases));
 }
