@@ -1,3 +1,4 @@
+import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/body.ts';
@@ -84,10 +85,4 @@ async function* shortened(request: RunRequest): AsyncGenerator<Uint8Array> {
     ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
   };
   yield Buffer.from(JSON.stringify(body, undefined, 2));
-}
-
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const chunk of chunks) pieces.push(chunk);
-  return Buffer.concat(pieces).toString();
 }
