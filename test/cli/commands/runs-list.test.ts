@@ -138,6 +138,20 @@ describe('pages', () => {
     expect(stderr).toBe(`more runs: --starting-after ${id(1)}\n`);
   });
 
+  it('tell it so that a shell runs nothing of it', async () => {
+    const { stderr } = await list(
+      ['--limit', '1'],
+      [
+        page(
+          {},
+          rows(0, 1).map(row => ({ ...row, runId: 'x;$(y)' })),
+          true,
+        ),
+      ],
+    );
+    expect(stderr).toBe("more runs: --starting-after 'x;$(y)'\n");
+  });
+
   it('go backwards from --ending-before, and the newest run still comes first', async () => {
     const { stdout, stderr } = await list(
       ['--ending-before', id(200), '--limit', '70', '--query', '[].runId'],
