@@ -104,7 +104,7 @@ describe('prompts get', () => {
       ON_TERMINAL,
     );
     expect(stdout).not.toContain('\u001b');
-    expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i '^[[2J=…'`);
+    expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
 
   it('says that there is none', async () => {

@@ -78,7 +78,7 @@ describe('runs wait', () => {
     const hostile = { ...runOf({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
     const service = await serviceOf({ answer: success(hostile) });
     const { stderr } = await command(service, ['runs', 'get', RUN]);
-    expect(stderr()).toContain(String.raw`promptrun runs wait 'x;$(y) '\''z'\'''`);
+    expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 
   it.each([[[]], [[RUN, '--last']]])('refuses %j', async args => {

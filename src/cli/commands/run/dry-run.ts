@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
+import { singleQuoted } from '../../outputs/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */
@@ -36,7 +37,7 @@ async function printCurl(
   await ctx.io.out(
     [
       '',
-      `curl -sS -X POST ${quoted(`${baseUrl}/runs`)} \\`,
+      `curl -sS -X POST ${singleQuoted(`${baseUrl}/runs`)} \\`,
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
       `  --data-binary @- <<'${end}'`,
@@ -53,10 +54,6 @@ function delimiterFor({ text, options }: RunRequest): string {
   let delimiter = 'END_OF_BODY';
   while (given.includes(delimiter)) delimiter += '_';
   return delimiter;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 async function printWhole(ctx: Context, chunks: AsyncIterable<Uint8Array>): Promise<void> {
