@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { readsStandardInput } from '../inputs/key-value.ts';
 import { SETTINGS, settingValue } from '../settings/setting-keys.ts';
 import { parseShard, type Shard } from './shard.ts';
 import type { Format } from './source.ts';
@@ -99,8 +100,7 @@ function parseCount(text: string): number {
 
 /** The rows take all of standard input. */
 function refuseSecondReader({ from, input = [], image = [] }: BatchFlags): void {
-  const other =
-    input.find(text => text.slice(text.indexOf('=') + 1) === '@-') ?? image.find(given => given === '-');
+  const other = input.find(readsStandardInput) ?? image.find(given => given === '-');
   if (from === '-' && other !== undefined) {
     throw usageError(
       'standard input can be read once only, and --from - reads it',

@@ -27,3 +27,8 @@ export function parseValueSource(value: string): ValueSource {
 export function literalValue(value: string): string {
   return value.startsWith('@') ? `@${value}` : value;
 }
+
+/** Whether a `key=value` takes its value from standard input. */
+export function readsStandardInput(keyValue: string): boolean {
+  return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
+}

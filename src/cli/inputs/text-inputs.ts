@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { type InputsDocument, parseInputsDocument } from './inputs-document.ts';
-import { parseKeyValue, parseValueSource } from './key-value.ts';
+import { parseKeyValue, parseValueSource, readsStandardInput } from './key-value.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
 /** The input flags as they were given. */
@@ -50,7 +50,7 @@ async function readValue(ctx: Context, key: string, value: string): Promise<stri
 function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = [
     ...(inputsFile === '-' ? ['--inputs -'] : []),
-    ...inputs.filter(text => text.slice(text.indexOf('=') + 1) === '@-').map(text => `--input ${text}`),
+    ...inputs.filter(readsStandardInput).map(text => `--input ${text}`),
     ...images.filter(image => image === '-').map(() => '--image -'),
   ];
   if (readers.length > 1) {

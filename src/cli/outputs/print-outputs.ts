@@ -1,9 +1,9 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { linked } from './hyperlink.ts';
-import { shellWord } from './shell-word.ts';
-import { oneLine, visible } from './sanitise.ts';
 import { fieldText } from './field-text.ts';
+import { linked } from './hyperlink.ts';
+import { oneLine, visible } from './sanitise.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface PrintOptions {
   /** Where each output was saved. */
@@ -33,7 +33,7 @@ export async function printOutputs(
     run.outputs.some((item, index) => isMedia(item) && options.paths[index] === undefined)
   ) {
     ctx.io.note(
-      `note: the embedded service ends with this command, and its URLs with it; save them with: promptrun runs save ${oneLine(shellWord(run.runId))}`,
+      `note: the embedded service ends with this command, and its URLs with it; save them with: promptrun runs save ${shellWord(run.runId)}`,
     );
   }
 }

@@ -4,8 +4,9 @@ import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { printValue, wantsJson } from './json.ts';
 import { printOutputs } from './print-outputs.ts';
-import { safeFileName, visible } from './sanitise.ts';
+import { visible } from './sanitise.ts';
 import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface GiveOptions {
   /** Writes the outputs to files as well. */
@@ -41,7 +42,7 @@ async function printJson(ctx: Context, run: Run): Promise<void> {
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     const { runId } = run;
-    const message = `${error.message} Get the run with: promptrun runs get ${safeFileName(runId)}`;
+    const message = `${error.message} Get the run with: promptrun runs get ${shellWord(runId)}`;
     const { status, exitCode, hints } = error;
     throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
   }
@@ -54,7 +55,7 @@ function refuseFailures(run: Run, failures: readonly SaveFailure[]): void {
   throw new CliError(first, {
     status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: [...others, `Try again with: promptrun runs save ${safeFileName(run.runId)}`],
+    hints: [...others, `Try again with: promptrun runs save ${shellWord(run.runId)}`],
     data: { runId: run.runId, notSaved: failures },
   });
 }

@@ -8,10 +8,9 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
 import { shellWord } from '../../outputs/shell-word.ts';
-import { oneLine, visible } from '../../outputs/sanitise.ts';
 import { type ApiCall, apiCall } from './api-call.ts';
-import { nextPage } from './api-pages.ts';
 import { sendCreation } from './api-creation.ts';
+import { nextPage } from './api-pages.ts';
 
 export interface ApiOptions {
   readonly method: string;
@@ -56,7 +55,7 @@ export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> 
     const answer = await sendCreation(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
-      ctx.io.note(`the run goes on: promptrun runs wait ${oneLine(shellWord(answer.error.runId))}`);
+      ctx.io.note(`the run goes on: promptrun runs wait ${shellWord(answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
     call = reading && options.paginate === true ? nextPage(call, answer.envelope, circle) : undefined;

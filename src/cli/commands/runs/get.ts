@@ -5,9 +5,9 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
-import { shellWord } from '../../outputs/shell-word.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
+import { shellWord } from '../../outputs/shell-word.ts';
 import { factsFromJournal } from './facts.ts';
 
 const EXAMPLES = `
@@ -37,7 +37,7 @@ export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): 
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {
     ctx.io.note(
-      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${oneLine(shellWord(run.runId))}`,
+      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${shellWord(run.runId)}`,
     );
   }
   return EXIT.ok;

@@ -4,9 +4,10 @@ import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
+import { runStatusCell } from '../../outputs/run-status-cell.ts';
 import { type Cell, type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { type JournalEntry, inDoubt } from '../../settings/journal-lines.ts';
 import { openJournal } from '../../settings/journal.ts';
+import { inDoubt, type JournalEntry } from '../../settings/journal-lines.ts';
 
 const EXAMPLES = `
 Examples:
@@ -64,9 +65,9 @@ function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {
   return [when, statusCell(ctx, entry), entry.runId ?? '-', entry.promptVersionId, entry.baseUrl];
 }
 
-function statusCell({ io: { paint } }: Context, entry: JournalEntry): Cell {
-  if (inDoubt(entry)) return { text: 'in doubt', paint: paint.yellow };
+function statusCell(ctx: Context, entry: JournalEntry): Cell {
+  if (inDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
   if (entry.outcome === 'refused') return 'refused';
-  if (entry.runStatus === 'succeeded') return { text: 'succeeded', paint: paint.green };
-  return entry.runStatus === 'failed' ? { text: 'failed', paint: paint.red } : 'started';
+  const ended = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';
+  return ended ? runStatusCell(ctx, entry.runStatus) : 'started';
 }

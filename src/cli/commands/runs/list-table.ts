@@ -1,8 +1,9 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../outputs/age.ts';
-import { type Cell, type Column, plainRow, terminalTable } from '../../outputs/table.ts';
 import { fieldText } from '../../outputs/field-text.ts';
+import { runStatusCell } from '../../outputs/run-status-cell.ts';
+import { type Column, plainRow, terminalTable } from '../../outputs/table.ts';
 
 // Below this many columns an age goes without its "ago".
 const ROOMY = 80;
@@ -28,7 +29,7 @@ export function runsTable(ctx: Pick<Context, 'io' | 'clock'>, rows: readonly Run
     COLUMNS,
     rows.map(row => [
       fieldText(row.runId),
-      statusCell(ctx, row),
+      runStatusCell(ctx, fieldText(row.runStatus)),
       fieldText(row.runName),
       age(row),
       row.credits === null ? 'free' : fieldText(row.credits),
@@ -41,22 +42,10 @@ export function runsTable(ctx: Pick<Context, 'io' | 'clock'>, rows: readonly Run
 export function runLine(ctx: Pick<Context, 'io'>, row: RunRow): string {
   return plainRow([
     fieldText(row.runId),
-    statusCell(ctx, row),
+    runStatusCell(ctx, fieldText(row.runStatus)),
     fieldText(row.createdAt),
     row.credits === null ? '-' : fieldText(row.credits),
     fieldText(row.promptVersionId),
     fieldText(row.runName),
   ]);
-}
-
-function statusCell({ io: { paint } }: Pick<Context, 'io'>, row: RunRow): Cell {
-  const paints = new Map<string, (text: string) => string>([
-    ['succeeded', paint.green],
-    ['failed', paint.red],
-    ['running', paint.yellow],
-    ['queued', paint.cyan],
-  ]);
-  const text = fieldText(row.runStatus);
-  const colour = paints.get(text);
-  return colour === undefined ? text : { text, paint: colour };
 }

@@ -6,7 +6,6 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shellWord } from '../../outputs/shell-word.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
 import { type Pages, type Rest, runPages } from './list-pages.ts';
 import { type RunsListFlags, runsListRequest } from './list-request.ts';
 import { runLine, runsTable } from './list-table.ts';
@@ -41,7 +40,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<Exit
   const { client } = await ctx.connection();
   const pages = runPages(client.runs, request, ctx.signal);
   const rest = streams(ctx, flags) ? await stream(ctx, flags, pages) : await show(ctx, pages);
-  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${oneLine(shellWord(rest.cursor))}`);
+  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor)}`);
   return EXIT.ok;
 }
 
