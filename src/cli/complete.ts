@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Host } from './command.ts';
-import { candidatesFor } from './complete/candidates.ts';
 import type { Candidate } from './complete/candidate.ts';
+import { candidatesFor } from './complete/candidates.ts';
 import { forBash, forFish, forPowerShell, forZsh } from './complete/format.ts';
 import { type Line, parseBashLine, unquoted } from './complete/line.ts';
 import { EXIT } from './exit-codes.ts';

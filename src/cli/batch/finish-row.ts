@@ -2,7 +2,7 @@ import type { OutputItem, Run } from '../../wire/index.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { fieldText } from '../outputs/field-text.ts';
-import { endedLine, goingLine, type ResultsLine, runlessLine, lostLine, UNKNOWN } from './results-line.ts';
+import { endedLine, goingLine, lostLine, type ResultsLine, runlessLine, UNKNOWN } from './results-line.ts';
 import type { ReadableRow, RowPlace } from './row.ts';
 import { errorText, maySendAgain, runIdOf, verdictOn } from './row-fault.ts';
 import { createRow, keepWaiting, type RowFacts, type RowWork, waitForRow } from './run-row.ts';

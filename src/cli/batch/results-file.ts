@@ -5,10 +5,10 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { fileFault } from '../inputs/read-text.ts';
 import { syncDirectory } from '../settings/sync-directory.ts';
+import { messageOf } from '../thrown.ts';
 import type { RowState } from './results-line.ts';
 import { lockFile, type Unlock } from './results-lock.ts';
 import { readStates } from './results-states.ts';
-import { messageOf } from '../thrown.ts';
 
 /** The results of a batch on disk, held by this process. */
 export interface ResultsFile {

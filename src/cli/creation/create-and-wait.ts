@@ -3,7 +3,7 @@ import type { RunBody } from '../inputs/body.ts';
 import { type Created, createRun } from './create-run.ts';
 import { startDeadline } from './deadline.ts';
 import { noteEnd } from './note-end.ts';
-import { waitToTheEnd, type WaitProgress } from './wait-for-created.ts';
+import { type WaitProgress, waitToTheEnd } from './wait-for-created.ts';
 
 export interface CreateAndWaitOptions {
   /** The command's own signal where absent. */

@@ -4,12 +4,12 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError } from '../errors.ts';
 import type { RunBody } from '../inputs/body.ts';
-import type { JournalEntry, JournalOutcome } from '../settings/journal-lines.ts';
 import { type Journal, openJournal } from '../settings/journal.ts';
+import type { JournalEntry, JournalOutcome } from '../settings/journal-lines.ts';
+import { messageOf } from '../thrown.ts';
+import { interruptedCreation, timedOutCreation } from './given-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { lookForRun } from './lost-run.ts';
-import { interruptedCreation, timedOutCreation } from './given-up.ts';
-import { messageOf } from '../thrown.ts';
 
 /** A run that exists: with its outputs once it has ended, otherwise only its id. */
 export type Created =

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
 import { type Journal, openJournal } from '../settings/journal.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { lookForRun } from './lost-run.ts';
 

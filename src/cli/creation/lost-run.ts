@@ -1,8 +1,8 @@
 import { findLostRun } from '../../client/recover.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { inDoubt, type JournalEntry } from '../settings/journal-lines.ts';
 import type { Journal } from '../settings/journal.ts';
+import { inDoubt, type JournalEntry } from '../settings/journal-lines.ts';
 import { codeOf } from '../thrown.ts';
 
 /** The runs a creation may have made whose answer was lost. */

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Choice, Prompter } from '../prompter.ts';
 import { countAsked } from '../questions/choices.ts';
-import type { ImageField, InputFields, TextField } from './fields.ts';
 import { askFreely } from './ask-freely.ts';
+import type { ImageField, InputFields, TextField } from './fields.ts';
 import { openImage } from './images.ts';
 import type { GivenInputs } from './text-inputs.ts';
 

@@ -1,5 +1,5 @@
-import { type TextField, textField } from './fields.ts';
 import { isObject, listOf, own, scalarText, textUnder } from '../json-value.ts';
+import { type TextField, textField } from './fields.ts';
 
 /** Definitions that refer to each other are followed no further than this. */
 const MOST_REFERENCES = 10;

@@ -1,5 +1,5 @@
-import { type TextField, textField } from './fields.ts';
 import { isObject, listOf, own, scalarText, textUnder } from '../json-value.ts';
+import { type TextField, textField } from './fields.ts';
 
 /** Names of types; any other text in a type's place describes the field. */
 const TYPE_NAME = /^(string|text|textarea|number|integer|boolean|any)\??$/i;

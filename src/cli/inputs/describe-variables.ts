@@ -1,5 +1,5 @@
-import { type TextField, textField } from './fields.ts';
 import { countOf, isObject, listOf, own, scalarText, textUnder } from '../json-value.ts';
+import { type TextField, textField } from './fields.ts';
 
 /** The `type` of a variable that is chosen from a list; 0 is a text. */
 const SELECT = 2;

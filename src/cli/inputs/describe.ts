@@ -1,8 +1,8 @@
+import { countOf, isObject, listOf, own, textUnder } from '../json-value.ts';
 import { describeJtd, isJtd } from './describe-jtd.ts';
 import { describeKeyed } from './describe-keyed.ts';
 import { describeVariables, isVariables } from './describe-variables.ts';
 import { type ImageField, type InputFields, imageField, type TextField } from './fields.ts';
-import { countOf, isObject, listOf, own, textUnder } from '../json-value.ts';
 
 export type { ImageField, InputFields, TextField } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import { type Model, MODALITIES } from '../../wire/index.ts';
+import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../prompter.ts';
 

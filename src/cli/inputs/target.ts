@@ -5,8 +5,8 @@ import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../outputs/sanitise.ts';
-import { findSlug } from './target-slug.ts';
 import { publishFile } from './target-file.ts';
+import { findSlug } from './target-slug.ts';
 
 /** What a target stands for. */
 export interface ResolvedTarget {

@@ -2,11 +2,11 @@ import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { describeConfig, type InputFields, type TextField } from '../inputs/describe.ts';
 import { ageOf } from './age.ts';
-import { present } from './present.ts';
-import { shellWord } from './shell-word.ts';
-import { oneLine } from './sanitise.ts';
-import { type Column, plainRows, terminalTable } from './table.ts';
 import { fieldText } from './field-text.ts';
+import { present } from './present.ts';
+import { oneLine } from './sanitise.ts';
+import { shellWord } from './shell-word.ts';
+import { type Column, plainRows, terminalTable } from './table.ts';
 
 const INPUT_COLUMNS: readonly Column[] = [
   { title: 'INPUT', min: 8 },

@@ -1,7 +1,7 @@
 import type * as jmespath from '@jmespath-community/jmespath';
 import { usageError } from '../errors.ts';
-import { oneLine } from './sanitise.ts';
 import { messageOf } from '../thrown.ts';
+import { oneLine } from './sanitise.ts';
 
 type Language = typeof jmespath;
 

@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { Interrupted } from '../errors.ts';
+import { codeOf, messageOf } from '../thrown.ts';
+import { fieldText } from './field-text.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
-import { shellWord } from './shell-word.ts';
 import { safeFileName } from './sanitise.ts';
 import { saveMedia } from './save-media.ts';
-import { fieldText } from './field-text.ts';
+import { shellWord } from './shell-word.ts';
 import { writeWhole } from './write-file.ts';
-import { codeOf, messageOf } from '../thrown.ts';
 
 export interface SaveOptions {
   /** As the user gave it, relative to the working directory. */

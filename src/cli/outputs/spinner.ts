@@ -1,8 +1,8 @@
 import type { Ora } from 'ora';
 import type { Context } from '../context.ts';
 import { wantsPlainLines } from '../plain-lines.ts';
-import { oneLine } from './sanitise.ts';
 import { errStream } from './err-stream.ts';
+import { oneLine } from './sanitise.ts';
 
 /** What is shown of a wait. */
 export interface ProgressState {

@@ -3,8 +3,8 @@ import type { Choice, ChoiceQuestion, SearchQuestion, SeveralQuestion } from '..
 import { asking } from './asking.ts';
 import { chosenTooFewOrMany, matching } from './choices.ts';
 import type { Drawing } from './drawing.ts';
-import { type ListConfig, type ListedChoice, listQuestion } from './list-question.ts';
 import { fitted } from './fit-text.ts';
+import { type ListConfig, type ListedChoice, listQuestion } from './list-question.ts';
 
 /** Columns that a cursor and a tick take beside a choice. */
 const BESIDE_CHOICE = 5;

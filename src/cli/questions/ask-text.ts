@@ -3,10 +3,10 @@ import type { PathQuestion, SecretQuestion, TextQuestion } from '../prompter.ts'
 import { asking, type Place } from './asking.ts';
 import type { Drawing } from './drawing.ts';
 import { editText } from './editor.ts';
+import { fitted } from './fit-text.ts';
 import { bracketingPastes, withoutBracketing } from './paste.ts';
 import { completePath, meantPath } from './path-completion.ts';
 import { textQuestion } from './text-question.ts';
-import { fitted } from './fit-text.ts';
 
 /** Fewest columns an answer is shown in, however long the question. */
 const SHORTEST_ANSWER = 20;

@@ -1,6 +1,6 @@
 import type { PrompterOptions } from '../prompter.ts';
-import { type QuestionTheme, questionTheme } from './theme.ts';
 import { fitted, paragraph } from './fit-text.ts';
+import { type QuestionTheme, questionTheme } from './theme.ts';
 
 /** Lines of a list shown at once, and the lines a question needs besides. */
 const MOST_LINES = 10;

@@ -1,9 +1,9 @@
 import { oneLine } from '../outputs/sanitise.ts';
 import type { Check, Prompter, PrompterOptions } from '../prompter.ts';
+import { fitted } from './fit-text.ts';
 import { type Judged, numberedList, oneChoice, severalChoices } from './line-choices.ts';
 import { readLine } from './line-reader.ts';
 import { meantPath } from './path-completion.ts';
-import { fitted } from './fit-text.ts';
 
 /** Longest description that is read out, in columns. */
 const LONGEST = 400;

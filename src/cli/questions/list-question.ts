@@ -10,8 +10,8 @@ import {
   useRef,
   useState,
 } from '@inquirer/core';
-import type { QuestionTheme } from './theme.ts';
 import { messageOf } from '../thrown.ts';
+import type { QuestionTheme } from './theme.ts';
 
 /** A choice as it is drawn. */
 export interface ListedChoice {

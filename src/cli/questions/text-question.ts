@@ -8,10 +8,10 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
+import { messageOf } from '../thrown.ts';
 import { type Line, usePaste } from './paste.ts';
 import type { TextConfig } from './text-config.ts';
 import { answeredText, openText } from './text-view.ts';
-import { messageOf } from '../thrown.ts';
 
 /** A line of text, with Tab to complete it or take over the default; more lines by pasting, or Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {

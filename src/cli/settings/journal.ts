@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../context.ts';
+import { codeOf } from '../thrown.ts';
 import { foldJournal, type JournalEntry, type JournalOutcome } from './journal-lines.ts';
 import { syncDirectory } from './sync-directory.ts';
-import { codeOf } from '../thrown.ts';
 
 /** What is known of a creation before it is sent. */
 export interface JournalStart {

@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { configError } from '../errors.ts';
 import { isObject } from '../json-value.ts';
-import { loadConf } from './load-conf.ts';
 import { codeOf, messageOf } from '../thrown.ts';
+import { loadConf } from './load-conf.ts';
 
 export type JsonDocument = Record<string, unknown>;
 

@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Clock } from '../context.ts';
 import { configError } from '../errors.ts';
-import { inaccessible } from './json-file.ts';
 import { codeOf } from '../thrown.ts';
+import { inaccessible } from './json-file.ts';
 
 /** A lock that did not change for this long belongs to a process that died: it is held for milliseconds. */
 const STALE_AFTER_MS = 5000;

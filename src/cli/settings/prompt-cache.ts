@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { PromptVersion } from '../../wire/index.ts';
-import { oneLine } from '../outputs/sanitise.ts';
 import { isObject } from '../json-value.ts';
+import { oneLine } from '../outputs/sanitise.ts';
 import { readCacheFile, writeCacheFile } from './cache-file.ts';
 
 const FILE_NAME = 'prompts.json';

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../outputs/sanitise.ts';
 import { plainRows } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 
 const EXAMPLES = `
 Examples:

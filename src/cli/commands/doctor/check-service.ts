@@ -1,4 +1,4 @@
-import { UnauthorizedError, PaymentRequiredError, NetworkError } from '../../../client/errors.ts';
+import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../failure.ts';
 import { ageOf } from '../../outputs/age.ts';

@@ -5,9 +5,9 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { ageOf } from '../../outputs/age.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 
 const EXAMPLES = `
 Examples:

@@ -5,9 +5,9 @@ import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { didYouMean } from '../../inputs/nearest.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 import { heldResources } from '../../settings/held-resources.ts';
 import { wellFormedModels } from '../../settings/resource-entries.ts';
 

@@ -3,7 +3,7 @@ import { askForInputs } from '../../inputs/ask.ts';
 import { checkInputs, givenFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe.ts';
 import { repeatCommand } from '../../inputs/repeat-command.ts';
-import { readVersion, type ResolvedTarget } from '../../inputs/target.ts';
+import { type ResolvedTarget, readVersion } from '../../inputs/target.ts';
 import type { GivenInputs } from '../../inputs/text-inputs.ts';
 import type { RunFlags } from './flags.ts';
 import { type Answered, wordsOfRun } from './words.ts';

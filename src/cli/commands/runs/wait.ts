@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Run } from '../../../wire/index.ts';
 import type { Host } from '../../command.ts';
 import type { Connection, Context } from '../../context.ts';
 import { startDeadline } from '../../creation/deadline.ts';
@@ -10,7 +11,6 @@ import type { ExitCode } from '../../exit-codes.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { giveRun } from '../../outputs/results.ts';
 import { startProgress } from '../../outputs/spinner.ts';
-import type { Run } from '../../../wire/index.ts';
 import { factsFromJournal } from './facts.ts';
 
 export interface RunsWaitFlags extends OutputFlags {

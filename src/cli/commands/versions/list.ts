@@ -3,9 +3,9 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { ageOf } from '../../outputs/age.ts';
+import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 
 const EXAMPLES = `
 Examples:
