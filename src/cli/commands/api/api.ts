@@ -7,6 +7,7 @@ import type { Host } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
+import { visible } from '../../outputs/sanitise.ts';
 import { shellWord } from '../../outputs/shell-word.ts';
 import { type ApiCall, apiCall } from './api-call.ts';
 import { sendCreation } from './api-creation.ts';
