@@ -1,7 +1,7 @@
 export * from './client/client.ts';
 export * from './client/errors.ts';
-export { type FoundRuns, findLostRun, answerIsLost, type LostCreation } from './client/recover.ts';
-export { type PollEvent, waitForRun, type WaitOptions } from './client/poll.ts';
+export { type PollEvent, type WaitOptions, waitForRun } from './client/poll.ts';
+export { answerIsLost, type FoundRuns, findLostRun, type LostCreation } from './client/recover.ts';
 export {
   createTransport,
   type RequestBody,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { systemClock } from './cli/clock.ts';
 import type { LocalService } from './cli/context.ts';
 import type { ExitCode } from './cli/exit-codes.ts';
 import { processStreams } from './cli/io.ts';
-import { systemClock } from './cli/clock.ts';
 import { runCli } from './cli/run-cli.ts';
 
 /** Runs the command line in this process: reads its arguments, gives its exit code. */

@@ -16,8 +16,9 @@ export function baseUrlOf(given: string): string {
   if (url.username !== '' || url.password !== '') {
     throw new InvalidRequestError('the base URL must not hold a user name or password');
   }
-  if (url.search !== '' || url.hash !== '')
+  if (url.search !== '' || url.hash !== '') {
     throw new InvalidRequestError('the base URL must end with its path');
+  }
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
 }

@@ -11,8 +11,9 @@ export class Circle {
 
   /** @throws {ProtocolError} where the list comes back to where it was */
   pass(cursor: string): void {
-    if (cursor === this.#remembered)
+    if (cursor === this.#remembered) {
       throw new ProtocolError('the service gives the same page of runs again and again');
+    }
     this.#left -= 1;
     if (this.#left > 0) return;
     this.#remembered = cursor;

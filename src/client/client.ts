@@ -9,7 +9,7 @@ import type { Pace } from './pace.ts';
 import { staysBelowBase } from './path.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts } from './prompts.ts';
-import type { Answer, RawAnswer, RequestEvent, RequestOptions, Requester } from './request.ts';
+import type { Answer, RawAnswer, RequestEvent, Requester, RequestOptions } from './request.ts';
 import { ResourcesApi } from './resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { Runs } from './runs.ts';
@@ -140,8 +140,9 @@ export class PromptService implements Requester {
   }
 
   async #call(method: string, path: string, options: RequestOptions): Promise<Outcome> {
-    if (!staysBelowBase(path))
+    if (!staysBelowBase(path)) {
       throw new InvalidRequestError(`${JSON.stringify(path)} is no path below ${this.baseUrl}`);
+    }
     const request = exchangeRequest(method.toUpperCase(), path, options);
     const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
     for (let attempt = 1; ; attempt++) {

@@ -22,8 +22,9 @@ export async function* decoded(
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.byteLength;
-    if (bytes > maxBytes)
+    if (bytes > maxBytes) {
       throw new ProtocolError(`the answer is larger than ${maxBytes} bytes, so it was dropped`);
+    }
     yield piece;
   }
 }
@@ -86,8 +87,9 @@ async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
   const zlib = await import('node:zlib');
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();
-  if (name !== 'deflate')
+  if (name !== 'deflate') {
     throw new ProtocolError(`the answer is encoded as ${name}, which was not asked for`);
+  }
   // Some servers send the bare deflate format under this name.
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

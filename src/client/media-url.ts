@@ -16,20 +16,23 @@ export interface MediaUrlSource {
  * @throws {ProtocolError} for any other, naming it
  */
 export function checkedMediaUrl(given: string, { baseUrl, from }: MediaUrlSource): URL {
-  if (!URL.canParse(given, from?.href))
+  if (!URL.canParse(given, from?.href)) {
     throw new ProtocolError(`${JSON.stringify(given)} is no URL of media`);
+  }
   const url = new URL(given, from);
   const service = new URL(baseUrl);
   const fault = faultOf(url, service, from);
-  if (fault !== undefined)
+  if (fault !== undefined) {
     throw new ProtocolError(`${url.protocol}//${url.host}${url.pathname} is not fetched: ${fault}`);
+  }
   return url;
 }
 
 function faultOf(url: URL, service: URL, from: URL | undefined): string | undefined {
   if (url.username !== '' || url.password !== '') return 'it holds a user name or password';
-  if (from?.protocol === 'https:' && url.protocol !== 'https:')
+  if (from?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';
+  }
   if (url.origin === service.origin && url.origin !== 'null') return undefined;
   if (url.protocol === 'http:' && isLoopback(url) && isLoopback(service)) return undefined;
   if (url.protocol !== 'https:') return 'media come over https only';

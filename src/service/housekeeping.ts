@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
-import type { InputFiles } from './runs/input-files.ts';
 import type { Media } from './media.ts';
+import type { InputFiles } from './runs/input-files.ts';
 import type { Store } from './store/store.ts';
 import type { WorkerLocks } from './store/worker-locks.ts';
 

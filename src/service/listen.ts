@@ -39,10 +39,12 @@ function hostInUrl(host: string): string {
 
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  if (code === 'EADDRINUSE')
+  if (code === 'EADDRINUSE') {
     return 'the port is in use; choose another one with --port, or 0 for any free one';
+  }
   if (code === 'EACCES') return 'that port is not allowed; choose one above 1023 with --port';
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return 'this machine has no such address; check --host';
+  }
   return messageOf(error);
 }

@@ -1,6 +1,6 @@
 import type { PromptSearchRow } from '../wire/index.ts';
-import { promptConfig } from './prompts/index.ts';
 import { bestMatches } from './best-matches.ts';
+import { promptConfig } from './prompts/index.ts';
 import type { Services } from './services.ts';
 import type { PublishedPrompt } from './store/prompts-store.ts';
 

@@ -3,10 +3,10 @@ import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import type { Definitions } from './definitions.ts';
 import type { LoadedImage } from './images/index.ts';
-import type { InputFiles } from './runs/input-files.ts';
 import type { Media } from './media.ts';
 import type { ModelTable } from './models/index.ts';
 import type { ResourcesView } from './resources-view.ts';
+import type { InputFiles } from './runs/input-files.ts';
 import type { Runner } from './runs/runner.ts';
 import type { Store } from './store/store.ts';
 

@@ -8,8 +8,8 @@ import {
   type Exchange,
   failure,
   html,
-  type ScriptedService,
   type ScriptedAnswer,
+  type ScriptedService,
   scriptedService,
   success,
 } from '../support/scripted-service.ts';

@@ -1,12 +1,12 @@
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../src/client/errors.ts';
 import { proxySettings } from '../../src/client/proxy.ts';
 import { createTransport } from '../../src/client/transport.ts';
-import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { errorOf, TestClient } from '../support/client.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { deadBaseUrl, scriptedService, success } from '../support/scripted-service.ts';
 
 const closers: (() => unknown)[] = [];

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tmpdir } from 'node:os';
 import { LOCAL_SCOPE } from '../../src/cli/settings/resource-entries.ts';
 import { type CompletingShell, completingShell, hasShell, type Shell } from '../support/shell.ts';
 

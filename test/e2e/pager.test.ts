@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
-import { onTerminal } from '../support/terminal-command.ts';
 import type { TestTerminal } from '../support/terminal.ts';
+import { onTerminal } from '../support/terminal-command.ts';
 
 const MARKING = "sed 's/^/paged: /'";
 

@@ -7,8 +7,8 @@ import { startService } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { png } from '../support/pictures.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
 
 describe('a data directory that can’t be used is named, with what to do', () => {
   const refused = (dataDir: string) => startService({ dataDir, env: {} });

@@ -12,8 +12,9 @@ test('several services start on a fresh data directory at once', async () => {
   const dataDir = temporaryDataDir();
   const all = await Promise.all(Array.from({ length: 4 }, () => TestService.start({ dataDir })));
   expect(all.filter(service => service.service.newKey !== undefined)).toHaveLength(1);
-  for (const service of all)
+  for (const service of all) {
     expect((await service.get('/me', { key: service.service.sessionKey })).http).toBe(200);
+  }
   await Promise.all(all.map(service => service.close()));
 });
 
@@ -89,7 +90,8 @@ test('the data directory and all that is in it are closed to others', async () =
   const mode = (name: string) => (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
   expect(mode('.')).toBe('700');
   for (const directory of ['media', 'workers']) expect(mode(directory), directory).toBe('700');
-  for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm'])
+  for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm']) {
     expect(mode(file), file).toBe('600');
+  }
   await service.close();
 });

@@ -44,8 +44,9 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
 
   const named = <T>(choices: readonly Choice<T>[], name: unknown): T => {
     const found = choices.find(choice => choice.name === name);
-    if (found === undefined)
+    if (found === undefined) {
       throw new Error(`${String(name)} is none of ${choices.map(one => one.name).join(', ')}`);
+    }
     return found.value;
   };
 

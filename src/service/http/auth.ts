@@ -65,8 +65,9 @@ async function identify(
   if (!caller) return undefined;
   request.caller = caller;
   const held = request.headers[CLI_AGENT_HEADER];
-  if (held !== undefined && held !== options.resourcesHash())
+  if (held !== undefined && held !== options.resourcesHash()) {
     reply.header(ACTION_REQUIRE_HEADER, 'refresh-resources');
+  }
   return caller;
 }
 

@@ -1,5 +1,5 @@
-import { imageSize } from './size.ts';
 import type { LoadedImage } from './loaded-image.ts';
+import { imageSize } from './size.ts';
 
 /** A picture in words, for engines that only know text: its format, its size in pixels and in bytes. */
 export function describeImage({ bytes, mediaType }: LoadedImage): string {

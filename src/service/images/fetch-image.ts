@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { codeOf, messageOf } from '../thrown.ts';
 import { isPublicAddress } from './addresses.ts';
 import { type HttpAnswer, type OpenUrl, openUrl } from './open-url.ts';
-import { codeOf, messageOf } from '../thrown.ts';
 
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -59,8 +59,9 @@ function checkedUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
-  if (url.username !== '' || url.password !== '')
+  if (url.username !== '' || url.password !== '') {
     throw new Error('an image URL can’t carry a user name or password');
+  }
   return url;
 }
 

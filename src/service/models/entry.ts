@@ -1,4 +1,4 @@
-import type { Model, Modality, RunOption } from '../../wire/index.ts';
+import type { Modality, Model, RunOption } from '../../wire/index.ts';
 import type { EngineName } from '../engines/names.ts';
 
 /** Where a model is reached; without it the engine needs none. */

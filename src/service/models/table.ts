@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf, toError } from '../thrown.ts';
 import { watchDirectory } from '../watch-directory.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry } from './entry.ts';
 import { MODELS_FILE, parseModelsFile } from './file.ts';
 import { type Env, environmentModels, environmentProvider, guessedModel } from './openai.ts';
-import { codeOf, toError } from '../thrown.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {

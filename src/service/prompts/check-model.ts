@@ -30,8 +30,9 @@ export function checkModel(definition: PromptDefinition, file: string, models: K
 function optionFault(key: string, value: string, { model, runOptions }: ModelEntry): string | undefined {
   const option = runOptions.find(option => option.key === key);
   if (option?.options.includes(value)) return undefined;
-  if (option)
+  if (option) {
     return `\`${key}\` of the model \`${model}\` is one of ${option.options.join(', ')}, not \`${value}\``;
+  }
   if (GENERATION_SETTINGS.has(key)) return undefined;
   const keys = runOptions.map(({ key }) => key);
   return `the model \`${model}\` has no run option \`${key}\`${keys.length > 0 ? `: it has ${keys.join(', ')}` : ''}`;

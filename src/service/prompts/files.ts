@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { toError } from '../thrown.ts';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { parsePromptFile } from './parse.ts';
 import { PROMPT_FILE_EXTENSION } from './slug.ts';
-import { toError } from '../thrown.ts';
 
 /** Far more than any prompt; something larger was not meant to be one. */
 const MAX_BYTES = 1024 * 1024;

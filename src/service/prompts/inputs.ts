@@ -16,11 +16,12 @@ export function sortInputs({ schema, defaults }: FrontMatter, uses: readonly Fie
   refuseUnknown(known, uses, defaults);
   const pictures = new Set(uses.filter(({ as }) => as === 'image').map(({ key }) => key));
   const shown = uses.find(({ key, as }) => as === 'text' && pictures.has(key));
-  if (shown)
+  if (shown) {
     throw new FileFault(
       shown.line,
       `\`${shown.key}\` is a picture: place it with {{media url=${shown.key}}} only`,
     );
+  }
   return {
     textInputs: fields
       .filter(({ key }) => !pictures.has(key))
@@ -71,7 +72,8 @@ function imageInput(
 ): ImageInputField {
   if (given) throw new FileFault(given.line, `\`${key}\` is a picture and can’t have a default`);
   if (choices) throw new FileFault(line, `\`${key}\` is a picture: declare it as a string`);
-  if (optional)
+  if (optional) {
     throw new FileFault(line, `\`${key}\` is a picture, and those are always required: leave out the \`?\``);
+  }
   return { key, ...(description === undefined ? {} : { description }) };
 }

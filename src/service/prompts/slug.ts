@@ -19,7 +19,8 @@ export function slugOf(file: string): string {
       'the file’s name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first',
     );
   }
-  if (isUuid(slug))
+  if (isUuid(slug)) {
     throw new InvalidPromptFile(file, 1, 'the file’s name looks like an identifier: rename it');
+  }
   return slug;
 }

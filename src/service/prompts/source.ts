@@ -20,8 +20,9 @@ export function splitSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   const lines = source.split('\n');
   const open = lines.findIndex(line => !SKIPPED.test(line));
-  if (open < 0 || !FENCE.test(lines[open] ?? ''))
+  if (open < 0 || !FENCE.test(lines[open] ?? '')) {
     return { source, ...withoutBlankEdges(lines, 0), frontMatter: '', frontMatterLine: 1 };
+  }
   const close = lines.findIndex((line, index) => index > open && FENCE.test(line));
   if (close < 0) throw new FileFault(open + 1, 'the front matter is never closed: add a line `---` after it');
   return {
@@ -38,7 +39,8 @@ function withoutBlankEdges(
   from: number,
 ): { template: string; templateLine: number } {
   const first = lines.findIndex((line, index) => index >= from && line.trim() !== '');
-  if (first < 0)
+  if (first < 0) {
     throw new FileFault(Math.max(from, 1), 'the prompt has no template: write one below the front matter');
+  }
   return { template: lines.slice(first).join('\n').trimEnd(), templateLine: first + 1 };
 }

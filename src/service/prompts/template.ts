@@ -1,11 +1,11 @@
 import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
+import { toError } from '../thrown.ts';
 import { FileFault } from '../yaml-file.ts';
 import { compileBlock } from './template-block.ts';
 import type { CompileContext } from './template-context.ts';
 import { inlineHelper } from './template-inline.ts';
 import type { TemplateNode } from './template-node.ts';
 import { Scope } from './template-scope.ts';
-import { toError } from '../thrown.ts';
 
 /** An input as a template uses it. */
 export interface FieldUse {
@@ -74,8 +74,9 @@ function explain(
 }
 
 function compileProgram(program: hbs.AST.Program | undefined, context: CompileContext): TemplateNode[] {
-  if (context.depth > MAX_DEPTH)
+  if (context.depth > MAX_DEPTH) {
     throw new FileFault(program?.loc.start.line ?? 1, 'blocks are nested too deeply');
+  }
   const nodes = (program?.body ?? []).flatMap(statement => compileStatement(statement, context));
   return trimAroundRoles(nodes);
 }

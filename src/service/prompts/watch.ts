@@ -1,9 +1,9 @@
+import { codeOf, toError } from '../thrown.ts';
 import { watchDirectory } from '../watch-directory.ts';
 import type { PromptDefinition } from './definition.ts';
 import { isPromptFile, promptFilesIn, readPromptText } from './files.ts';
 import { parsePromptFile } from './parse.ts';
 import { slugOf } from './slug.ts';
-import { codeOf, toError } from '../thrown.ts';
 
 export interface PromptWatch {
   /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */

@@ -28,8 +28,9 @@ export function mediaRoutes(app: App, { media }: Services): void {
 }
 
 async function sendMedia(reply: FastifyReply, opened: OpenedMedia): Promise<FastifyReply> {
-  if (opened.state === 'expired')
+  if (opened.state === 'expired') {
     throw new ApiError('GONE_ERROR', 'this URL has expired: such URLs live 24 hours');
+  }
   if (opened.state !== 'found') throw notFound('there is no such file, or the URL was altered');
   const { media } = opened;
   const handle = await open(opened.file).catch(() => undefined);

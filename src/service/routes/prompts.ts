@@ -91,7 +91,8 @@ export function promptRoutes(app: App, services: Services): void {
 function searchWords(q: string): string {
   const words = q.trim();
   if (words === '') throw invalid('q must not be empty');
-  if (Array.from(words).length > MAX_QUERY_LENGTH)
+  if (Array.from(words).length > MAX_QUERY_LENGTH) {
     throw invalid(`q must be at most ${MAX_QUERY_LENGTH} characters`);
+  }
   return words;
 }

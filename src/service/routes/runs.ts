@@ -53,10 +53,11 @@ export function runRoutes(app: App, services: Services): void {
     },
     async request => {
       const { id, outcome } = await createRun(services, callerOf(request), request.body);
-      if (!outcome)
+      if (!outcome) {
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not finished yet and goes on', {
           runId: id,
         });
+      }
       return success(runView({ id, ...outcome }, outputViews(services, request, outcome.outputs)));
     },
   );

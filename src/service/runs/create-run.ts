@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ImageInput } from '../../wire/index.ts';
+import type { Clock } from '../clock.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/auth.ts';
 import { InvalidImage, type LoadedImage } from '../images/index.ts';
-import { checkInputs } from './run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import type { Outcome } from '../store/runs-store.ts';
-import type { Clock } from '../clock.ts';
+import { checkInputs } from './run-request.ts';
 
 /** A run that was created; without an outcome if it had none within the waiting window. */
 export interface CreatedRun {

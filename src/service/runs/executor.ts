@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts';
 import type { Definitions } from '../definitions.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/index.ts';
-import type { InputFiles } from './input-files.ts';
 import type { Media } from '../media.ts';
 import type { ModelEntry } from '../models/index.ts';
 import { renderPrompt } from '../prompts/index.ts';
@@ -10,6 +9,7 @@ import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome, StoredOutput } from '../store/runs-store.ts';
 import { messageOf } from '../thrown.ts';
+import type { InputFiles } from './input-files.ts';
 
 export interface ExecutorOptions {
   definitions: Definitions;

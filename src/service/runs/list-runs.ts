@@ -15,8 +15,9 @@ export async function listRuns(
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalid('startingAfter and endingBefore can’t be sent together');
   }
-  if (since !== undefined && until !== undefined && since >= until)
+  if (since !== undefined && until !== undefined && since >= until) {
     throw invalid('since must be less than until');
+  }
   const page = await store.runList.page({
     userId,
     limit,
@@ -26,7 +27,8 @@ export async function listRuns(
     from: since === undefined ? undefined : since * MICROSECONDS,
     until: until === undefined ? undefined : until * MICROSECONDS,
   });
-  if (!page)
+  if (!page) {
     throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is no run of yours`);
+  }
   return page;
 }

@@ -1,7 +1,7 @@
-import type { Executor } from './executor.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerLocks } from '../store/worker-locks.ts';
+import type { Executor } from './executor.ts';
 
 /** What looking around came to. */
 export interface Found {

@@ -50,8 +50,9 @@ function checkRunOptions(
 ): Record<string, string> {
   for (const [key, value] of Object.entries(given)) {
     const option = runOptions.find(option => option.key === key);
-    if (!option)
+    if (!option) {
       throw invalid(`runOptions.${key} is no run option of the model ${model}${accepted(runOptions)}`);
+    }
     if (!option.options.includes(value)) {
       throw invalid(`runOptions.${key} must be one of ${option.options.join(', ')}`);
     }

@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { Busy } from '../busy.ts';
 import type { Clock } from '../clock.ts';
-import { type Ending, Endings } from './endings.ts';
-import type { Executor } from './executor.ts';
-import { lookAround } from './look-around.ts';
 import { persistently } from '../persistently.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { NewRun } from '../store/runs-store.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerLocks } from '../store/worker-locks.ts';
+import { type Ending, Endings } from './endings.ts';
+import type { Executor } from './executor.ts';
+import { lookAround } from './look-around.ts';
 
 export interface RunnerOptions {
   store: Store;
@@ -164,7 +164,7 @@ export class Runner {
     const may = this.#takesUp && !this.#closing;
     const free = may ? this.#parallel - this.#slots - this.#queue.length : 0;
     const found = await this.#busy.track(lookAround(this.#options, free)).catch(this.#options.onFault);
-    this.#moreLeft = may && found !== undefined && found.moreLeft;
+    this.#moreLeft = may && found?.moreLeft === true;
     this.#queue.push(...(found?.runs ?? []));
     this.#startQueued();
   }

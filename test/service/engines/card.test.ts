@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawable, xmlText } from '../../../src/service/engines/card/drawable.ts';
 import { drawCard } from '../../../src/service/engines/card/draw.ts';
+import { drawable, xmlText } from '../../../src/service/engines/card/drawable.ts';
 import { loadFont } from '../../../src/service/engines/card/font.ts';
 import { layOut } from '../../../src/service/engines/card/layout.ts';
 import { characters, wrap } from '../../../src/service/engines/card/wrap.ts';

@@ -77,12 +77,14 @@ describe('fetching a picture', () => {
   it('follows redirects and checks each again', async () => {
     const picture = png(1, 1);
     handler = (request, response) => {
-      if (request.url === '/c') response.end(picture);
-      else
+      if (request.url === '/c') {
+        response.end(picture);
+      } else {
         redirect(request.url === '/a' ? '/b' : `${origin.replace('pictures', 'more.pictures')}/c`)(
           request,
           response,
         );
+      }
     };
     expect(await fetchImage(`${origin}/a`, options())).toEqual(picture);
     expect(asked).toEqual(['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c']);

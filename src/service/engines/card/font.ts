@@ -22,8 +22,9 @@ export interface Font {
 /** Throws Error where the font is not installed. */
 export async function loadFont(): Promise<Font> {
   const file = PLACES.map(place => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
-  if (file === undefined)
+  if (file === undefined) {
     throw new Error(`${NAME} is missing from the installation: install promptrun again`);
+  }
   const bytes = await readFile(file);
   const advance = readAdvances(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return { file, family: 'DejaVu Sans', advance };

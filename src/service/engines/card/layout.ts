@@ -64,8 +64,9 @@ function layOutAt({ texts, whole }: Paragraphs, body: number, width: number, mea
   texts.forEach((text, index) => {
     const heading = index === 0 && texts.length > 1 && text.length <= MAX_HEADING_LENGTH;
     const size = heading ? headingSize(text, body, width, measure) : body;
-    if (text === '') height += body * LEADING * GAP;
-    else {
+    if (text === '') {
+      height += body * LEADING * GAP;
+    } else {
       for (const line of wrap(text, width / size, measure)) {
         height += size * LEADING;
         lines.push({ text: line, size, heading, baseline: height - size * (LEADING - 1) });
@@ -86,8 +87,9 @@ function cut(laid: Laid, box: Box, measure: Measure): CardText {
   const last = fitting.at(-1);
   if (!last) return { lines: [], height: 0 };
   let text = last.text;
-  while (text !== '' && measure(`${text}…`) > box.width / last.size)
+  while (text !== '' && measure(`${text}…`) > box.width / last.size) {
     text = characters(text).slice(0, -1).join('');
+  }
   const lines = [...fitting.slice(0, -1), { ...last, text: `${text.trimEnd()}…` }];
   return { lines, height: last.baseline + last.size * (LEADING - 1) };
 }

@@ -4,10 +4,10 @@ import { fetchImage } from '../../images/fetch-image.ts';
 import { imageType } from '../../images/sniff.ts';
 import type { Provider } from '../../models/entry.ts';
 import type { RenderedPrompt } from '../../prompts/rendered.ts';
+import { messageOf } from '../../thrown.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engine.ts';
 import { requestParameters } from './options.ts';
 import { countedTokens } from './tokens.ts';
-import { messageOf } from '../../thrown.ts';
 
 /** Asks an image model: for a new picture, or for a changed one where the prompt holds pictures. */
 export async function draw(client: OpenAI, job: EngineJob): Promise<EngineResult> {
@@ -31,10 +31,11 @@ async function request(
     ...({ stream: false } as const),
   };
   const image = await filesOf(prompt);
-  if (image.length > 0)
+  if (image.length > 0) {
     return await client.images.edit({ ...parameters, image } as OpenAI.ImageEditParamsNonStreaming, {
       signal,
     });
+  }
   return await client.images.generate(parameters as OpenAI.ImageGenerateParamsNonStreaming, { signal });
 }
 
