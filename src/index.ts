@@ -1,7 +1,14 @@
 export * from './client/client.ts';
 export * from './client/errors.ts';
 export { type PollEvent, type WaitOptions, waitForRun } from './client/poll.ts';
-export { answerIsLost, type FoundRuns, findLostRun, type LostCreation } from './client/recover.ts';
+export {
+  answerIsLost,
+  type FoundRuns,
+  findLostRun,
+  findLostRuns,
+  type LostCreation,
+  type LostRunSearch,
+} from './client/recover.ts';
 export {
   createTransport,
   type RequestBody,

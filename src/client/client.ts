@@ -87,6 +87,14 @@ export class PromptService implements Requester {
   }
 
   /**
+   * Whether the service keeps the `Idempotency-Key` of a creation, as its latest answer said: the same creation sent
+   * again then gives the one run. Undefined while it has not answered.
+   */
+  get keepsIdempotencyKeys(): boolean | undefined {
+    return this.#exchange.keepsIdempotencyKeys;
+  }
+
+  /**
    * One call of the service, repeated where that is safe: GETs on network faults, 429 and 5xx; anything else only
    * on 429 and where nothing was sent.
    *

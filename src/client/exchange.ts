@@ -1,4 +1,10 @@
-import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER } from '../wire/index.ts';
+import {
+  ACTION_REQUIRE_HEADER,
+  CLI_AGENT_HEADER,
+  IDEMPOTENCY_HEADER,
+  IDEMPOTENCY_KEY_HEADER,
+  IDEMPOTENCY_SUPPORTED,
+} from '../wire/index.ts';
 import { Deadline } from './deadline.ts';
 import { ACCEPTED_ENCODINGS, decoded } from './decode.ts';
 import { NetworkError, PromptServiceError, ProtocolError } from './errors.ts';
@@ -6,7 +12,14 @@ import { dateOf, isRedirect, judged, type Outcome, type Received } from './judge
 import { Redaction } from './redaction.ts';
 import type { RequestEvent } from './request.ts';
 import type { ServiceClock } from './service-clock.ts';
-import { headerOf, leave, type RequestBody, type Transport, type TransportResponse } from './transport.ts';
+import {
+  type AnswerHeaders,
+  headerOf,
+  leave,
+  type RequestBody,
+  type Transport,
+  type TransportResponse,
+} from './transport.ts';
 
 /** Longest silence before the headers of an answer. A creation is answered after up to two minutes (interface §4.2). */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
@@ -27,6 +40,7 @@ export interface ExchangeRequest {
   readonly body?: RequestBody | string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  readonly idempotencyKey?: string;
   readonly onSent?: () => void;
   readonly ignoreActionRequire?: boolean;
 }
@@ -47,10 +61,16 @@ export interface ExchangeOptions {
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #redaction: Redaction;
+  #keepsIdempotencyKeys: boolean | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#redaction = new Redaction(options.apiKey);
+  }
+
+  /** See `PromptService.keepsIdempotencyKeys`. */
+  get keepsIdempotencyKeys(): boolean | undefined {
+    return this.#keepsIdempotencyKeys;
   }
 
   /** One try; throws only the signal's reason and faults of the request's own body. */
@@ -61,7 +81,9 @@ export class Exchange {
     try {
       const received = await this.#received(request);
       this.#report('answer', request, attempt, { ms: now() - startedAt, status: received.httpStatus });
-      return judged(received, this.#redaction);
+      const outcome = judged(received, this.#redaction);
+      this.#noteIdempotency(outcome);
+      return outcome;
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (!(error instanceof PromptServiceError)) throw error;
@@ -100,16 +122,17 @@ export class Exchange {
   }
 
   async #send(
-    { method, body }: ExchangeRequest,
+    request: ExchangeRequest,
     url: string,
     signal: AbortSignal,
     onSent: () => void,
   ): Promise<TransportResponse> {
+    const { method, body } = request;
     const transport = await this.#options.transport();
     return transport.request({
       method,
       url,
-      headers: this.#headers(body !== undefined),
+      headers: this.#headers(request),
       ...(body !== undefined && { body }),
       signal,
       onSent,
@@ -118,7 +141,7 @@ export class Exchange {
     });
   }
 
-  #headers(hasBody: boolean): Record<string, string> {
+  #headers({ body, idempotencyKey }: ExchangeRequest): Record<string, string> {
     const { apiKey, userAgent, agentHash } = this.#options;
     const hash = agentHash?.() ?? '';
     return {
@@ -128,15 +151,26 @@ export class Exchange {
       'user-agent': userAgent,
       // What a server once gave must not make every later request impossible.
       ...(HEADER_VALUE.test(hash) && { [CLI_AGENT_HEADER]: hash }),
-      ...(hasBody && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey }),
     };
   }
 
   #noteHeaders(request: ExchangeRequest, { headers }: TransportResponse, receivedAt: number): void {
     const date = dateOf(headers);
     if (date !== undefined) this.#options.clock.learn(date, receivedAt);
+    // Noted before the body is read, which may break off.
+    if (saysIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
     this.#options.onActionRequire?.();
+  }
+
+  // A missing header says something only where the service itself answered, and knew the key.
+  #noteIdempotency(outcome: Outcome): void {
+    if ('error' in outcome) return;
+    const { httpStatus } = outcome.answer;
+    if (httpStatus === 401 || httpStatus >= 500) return;
+    this.#keepsIdempotencyKeys = saysIdempotency(outcome.answer.headers);
   }
 
   #report(
@@ -147,6 +181,10 @@ export class Exchange {
   ): void {
     this.#options.onEvent?.({ kind, method, url: this.#options.baseUrl + path, attempt, ...more });
   }
+}
+
+function saysIdempotency(headers: AnswerHeaders): boolean {
+  return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 
 async function textOf(response: TransportResponse): Promise<string> {

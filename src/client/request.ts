@@ -14,6 +14,11 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Tries after the first; 3 by default. */
   readonly retries?: number;
+  /**
+   * Sent as `Idempotency-Key`, the same at every try. A service that doesn't keep such keys ignores it
+   * (`PromptService.keepsIdempotencyKeys`).
+   */
+  readonly idempotencyKey?: string;
   /** Called at each try, when the request is about to be written to a connection. */
   readonly onSent?: () => void;
   /** Called before each wait for another try; nothing came of the one before, where it was no GET. */

@@ -18,7 +18,10 @@ export interface EncodedBody {
   readonly body: RequestBody;
 }
 
-export type CreateOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'onSent' | 'onRetry' | 'retries'>;
+export type CreateOptions = Pick<
+  RequestOptions,
+  'signal' | 'timeoutMs' | 'onSent' | 'onRetry' | 'retries' | 'idempotencyKey'
+>;
 export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
 
 /** A run list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */
@@ -33,7 +36,8 @@ export class Runs {
   }
 
   /**
-   * Creates a run and waits up to two minutes for it (interface §4.2).
+   * Creates a run and waits up to two minutes for it (interface §4.2). Sent again only on 429 and where the connection
+   * was refused; what else fails may have made a run (`answerIsLost`), with or without an `idempotencyKey`.
    *
    * @throws {GatewayTimeoutError} with the run's id, where it takes longer; go on with `waitForRun`
    */

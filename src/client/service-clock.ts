@@ -2,6 +2,11 @@
 export class ServiceClock {
   #offsetMs: number | undefined;
 
+  /** How far the service's clock is ahead of the local one, in milliseconds; undefined while it has never said its time. */
+  get offsetMs(): number | undefined {
+    return this.#offsetMs;
+  }
+
   /** The service's time when the local clock showed `localMs`; undefined while it has never said its own. */
   at(localMs: number): number | undefined {
     return this.#offsetMs === undefined ? undefined : localMs + this.#offsetMs;

@@ -8,7 +8,7 @@ import {
   RateLimitError,
   ServiceError,
 } from '../../src/client/errors.ts';
-import { answerIsLost, findLostRun } from '../../src/client/recover.ts';
+import { answerIsLost, findLostRun, findLostRuns } from '../../src/client/recover.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 import { TestClient } from '../support/client.ts';
 import {
@@ -24,6 +24,8 @@ const LOCAL = Date.parse('2026-01-02T04:04:05.700Z');
 const SERVICE = LOCAL - HOUR;
 /** How much earlier is asked for. */
 const MARGIN = 2000;
+/** How long after its request a run may be created. */
+const WINDOW = 600_000;
 const NONE: ReadonlySet<string> = new Set();
 
 let service: ScriptedService;
@@ -73,12 +75,12 @@ describe('findLostRun', () => {
     await scripted(
       { answer: before },
       {
-        expect: { path: '/runs', query: { since, limit: '50' } },
+        expect: { path: '/runs', query: { since, until: seconds(SERVICE - 700 + WINDOW), limit: '50' } },
         answer: page([row('other', SERVICE, 'w'), mine]),
       },
     );
     await client.runs.list();
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine] });
+    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
   });
 
   it('learns the time from the search itself, where the service is behind', async () => {
@@ -98,7 +100,7 @@ describe('findLostRun', () => {
       expect: { query: { since: seconds(LOCAL - MARGIN) } },
       answer: page([mine, older], { at }),
     });
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine] });
+    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
   });
 
   it('looks once where the clocks agree but for the rounding and the way', async () => {
@@ -106,7 +108,7 @@ describe('findLostRun', () => {
     const mine = row('mine', at);
     const older = row('older', at - 1000);
     await scripted({ answer: page([mine, older], { at }) });
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine] });
+    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
   });
 
   it('allows for the second of the creation', async () => {
@@ -124,30 +126,84 @@ describe('findLostRun', () => {
   it('does not choose between two', async () => {
     const rows = [row('b', LOCAL + 1000), row('a', LOCAL)];
     await scripted({ answer: page(rows, { at: LOCAL }) });
-    await expect(find()).resolves.toEqual({ candidates: rows });
+    await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
   });
 
   it('finds nothing where nothing fits', async () => {
     await scripted({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
-    await expect(find()).resolves.toEqual({ candidates: [] });
+    await expect(find()).resolves.toEqual({ candidates: [], complete: true });
   });
 
-  it('looks through every page', async () => {
+  it('asks for the minutes around the creation alone, where many runs came since', async () => {
     const mine = row('mine', LOCAL);
+    const window = { since: seconds(LOCAL), until: seconds(LOCAL + WINDOW) };
     await scripted(
-      { answer: page([row('x', LOCAL, 'w')], { at: LOCAL, hasMore: true }) },
       {
-        expect: { query: { startingAfter: 'x', since: seconds(LOCAL - MARGIN) } },
+        expect: { query: { until: null } },
+        answer: page([row('x', LOCAL)], { at: LOCAL, hasMore: true }),
+      },
+      {
+        expect: { query: { ...window, startingAfter: null } },
+        answer: page([row('y', LOCAL, 'w')], { at: LOCAL, hasMore: true }),
+      },
+      {
+        expect: { query: { ...window, startingAfter: 'y' } },
         answer: page([mine], { at: LOCAL }),
       },
     );
-    await expect(find()).resolves.toMatchObject({ found: mine });
+    await expect(find()).resolves.toMatchObject({ found: mine, complete: true });
+  });
+
+  it('leaves out what was created more than ten minutes later', async () => {
+    const rows = [row('later', LOCAL + WINDOW + 1000), row('mine', LOCAL)];
+    await scripted({ answer: page(rows, { at: LOCAL }) });
+    await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });
+  });
+
+  it('stops after as many pages as it may read, and chooses nothing then', async () => {
+    const pages = ['a', 'b', 'c'].map(id => ({
+      answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
+    }));
+    await scripted(...pages);
+    const lost = { promptVersionId: 'v', sentAt: LOCAL, knownRunIds: new Set(['b']), maxPages: 3 };
+    const found = await findLostRun(client, lost);
+    expect(found).toEqual({ candidates: [row('c', LOCAL)], complete: false });
+  });
+
+  it('goes by the offset of the clock that was noted at the time, whatever the clocks say now', async () => {
+    const mine = row('mine', SERVICE);
+    await scripted({
+      expect: { query: { since: seconds(SERVICE - 700) } },
+      answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
+    });
+    const lost = { promptVersionId: 'v', sentAt: LOCAL, clockOffsetMs: -HOUR - 700, knownRunIds: NONE };
+    await expect(findLostRun(client, lost)).resolves.toMatchObject({ candidates: [mine] });
+    expect(client.clock.offsetMs).toBe(HOUR - 700);
   });
 
   it('does without a clock of the service', async () => {
     const mine = row('mine', LOCAL);
     await scripted({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
     await expect(find()).resolves.toMatchObject({ found: mine });
+  });
+});
+
+describe('findLostRuns', () => {
+  it('looks for many creations with one pass over the list', async () => {
+    const [first, second] = [row('first', LOCAL, 'v'), row('second', LOCAL + 60_000, 'w')];
+    await scripted({ answer: page([second, first], { at: LOCAL }) });
+    const creations = [
+      { promptVersionId: 'w', sentAt: LOCAL + 60_000 },
+      { promptVersionId: 'v', sentAt: LOCAL + 60_000 },
+      { promptVersionId: 'v', sentAt: LOCAL },
+    ];
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
+  });
+
+  it('asks nothing where nothing is looked for', async () => {
+    await scripted();
+    await expect(findLostRuns(client, [], { knownRunIds: NONE })).resolves.toEqual([]);
   });
 });
 

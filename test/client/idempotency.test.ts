@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { NetworkError, ServiceError } from '../../src/client/errors.ts';
+import { errorOf, TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedAnswer,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+const request = { promptVersionId: 'v', inputs: {} };
+const supported = { idempotency: 'supported' };
+const me = { username: null, displayName: null, userFlags: 0 };
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl);
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+describe('the key of a creation', () => {
+  it('is sent with it, the same at every try', async () => {
+    const headers = { 'idempotency-key': 'journal-1' };
+    await scripted(
+      { expect: { headers }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
+      { expect: { headers }, answer: success(run) },
+    );
+    await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).resolves.toEqual(run);
+  });
+
+  it('is sent only where one is given', async () => {
+    await scripted({ expect: { headers: { 'idempotency-key': null } }, answer: success(run) });
+    await client.runs.create(request);
+  });
+
+  it.each<ScriptedAnswer>([
+    'reset-after-body',
+    { ...failure(500, 'SERVER_ERROR', 'x'), headers: supported },
+    { ...html(502), headers: supported },
+  ])('never makes the client send a creation again by itself', async answer => {
+    await scripted({ answer });
+    await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).rejects.toThrow();
+  });
+});
+
+describe('whether the service keeps such keys', () => {
+  it('is not known before it has answered', async () => {
+    await scripted({ answer: 'reset-after-body' });
+    expect(client.keepsIdempotencyKeys).toBeUndefined();
+    await errorOf(client.runs.create(request), NetworkError);
+    expect(client.keepsIdempotencyKeys).toBeUndefined();
+  });
+
+  it.each([
+    ['supported', true],
+    ['Supported ', true],
+    ['none', false],
+    [undefined, false],
+  ])('is what any answer says: %s', async (idempotency, kept) => {
+    await scripted({ answer: success(me, idempotency === undefined ? {} : { idempotency }) });
+    await client.account.get();
+    expect(client.keepsIdempotencyKeys).toBe(kept);
+  });
+
+  it('is known from the headers of an answer that breaks off', async () => {
+    await scripted({ answer: { ...success(run, supported), cutAfter: 4 } });
+    await errorOf(client.runs.create(request), NetworkError);
+    expect(client.keepsIdempotencyKeys).toBe(true);
+  });
+
+  it('is not unlearned from an intermediary, nor from an answer that does not know who asks', async () => {
+    const options = { retries: 0 };
+    await scripted(
+      { answer: success(me, supported) },
+      { answer: html(502) },
+      { answer: failure(503, 'UNAVAILABLE', 'x') },
+      { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') },
+    );
+    await client.account.get();
+    await expect(client.account.get(options)).rejects.toThrow('502');
+    await errorOf(client.account.get(options), ServiceError);
+    await errorOf(client.account.get(options), ServiceError);
+    expect(client.keepsIdempotencyKeys).toBe(true);
+  });
+
+  it('is unlearned from an answer of a service that no longer does', async () => {
+    await scripted({ answer: success(me, supported) }, { answer: success(me) });
+    await client.account.get();
+    await client.account.get();
+    expect(client.keepsIdempotencyKeys).toBe(false);
+  });
+});
