@@ -1,20 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import { buildApp } from './app.ts';
-import type { Busy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import { createDefinitions } from './definitions.ts';
 import { createEngines } from './engines/index.ts';
 import { faultReporter } from './fault-reporter.ts';
-import type { HousekeepingOptions } from './housekeeping.ts';
 import type { App } from './http/app-type.ts';
 import { keyHash } from './http/auth.ts';
 import { inFlight } from './http/in-flight.ts';
 import { keyUseNotes } from './http/key-use.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { loadImageInputs } from './images/index.ts';
-import { localUser, newKeyText } from './keys.ts';
-import { openMedia } from './media.ts';
+import { localUser, newKeyText } from './keys/keys.ts';
+import type { HousekeepingOptions } from './lifecycle/housekeeping.ts';
+import type { PendingWork } from './lifecycle/pending-work.ts';
+import { openMedia } from './media/media.ts';
 import { loadModels, type ModelTable } from './models/index.ts';
 import { resourcesView } from './resources-view.ts';
 import { createExecutor } from './runs/executor.ts';
@@ -22,14 +22,14 @@ import { inputFiles } from './runs/input-files.ts';
 import { Runner } from './runs/runner.ts';
 import { seedSamples } from './seed.ts';
 import type { ServiceOptions } from './service-options.ts';
+import { workerLocks } from './store/sqlite/worker-locks.ts';
 import type { Store } from './store/store.ts';
-import { workerLocks } from './store/worker-locks.ts';
 
 /** The parts of a service, put together but not yet at work. */
 export interface Parts {
   readonly app: App;
   readonly runner: Runner;
-  readonly requests: Busy;
+  readonly requests: PendingWork;
   readonly models: ModelTable;
   readonly sessionKey: string;
   readonly housekeeping: HousekeepingOptions;

@@ -1,3 +1,3 @@
-export { type KeyView, type LocalStore, openStore } from './local-store.ts';
+export { type KeyView, type LocalStore, openStore } from './lifecycle/local-store.ts';
 export type { Service, ServiceOptions } from './service-options.ts';
 export { startService } from './start-service.ts';

@@ -3,7 +3,7 @@ import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import type { Definitions } from './definitions.ts';
 import type { LoadedImage } from './images/index.ts';
-import type { Media } from './media.ts';
+import type { Media } from './media/media.ts';
 import type { ModelTable } from './models/index.ts';
 import type { ResourcesView } from './resources-view.ts';
 import type { InputFiles } from './runs/input-files.ts';

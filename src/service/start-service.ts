@@ -1,8 +1,8 @@
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
-import { keepHouse } from './housekeeping.ts';
-import { createKey } from './keys.ts';
+import { createKey } from './keys/keys.ts';
+import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { isLoopback, listen, originFor } from './listen.ts';
 import { publishFromDirectory } from './publish-directory.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
@@ -59,7 +59,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   if (!isLoopback(host)) onNotice(openToOthers(host));
   const newKey = options.embedded ? undefined : await firstKey(store, clock);
   parts.runner.start({ patient: options.embedded ?? false });
-  const house = keepHouse(parts.housekeeping, closing.signal);
+  const house = runHousekeeping(parts.housekeeping, closing.signal);
   return {
     url: `${origin}${PATH_PREFIX}`,
     newKey,

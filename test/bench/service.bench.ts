@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
-import { openSqlite } from '../../src/service/store/sqlite.ts';
+import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import { ask, creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/service/store/sqlite.ts';
+import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';

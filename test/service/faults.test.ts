@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
-import { openSqlite } from '../../src/service/store/sqlite.ts';
+import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';

@@ -1,10 +1,10 @@
 import { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sqliteDialect } from '../../src/service/store/dialect.ts';
 import type { Db } from '../../src/service/store/prepared.ts';
-import { openSqlite, type SqliteDatabase } from '../../src/service/store/sqlite.ts';
+import { openSqlite, type SqliteDatabase } from '../../src/service/store/sqlite/binding.ts';
+import { sqliteDialect } from '../../src/service/store/sqlite/dialect.ts';
+import { Writer } from '../../src/service/store/sqlite/writer.ts';
 import type { Tables } from '../../src/service/store/tables.ts';
-import { Writer } from '../../src/service/store/writer.ts';
 
 let database: SqliteDatabase;
 /** Transactions so far. */

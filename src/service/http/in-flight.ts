@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Busy } from '../busy.ts';
+import { PendingWork } from '../lifecycle/pending-work.ts';
 
 /** The requests whose answer is not out yet, from the moment their headers arrived. */
-export function inFlight(server: Server): Busy {
-  const busy = new Busy();
+export function inFlight(server: Server): PendingWork {
+  const pending = new PendingWork();
   server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-    busy.track(once(response, 'close')).catch(() => {});
+    pending.track(once(response, 'close')).catch(() => {});
   });
-  return busy;
+  return pending;
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { ApiError, notFound } from '../http/api-error.ts';
 import type { App } from '../http/app-type.ts';
-import { MEDIA_PATH, type OpenedMedia } from '../media.ts';
+import { MEDIA_PATH, type OpenedMedia } from '../media/media.ts';
 import type { Services } from '../services.ts';
 
 /** Generated pictures and videos, by signed URLs that need no key. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import type { Services } from '../services.ts';
-import type { StoredOutput, StoredRun } from '../store/runs-store.ts';
+import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 
 /** A run as creation and retrieval give it (interface §2). */
 export function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {

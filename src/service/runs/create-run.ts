@@ -6,7 +6,7 @@ import type { Caller } from '../http/auth.ts';
 import { InvalidImage, type LoadedImage } from '../images/index.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
-import type { Outcome } from '../store/runs-store.ts';
+import type { Outcome } from '../store/run-records.ts';
 import { checkInputs } from './run-request.ts';
 
 /** A run that was created; without an outcome if it had none within the waiting window. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../store/runs-store.ts';
+import type { Outcome } from '../store/run-records.ts';
 
 /** How a run ended; undefined where this process won't see it. */
 export type Ending = Promise<Outcome | undefined>;
@@ -11,13 +11,13 @@ export class Endings {
     return new Promise(resolve => this.#waiting.set(runId, resolve));
   }
 
-  tell(runId: string, outcome: Outcome | undefined): void {
+  report(runId: string, outcome: Outcome | undefined): void {
     this.#waiting.get(runId)?.(outcome);
     this.#waiting.delete(runId);
   }
 
   /** Nobody waits any longer. */
   giveUp(): void {
-    for (const runId of this.#waiting.keys()) this.tell(runId, undefined);
+    for (const runId of this.#waiting.keys()) this.report(runId, undefined);
   }
 }

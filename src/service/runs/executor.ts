@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { Definitions } from '../definitions.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/index.ts';
-import type { Media } from '../media.ts';
+import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/index.ts';
 import { renderPrompt } from '../prompts/index.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { Outcome, StoredOutput } from '../store/runs-store.ts';
+import type { Outcome, StoredOutput } from '../store/run-records.ts';
 import { messageOf } from '../thrown.ts';
 import type { InputFiles } from './input-files.ts';
 

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../clock.ts';
-import { writeDurably } from '../durable-file.ts';
 import type { LoadedImage } from '../images/index.ts';
+import { writeDurably } from '../store/durable-file.ts';
 
 /** The input pictures of runs, kept until the run ends so that it can be started again. */
 export interface InputFiles {

@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { Busy } from '../busy.ts';
 import type { Clock } from '../clock.ts';
-import { persistently } from '../persistently.ts';
+import { PendingWork } from '../lifecycle/pending-work.ts';
+import { retryForever } from '../lifecycle/retry-forever.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { NewRun } from '../store/runs-store.ts';
+import type { NewRun } from '../store/run-records.ts';
+import type { WorkerLocks } from '../store/sqlite/worker-locks.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkerLocks } from '../store/worker-locks.ts';
+import { claimOrphans } from './claim-orphans.ts';
 import { type Ending, Endings } from './endings.ts';
 import type { Executor } from './executor.ts';
-import { lookAround } from './look-around.ts';
 
 export interface RunnerOptions {
   store: Store;
@@ -24,7 +24,7 @@ export interface RunnerOptions {
 /** Runs at a time by default: an engine mostly waits for somebody else. */
 const PARALLEL = 32;
 /** How often runs are looked for that nobody has in hand, in milliseconds. */
-const LOOK_AROUND_MS = 2000;
+const CLAIM_EVERY_MS = 2000;
 
 /** Starts runs in order, a bounded number at a time, and writes down how they end. */
 export class Runner {
@@ -33,12 +33,12 @@ export class Runner {
   readonly #stop = new AbortController();
   readonly #queue: QueuedRun[] = [];
   readonly #endings = new Endings();
-  readonly #busy = new Busy();
+  readonly #pending = new PendingWork();
   #slots = 0;
   #closing = false;
   /** Whether nobody may have in hand more runs than could be taken up. */
   #moreLeft = false;
-  #takesUp = true;
+  #claims = true;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -52,13 +52,13 @@ export class Runner {
    * others after a while only: a process that is gone in a moment would but start it, in vain and perhaps for money.
    */
   start({ patient = false }: { patient?: boolean } = {}): void {
-    this.#takesUp = !patient;
-    void this.#keepLookingAround();
+    this.#claims = !patient;
+    void this.#keepClaiming();
   }
 
   /** Puts a run on disk, then starts or queues it; undefined if the user's balance is too low. */
   create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ ending: Ending } | undefined> {
-    return this.#busy.track(this.#create(run));
+    return this.#pending.track(this.#create(run));
   }
 
   /**
@@ -68,9 +68,9 @@ export class Runner {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const { clock, store, locks } = this.#options;
-    await this.#busy.endedWithin(graceMs, clock);
+    await this.#pending.endedWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
-    await this.#busy.ended();
+    await this.#pending.ended();
     const worker = locks.held();
     if (worker !== undefined) await store.queue.release(worker).catch(this.#options.onFault);
     this.#endings.giveUp();
@@ -90,14 +90,14 @@ export class Runner {
       this.#abandon(run.id, started);
       throw error;
     }
-    if (started) void this.#busy.track(this.#run(run));
-    else if (worker === null) this.#endings.tell(run.id, undefined);
+    if (started) void this.#pending.track(this.#run(run));
+    else if (worker === null) this.#endings.report(run.id, undefined);
     else this.#queue.push(run);
     return { ending };
   }
 
   #abandon(id: string, started: boolean): undefined {
-    this.#endings.tell(id, undefined);
+    this.#endings.report(id, undefined);
     if (started) this.#freeSlot();
   }
 
@@ -110,18 +110,18 @@ export class Runner {
   #freeSlot(): void {
     this.#slots -= 1;
     this.#startQueued();
-    if (this.#moreLeft && this.#queue.length === 0) void this.#lookAround();
+    if (this.#moreLeft && this.#queue.length === 0) void this.#claimOrphans();
   }
 
   #startQueued(): void {
     while (!this.#closing && this.#queue.length > 0 && this.#takeSlot()) {
       const run = this.#queue.shift();
-      if (run) void this.#busy.track(this.#startAndRun(run));
+      if (run) void this.#pending.track(this.#startAndRun(run));
     }
   }
 
   async #startAndRun(run: QueuedRun): Promise<void> {
-    const ours = await this.#persistently(worker => this.#options.store.queue.start(run.id, worker));
+    const ours = await this.#retryForever(worker => this.#options.store.queue.start(run.id, worker));
     if (ours) return await this.#run(run);
     this.#abandon(run.id, true);
   }
@@ -133,37 +133,37 @@ export class Runner {
       const outcome = await executor.execute(run, this.#stop.signal);
       if (!outcome) return;
       // The result may have cost money: it is kept until it can be written down.
-      const ours = await this.#persistently(worker => store.runs.settle(run.id, worker, outcome));
+      const ours = await this.#retryForever(worker => store.runs.settle(run.id, worker, outcome));
       if (!ours) return;
-      this.#endings.tell(run.id, outcome);
+      this.#endings.report(run.id, outcome);
       await executor.forget(run).catch(this.#options.onFault);
     } finally {
       this.#freeSlot();
     }
   }
 
-  #persistently<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
+  #retryForever<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
     const { locks, clock, onFault } = this.#options;
-    return persistently(async () => await work(await locks.hold()), {
+    return retryForever(async () => await work(await locks.hold()), {
       clock,
       onFault,
       signal: this.#stop.signal,
     });
   }
 
-  async #keepLookingAround(): Promise<void> {
+  async #keepClaiming(): Promise<void> {
     const { clock } = this.#options;
     while (!this.#closing) {
-      await this.#lookAround();
-      await clock.sleep(LOOK_AROUND_MS, this.#stop.signal).catch(() => {});
-      this.#takesUp = true;
+      await this.#claimOrphans();
+      await clock.sleep(CLAIM_EVERY_MS, this.#stop.signal).catch(() => {});
+      this.#claims = true;
     }
   }
 
-  async #lookAround(): Promise<void> {
-    const may = this.#takesUp && !this.#closing;
+  async #claimOrphans(): Promise<void> {
+    const may = this.#claims && !this.#closing;
     const free = may ? this.#parallel - this.#slots - this.#queue.length : 0;
-    const found = await this.#busy.track(lookAround(this.#options, free)).catch(this.#options.onFault);
+    const found = await this.#pending.track(claimOrphans(this.#options, free)).catch(this.#options.onFault);
     this.#moreLeft = may && found?.moreLeft === true;
     this.#queue.push(...(found?.runs ?? []));
     this.#startQueued();

@@ -1,6 +1,6 @@
 import { type Db, prepared } from './prepared.ts';
+import type { Writer } from './sqlite/writer.ts';
 import type { Plan } from './tables.ts';
-import type { Writer } from './writer.ts';
 
 /** A user as found by a key. */
 export interface KeyOwner {

@@ -1,5 +1,5 @@
 import type { Db } from './prepared.ts';
-import type { Writer } from './writer.ts';
+import type { Writer } from './sqlite/writer.ts';
 
 /** A generated picture or video whose bytes are in a file of its own. */
 export interface StoredMedia {

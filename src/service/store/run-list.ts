@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../wire/index.ts';
 import { type Db, type Prepared, prepared } from './prepared.ts';
-import { parseOutputs, RUN_COLUMNS, type StoredRun } from './runs-store.ts';
+import { parseOutputs, RUN_COLUMNS, type StoredRun } from './run-records.ts';
 
 /** Which of a user's runs, in microseconds: from `from` on, before `until`. */
 export interface RunListFilter {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { type Db, prepared } from './prepared.ts';
-import { refund } from './run-settlement.ts';
-import type { StoredRequest } from './runs-store.ts';
-import type { Writer } from './writer.ts';
+import type { StoredRequest } from './run-records.ts';
+import { refund } from './runs-store.ts';
+import type { Writer } from './sqlite/writer.ts';
 
 /** A run in a worker's hands. */
 export interface QueuedRun {

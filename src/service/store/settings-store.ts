@@ -1,5 +1,5 @@
 import type { Db } from './prepared.ts';
-import type { Writer } from './writer.ts';
+import type { Writer } from './sqlite/writer.ts';
 
 /** Single values of the store, each written once. */
 export interface SettingsStore {

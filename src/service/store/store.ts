@@ -1,17 +1,17 @@
 import { Kysely } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { type AccountsStore, accountsStore } from './accounts-store.ts';
-import { connect } from './connect.ts';
-import { dataDirectoryError, prepareDataDirectory } from './data-dir.ts';
-import { sqliteDialect } from './dialect.ts';
 import { type MediaStore, mediaStore } from './media-store.ts';
 import { type PromptsStore, promptsStore } from './prompts-store.ts';
 import { type RunList, runList } from './run-list.ts';
 import { type RunQueue, runQueue } from './run-queue.ts';
 import { type RunsStore, runsStore } from './runs-store.ts';
 import { type SettingsStore, settingsStore } from './settings-store.ts';
+import { connect } from './sqlite/connect.ts';
+import { dataDirectoryError, prepareDataDirectory } from './sqlite/data-dir.ts';
+import { sqliteDialect } from './sqlite/dialect.ts';
+import { Writer } from './sqlite/writer.ts';
 import type { Tables } from './tables.ts';
-import { Writer } from './writer.ts';
 
 /** Everything the local service keeps in its database; nothing outside of `store/` knows SQL. */
 export interface Store {

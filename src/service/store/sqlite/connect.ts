@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
+import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './binding.ts';
 import { migrate } from './migrations.ts';
-import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './sqlite.ts';
 
 /** How long a statement waits for another process's transaction, in milliseconds. */
 const BUSY_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Db } from './prepared.ts';
+import type { Db } from '../prepared.ts';
 
 interface Job {
   run(db: Db): Promise<unknown>;

@@ -1,7 +1,7 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Work that has to end before something can be closed. */
-export class Busy {
+export class PendingWork {
   readonly #work = new Set<Promise<unknown>>();
 
   /** Counts the work until it ends, and passes on how it ends. */

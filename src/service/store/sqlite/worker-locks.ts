@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../clock.ts';
-import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './sqlite.ts';
+import type { Clock } from '../../clock.ts';
+import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './binding.ts';
 
 /**
  * Tells living processes from dead ones without process ids: each holds a lock on a file of its own, which the

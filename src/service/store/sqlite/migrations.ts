@@ -1,5 +1,5 @@
+import type { SqliteDatabase } from './binding.ts';
 import { DataDirectoryError } from './data-dir.ts';
-import type { SqliteDatabase } from './sqlite.ts';
 
 /** Each step is applied once, in order; a step that was released is never changed. */
 const MIGRATIONS: readonly string[] = [

@@ -1,6 +1,6 @@
 import type { QueuedRun } from '../store/run-queue.ts';
+import type { WorkerLocks } from '../store/sqlite/worker-locks.ts';
 import type { Store } from '../store/store.ts';
-import type { WorkerLocks } from '../store/worker-locks.ts';
 import type { Executor } from './executor.ts';
 
 /** What looking around came to. */
@@ -11,7 +11,7 @@ export interface Found {
 }
 
 /** Takes over the runs of dead processes, then takes up to `free` runs that nobody has in hand. */
-export async function lookAround(
+export async function claimOrphans(
   { store, locks, executor }: { store: Store; locks: WorkerLocks; executor: Executor },
   free: number,
 ): Promise<Found> {

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from './clock.ts';
-import { keyHash } from './http/auth.ts';
-import type { StoredKey, User, UserChanges } from './store/accounts-store.ts';
-import type { Store } from './store/store.ts';
+import type { Clock } from '../clock.ts';
+import { keyHash } from '../http/auth.ts';
+import type { StoredKey, User, UserChanges } from '../store/accounts-store.ts';
+import type { Store } from '../store/store.ts';
 
 /** The user that keys belong to where none is named. */
 export const LOCAL_USER = 'local';

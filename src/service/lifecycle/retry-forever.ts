@@ -1,9 +1,9 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Waits between attempts, in milliseconds; the last is repeated. */
 const WAITS_MS = [250, 1000, 5000, 15_000] as const;
 
-export interface PersistentlyOptions {
+export interface RetryForeverOptions {
   clock: Clock;
   signal: AbortSignal;
   /** Told of every failed attempt. */
@@ -11,9 +11,9 @@ export interface PersistentlyOptions {
 }
 
 /** Tries until it works, once at least: a full disk may have room again. Gives undefined once the signal is aborted. */
-export async function persistently<T>(
+export async function retryForever<T>(
   work: () => Promise<T>,
-  { clock, signal, onFault }: PersistentlyOptions,
+  { clock, signal, onFault }: RetryForeverOptions,
 ): Promise<T | undefined> {
   for (let attempt = 0; ; attempt += 1) {
     try {

@@ -1,6 +1,6 @@
 import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../thrown.ts';
+import { messageOf } from '../../thrown.ts';
 
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';

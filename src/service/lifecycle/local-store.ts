@@ -1,13 +1,13 @@
-import { type Clock, systemClock } from './clock.ts';
-import { createKey, localUser } from './keys.ts';
-import { loadModels, type ModelTable } from './models/index.ts';
-import type { Env } from './models/openai.ts';
-import { readPromptFile } from './prompts/index.ts';
-import { type Published, publishPrompt } from './publish.ts';
-import { seedSamples } from './seed.ts';
-import type { StoredKey } from './store/accounts-store.ts';
-import { openDatabase, type Store } from './store/store.ts';
-import type { Plan } from './store/tables.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { createKey, localUser } from '../keys/keys.ts';
+import { loadModels, type ModelTable } from '../models/index.ts';
+import type { Env } from '../models/openai.ts';
+import { readPromptFile } from '../prompts/index.ts';
+import { type Published, publishPrompt } from '../publish.ts';
+import { seedSamples } from '../seed.ts';
+import type { StoredKey } from '../store/accounts-store.ts';
+import { openDatabase, type Store } from '../store/store.ts';
+import type { Plan } from '../store/tables.ts';
 
 /** A key as it is shown; times are ISO 8601. */
 export interface KeyView {

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { MEDIA_LIFETIME_MS } from '../wire/index.ts';
-import type { Clock } from './clock.ts';
-import { writeDurably } from './durable-file.ts';
-import { isSameSecret } from './same-secret.ts';
-import type { StoredMedia } from './store/media-store.ts';
-import type { StoredOutput } from './store/runs-store.ts';
-import type { Store } from './store/store.ts';
+import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
+import type { Clock } from '../clock.ts';
+import { isSameSecret } from '../same-secret.ts';
+import { writeDurably } from '../store/durable-file.ts';
+import type { StoredMedia } from '../store/media-store.ts';
+import type { StoredOutput } from '../store/run-records.ts';
+import type { Store } from '../store/store.ts';
 
 type MediaOutput = Extract<StoredOutput, { media: string }>;
 

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.ts';
-import type { Media } from './media.ts';
-import type { InputFiles } from './runs/input-files.ts';
-import type { Store } from './store/store.ts';
-import type { WorkerLocks } from './store/worker-locks.ts';
+import type { Clock } from '../clock.ts';
+import type { Media } from '../media/media.ts';
+import type { InputFiles } from '../runs/input-files.ts';
+import type { WorkerLocks } from '../store/sqlite/worker-locks.ts';
+import type { Store } from '../store/store.ts';
 
 export interface HousekeepingOptions {
   store: Store;
@@ -16,7 +16,7 @@ export interface HousekeepingOptions {
 const EVERY_MS = 60 * 60 * 1000;
 
 /** Clears away what has expired or was left behind, now and every hour until `stop` is aborted. */
-export async function keepHouse(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
+export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     await clearAway(options).catch(options.onFault);
     await options.clock.sleep(EVERY_MS, stop).catch(() => {});

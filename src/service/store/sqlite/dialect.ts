@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite.ts';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './binding.ts';
 
 const MAX_STATEMENTS = 200;
 
