@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { Env } from './models/openai.ts';
+import type { Env } from './models/environment.ts';
 
 export interface ServiceOptions {
   dataDir: string;

@@ -1,10 +1,8 @@
-import type { Env } from '../models/openai.ts';
-import { card } from './card.ts';
-import { echo } from './echo.ts';
+import type { EngineName } from '../models/entry.ts';
+import type { Env } from '../models/environment.ts';
 import type { Engine } from './engine.ts';
-import type { EngineName } from './names.ts';
+import { card, echo, sandbox } from './offline.ts';
 import { openAiCompatible } from './openai/engine.ts';
-import { sandbox } from './sandbox.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 

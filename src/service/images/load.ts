@@ -1,9 +1,7 @@
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { messageOf } from '../thrown.ts';
-import { decodeBase64 } from './base64.ts';
 import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
-import { InvalidImage, type LoadedImage } from './loaded-image.ts';
-import { imageType } from './sniff.ts';
+import { decodeBase64, InvalidImage, imageType, type LoadedImage } from './loaded-image.ts';
 
 export type LoadImageOptions = FetchImageOptions;
 

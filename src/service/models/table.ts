@@ -4,8 +4,8 @@ import { codeOf, toError } from '../thrown.ts';
 import { watchDirectory } from '../watch-directory.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry } from './entry.ts';
+import { type Env, environmentModels, environmentProvider, guessedModel } from './environment.ts';
 import { MODELS_FILE, parseModelsFile } from './file.ts';
-import { type Env, environmentModels, environmentProvider, guessedModel } from './openai.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {

@@ -1,8 +1,7 @@
-import { drawable, xmlText } from './drawable.ts';
 import { type Font, loadFont } from './font.ts';
 import { type Box, type CardLine, layOut } from './layout.ts';
 import { scene } from './scene.ts';
-import type { Measure } from './wrap.ts';
+import { drawable, type Measure, xmlText } from './text.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;

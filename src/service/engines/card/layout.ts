@@ -1,4 +1,4 @@
-import { characters, type Measure, wrap } from './wrap.ts';
+import { characters, type Measure, wrap } from './text.ts';
 
 export interface CardLine {
   readonly text: string;

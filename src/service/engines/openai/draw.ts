@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import type { Image, ImagesResponse } from 'openai/resources/images';
 import { fetchImage } from '../../images/fetch-image.ts';
-import { imageType } from '../../images/sniff.ts';
+import { imageType } from '../../images/loaded-image.ts';
 import type { Provider } from '../../models/entry.ts';
 import type { RenderedPrompt } from '../../prompts/rendered.ts';
 import { messageOf } from '../../thrown.ts';

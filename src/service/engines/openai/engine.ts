@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import type { Dispatcher } from 'undici';
 import type { Provider } from '../../models/entry.ts';
-import type { Env } from '../../models/openai.ts';
+import type { Env } from '../../models/environment.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith } from '../engine.ts';
 import { againIfBusy } from './busy.ts';
 import { chat } from './chat.ts';

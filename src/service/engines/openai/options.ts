@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../../models/entry.ts';
-import { isOfficial } from '../../models/openai.ts';
+import { isOfficial } from '../../models/environment.ts';
 
 type Parameters = Record<string, string | number>;
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Env } from '../../models/openai.ts';
+import type { Env } from '../../models/environment.ts';
 
 /** A way to `url` through the proxy of the environment, where it names one: Node's own `fetch` knows of none. */
 export async function proxyTo(url: string, env: Env): Promise<Dispatcher | undefined> {

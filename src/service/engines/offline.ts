@@ -1,4 +1,30 @@
+import { drawCard } from './card/draw.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
+
+/** Gives the rendered prompt back as it is. */
+export const echo: Engine = {
+  run: async ({ prompt: { text } }) => ({
+    outputs: [{ type: 'text', text }],
+    tokens: roughTokens(text),
+    failed: false,
+  }),
+};
+
+/** Widths of 512, 1024 and 2048 pixels. */
+const ZOOM: Readonly<Record<string, number>> = { low: 0.5, medium: 1, high: 2 };
+
+/** Draws the rendered prompt into a picture. */
+export const card: Engine = {
+  run: async ({ prompt: { text }, runOptions, signal }) => {
+    const bytes = await drawCard(text, ZOOM[runOptions['quality'] ?? 'medium'] ?? 1);
+    signal.throwIfAborted();
+    return {
+      outputs: [{ type: 'image', bytes, mediaType: 'image/png' }],
+      tokens: roughTokens(text),
+      failed: false,
+    };
+  },
+};
 
 /** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */
 export const sandbox: Engine = {

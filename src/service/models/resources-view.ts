@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { Model, Resources } from '../../wire/index.ts';
+import { wireModel } from './entry.ts';
+import type { ModelTable } from './table.ts';
+
+/** The models as the interface shows them; worked out anew only when they change. */
+export interface ResourcesView {
+  current(): Resources;
+  hash(): string;
+  /** The place of a model in the list; -1 if it is not in it. */
+  indexOf(model: string): number;
+}
+
+export function resourcesView(table: ModelTable): ResourcesView {
+  let held = read(table);
+  table.onChange(() => {
+    held = read(table);
+  });
+  return {
+    current: () => held,
+    hash: () => held.hash,
+    indexOf: model => held.resources.models.findIndex(entry => entry.model === model),
+  };
+}
+
+function read(table: ModelTable): Resources {
+  const models: Model[] = table.list().map(wireModel);
+  return { hash: resourcesHash(models), resources: { models } };
+}
+
+/** The hash of `GET /resources`: the same for the same models in every process, whatever order their fields came in. */
+export function resourcesHash(models: readonly Model[]): string {
+  return createHash('sha256').update(canonical(models)).digest('base64url');
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`;
+}
