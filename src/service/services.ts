@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import type { Definitions } from './definitions.ts';
 import type { LoadedImage } from './images/index.ts';
 import type { Media } from './media/media.ts';
 import type { ModelTable, ResourcesView } from './models/index.ts';
+import type { Definitions } from './prompts/definitions.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { Runner } from './runs/runner.ts';
 import type { Store } from './store/store.ts';

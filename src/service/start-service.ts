@@ -4,7 +4,7 @@ import { compose, type Parts } from './compose.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { isLoopback, listen, originFor } from './listen.ts';
-import { publishFromDirectory } from './publish-directory.ts';
+import { publishFromDirectory } from './prompts/publish-directory.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
 import { openDatabase, type Store } from './store/store.ts';
 

@@ -1,6 +1,6 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
-import { YamlFields } from '../yaml-fields.ts';
-import { FileFault, parseYaml, type YamlEntry, type YamlReader, type YamlValue } from '../yaml-file.ts';
+import { YamlFields } from '../files/yaml-fields.ts';
+import { FileFault, parseYaml, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
 import { RESERVED_NAMES } from './built-in.ts';
 import type { ModelEntry, Provider } from './entry.ts';
 import { DEFAULT_CREDITS } from './environment.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { watchDirectory } from '../files/watch-directory.ts';
 import { codeOf, toError } from '../thrown.ts';
-import { watchDirectory } from '../watch-directory.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry } from './entry.ts';
 import { type Env, environmentModels, environmentProvider, guessedModel } from './environment.ts';

@@ -5,7 +5,7 @@ import {
   type YamlEntry,
   type YamlReader,
   type YamlValue,
-} from '../yaml-file.ts';
+} from '../files/yaml-file.ts';
 import { readSchema, type SchemaField } from './picoschema.ts';
 
 /** A text and the line it stands at. */

@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 import type { ImageInputField, TextInput } from './definition.ts';
 import type { FrontMatter, Placed } from './front-matter.ts';
 import type { SchemaField } from './picoschema.ts';

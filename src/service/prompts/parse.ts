@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { sortInputs } from './inputs.ts';

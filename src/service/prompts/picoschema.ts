@@ -1,4 +1,4 @@
-import { FileFault, type YamlEntry, type YamlReader } from '../yaml-file.ts';
+import { FileFault, type YamlEntry, type YamlReader } from '../files/yaml-file.ts';
 
 /** A field of `input.schema`: a text, or one of a few. */
 export interface SchemaField {

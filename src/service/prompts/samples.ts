@@ -1,3 +1,8 @@
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/store.ts';
+import { parsePromptFile } from './parse.ts';
+import { newVersionOf } from './publish.ts';
+
 /** A prompt that comes with the service. */
 export interface Sample {
   readonly slug: string;
@@ -12,6 +17,18 @@ export function samples(): readonly Sample[] {
     { slug: 'describe', source: DESCRIBE },
     { slug: 'sandbox', source: SANDBOX },
   ];
+}
+
+const SEEDED = 'samplesSeeded';
+
+/** Publishes the samples into a fresh store; never again, so that what a user withdrew stays withdrawn. */
+export async function seedSamples(store: Store, clock: Clock): Promise<void> {
+  if ((await store.settings.get(SEEDED)) !== undefined) return;
+  for (const { slug, source } of samples()) {
+    const definition = parsePromptFile(source, `${slug}.prompt`);
+    await store.prompts.publish(newVersionOf(definition), clock.now());
+  }
+  await store.settings.once(SEEDED, () => 'yes');
 }
 
 const HELLO = `---

@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 
 /** A prompt file taken apart. */
 export interface PromptSource {

@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 import type { CompileContext } from './template-context.ts';
 import { isPath, paramValue, unknownHelper } from './template-inline.ts';
 import type { TemplateNode, TemplateTest, TemplateValue } from './template-node.ts';

@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 import type { CompileContext } from './template-context.ts';
 import { ROLES, type Role, type TemplateNode, type TemplateValue } from './template-node.ts';
 

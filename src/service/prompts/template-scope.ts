@@ -1,4 +1,4 @@
-import { FileFault } from '../yaml-file.ts';
+import { FileFault } from '../files/yaml-file.ts';
 import type { LoopPart, TemplateValue } from './template-node.ts';
 
 /** What `this` stands for: all inputs together, or one value of them. */

@@ -1,6 +1,6 @@
 import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
+import { FileFault } from '../files/yaml-file.ts';
 import { toError } from '../thrown.ts';
-import { FileFault } from '../yaml-file.ts';
 import { compileBlock } from './template-block.ts';
 import type { CompileContext } from './template-context.ts';
 import { inlineHelper } from './template-inline.ts';

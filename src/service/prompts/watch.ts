@@ -1,5 +1,5 @@
+import { watchDirectory } from '../files/watch-directory.ts';
 import { codeOf, toError } from '../thrown.ts';
-import { watchDirectory } from '../watch-directory.ts';
 import type { PromptDefinition } from './definition.ts';
 import { isPromptFile, promptFilesIn, readPromptText } from './files.ts';
 import { parsePromptFile } from './parse.ts';

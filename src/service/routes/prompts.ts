@@ -3,9 +3,9 @@ import { MAX_QUERY_LENGTH } from '../../wire/index.ts';
 import { success } from '../http/answer.ts';
 import { invalid, notFound } from '../http/api-error.ts';
 import type { App } from '../http/app-type.ts';
+import { searchPrompts } from '../prompts/search.ts';
 import { envelopeOf, Uuid } from '../schemas/common.ts';
 import { PromptSearchSchema, PromptVersionListSchema, PromptVersionSchema } from '../schemas/prompts.ts';
-import { searchPrompts } from '../search-prompts.ts';
 import type { Services } from '../services.ts';
 import { versionEntry, versionView } from './version-view.ts';
 

@@ -1,5 +1,5 @@
 import type { PromptVersion, PromptVersionEntry } from '../../wire/index.ts';
-import type { Definitions } from '../definitions.ts';
+import type { Definitions } from '../prompts/definitions.ts';
 import { promptConfig } from '../prompts/index.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import type { Definitions } from '../definitions.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/index.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/index.ts';
+import type { Definitions } from '../prompts/definitions.ts';
 import { renderPrompt } from '../prompts/index.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type PromptDefinition, parsePromptFile } from './prompts/index.ts';
-import type { Store } from './store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { PromptDefinition } from './definition.ts';
+import { parsePromptFile } from './parse.ts';
 
 /** Prompt versions, parsed; they never change, so those that were read stay in memory. */
 export interface Definitions {

@@ -1,9 +1,10 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
+import type { ModelTable } from '../models/index.ts';
+import type { NewVersion } from '../store/prompts-store.ts';
+import type { Store } from '../store/store.ts';
+import { checkModel } from './check-model.ts';
+import type { PromptDefinition } from './definition.ts';
 import { promptIdOf, promptVersionIdOf } from './definitions.ts';
-import type { ModelTable } from './models/index.ts';
-import { checkModel, type PromptDefinition } from './prompts/index.ts';
-import type { NewVersion } from './store/prompts-store.ts';
-import type { Store } from './store/store.ts';
 
 /** What publishing a prompt file came to. */
 export interface Published {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bestMatches } from '../../src/service/best-matches.ts';
+import { bestMatches } from '../../../src/service/prompts/search.ts';
 
 const prompt = (
   slug: string,

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.ts';
-import type { ModelTable } from './models/index.ts';
-import { type WatchedPrompts, watchPromptFiles } from './prompts/index.ts';
+import type { Clock } from '../clock.ts';
+import type { ModelTable } from '../models/index.ts';
+import type { Store } from '../store/store.ts';
 import { publishPrompt } from './publish.ts';
-import type { Store } from './store/store.ts';
+import { type WatchedPrompts, watchPromptFiles } from './watch.ts';
 
 /**
  * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
