@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isLoopbackHost, isPrivateHost } from '../wire/addresses.ts';
 import { ProtocolError } from './errors.ts';
 
 /** Where a media URL came from. */
@@ -34,42 +34,9 @@ function faultOf(url: URL, service: URL, from: URL | undefined): string | undefi
     return 'it is redirected from https to plain http';
   }
   if (url.origin === service.origin && url.origin !== 'null') return undefined;
-  if (url.protocol === 'http:' && isLoopback(url) && isLoopback(service)) return undefined;
+  const hosts = [url.hostname, service.hostname];
+  if (url.protocol === 'http:' && hosts.every(isLoopbackHost)) return undefined;
   if (url.protocol !== 'https:') return 'media come over https only';
-  return isPrivate(url) && !isPrivate(service) ? 'it leads into a private network' : undefined;
-}
-
-function isLoopback(url: URL): boolean {
-  const host = hostOf(url);
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || host.startsWith('127.');
-}
-
-/** Whether the host is written as an address that is not public. Names are not looked up. */
-function isPrivate(url: URL): boolean {
-  const host = hostOf(url);
-  if (isLoopback(url)) return true;
-  if (isIP(host) === 4) return isPrivateV4(host);
-  return isIP(host) === 6 && isPrivateV6(host);
-}
-
-function isPrivateV4(host: string): boolean {
-  const [first = 0, second = 0] = host.split('.').map(Number);
-  if ([0, 10, 127].includes(first) || first >= 224) return true;
-  if (first === 100) return second >= 64 && second < 128;
-  if (first === 169) return second === 254;
-  if (first === 172) return second >= 16 && second < 32;
-  return first === 192 && second === 168;
-}
-
-// Of IPv6 only global unicast is public; IPv4 addresses mapped or translated into it may be anything.
-function isPrivateV6(host: string): boolean {
-  return !/^[23][0-9a-f]{3}:/.test(host) || host.startsWith('2002:');
-}
-
-// URL has normalised numbers such as 0x7f.1 to dotted form already.
-function hostOf(url: URL): string {
-  return url.hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
+  const [isPrivate, serviceIsPrivate] = hosts.map(isPrivateHost);
+  return isPrivate && !serviceIsPrivate ? 'it leads into a private network' : undefined;
 }

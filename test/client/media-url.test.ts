@@ -53,6 +53,8 @@ describe('checkedMediaUrl', () => {
     [PUBLIC, 'a.png'],
     [PUBLIC, ''],
     [LOCAL, 'http://cdn.example/a.png'],
+    [LOCAL, 'http://127.evil.example/a.png'],
+    ['http://127.evil.example/v1', 'http://localhost:8787/a.png'],
     [LOCAL, 'http://10.0.0.1/a.png'],
     [PRIVATE, 'http://10.0.0.6/a.png'],
     [PRIVATE, 'http://127.0.0.1/a.png'],

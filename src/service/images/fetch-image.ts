@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { codeOf, messageOf } from '../thrown.ts';
-import { isPublicAddress } from './addresses.ts';
 import { type HttpAnswer, type OpenUrl, openUrl } from './open-url.ts';
 
 /** Finds every address of a host. */

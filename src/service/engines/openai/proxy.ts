@@ -1,10 +1,13 @@
 import type { Dispatcher } from 'undici';
+import { isLoopbackHost } from '../../../wire/addresses.ts';
 import type { Env } from '../../models/environment.ts';
 
 /** A way to `url` through the proxy of the environment, where it names one: Node's own `fetch` knows of none. */
 export async function proxyTo(url: string, env: Env): Promise<Dispatcher | undefined> {
   const settings = { httpsProxy: proxyUrl(env, 'HTTPS_PROXY'), httpProxy: proxyUrl(env, 'HTTP_PROXY') };
-  if (isLoopback(url) || (settings.httpsProxy === '' && settings.httpProxy === '')) return undefined;
+  // No proxy finds a server on this machine.
+  if (isLoopbackHost(new URL(url).hostname)) return undefined;
+  if (settings.httpsProxy === '' && settings.httpProxy === '') return undefined;
   const { EnvHttpProxyAgent } = await import('undici');
   // Each is given, empty or not, because a missing one would be taken from the process.
   return new EnvHttpProxyAgent({ ...settings, noProxy: either(env, 'NO_PROXY') });
@@ -18,15 +21,4 @@ function proxyUrl(env: Env, name: string): string {
 
 function either(env: Env, name: string): string {
   return (env[name.toLowerCase()] || env[name] || '').trim();
-}
-
-/** No proxy finds a server on this machine. */
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    hostname.startsWith('127.')
-  );
 }

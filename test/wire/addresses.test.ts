@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/service/images/addresses.ts';
+import { isLoopbackHost, isPrivateHost, isPublicAddress } from '../../src/wire/addresses.ts';
 
 describe('an address', () => {
   it.each([
@@ -65,4 +65,41 @@ describe('an address', () => {
     '2606:4700::1111',
     '2a00:1450:4001:82a::200e',
   ])('%s is public', address => expect(isPublicAddress(address)).toBe(true));
+});
+
+describe('a host', () => {
+  it.each([
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'a.b.localhost',
+    '127.0.0.1',
+    '127.9.9.9',
+    '[::1]',
+    '::1',
+  ])('%s is this machine', host => expect([isLoopbackHost(host), isPrivateHost(host)]).toEqual([true, true]));
+
+  it.each([
+    '127.evil.example',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    'evil-localhost',
+    'service.example',
+    '8.8.8.8',
+    '',
+  ])('%j is neither this machine nor private', host =>
+    expect([isLoopbackHost(host), isPrivateHost(host)]).toEqual([false, false]),
+  );
+
+  it.each([
+    '10.0.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    '[fe80::1]',
+    '[::ffff:127.0.0.1]',
+    '[::]',
+  ])('%s is private without being this machine', host =>
+    expect([isLoopbackHost(host), isPrivateHost(host)]).toEqual([false, true]),
+  );
 });

@@ -27,7 +27,7 @@ const closedV4 = blockList(CLOSED_V4, 'ipv4');
 const openV6 = blockList([OPEN_V6], 'ipv6');
 const closedV6 = blockList(CLOSED_V6, 'ipv6');
 
-/** Whether an address belongs to a host on the public internet. What is no plain IP address does not. */
+/** Whether an IP address belongs to a host on the public internet; false for anything but a plain IP address. */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
     case 4:
@@ -37,6 +37,25 @@ export function isPublicAddress(address: string): boolean {
     default:
       return false;
   }
+}
+
+/** Whether a host, as `URL.hostname` or a bind address gives it, can only be this machine. Names are not looked up. */
+export function isLoopbackHost(host: string): boolean {
+  const name = bareHost(host);
+  if (isIP(name) === 0) return name === 'localhost' || name.endsWith('.localhost');
+  return name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+/** Whether a host, as `URL.hostname` gives it, is written as one that is not on the public internet. */
+export function isPrivateHost(host: string): boolean {
+  const name = bareHost(host);
+  return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));
+}
+
+// `URL` has brought numbers such as 0x7f.1 into dotted form already.
+function bareHost(host: string): string {
+  const name = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }
 
 function blockList(blocks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
