@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { systemClock } from './cli/clock.ts';
-import type { LocalService } from './cli/context.ts';
+import { systemClock } from './cli/core/clock.ts';
+import type { LocalService } from './cli/core/local-service.ts';
 import type { ExitCode } from './cli/exit-codes.ts';
-import { processStreams } from './cli/io.ts';
 import { runCli } from './cli/run-cli.ts';
+import { processStreams } from './cli/terminal/io.ts';
 
 /** Runs the command line in this process: reads its arguments, gives its exit code. */
 export function main(argv: readonly string[]): Promise<ExitCode> {

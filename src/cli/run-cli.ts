@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Surroundings } from './create-context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { plainIo } from './make-io.ts';
-import { HelpShown } from './parsing.ts';
-import { buildTree } from './tree.ts';
+import { HelpShown } from './program/parsing.ts';
+import { buildTree } from './program/tree.ts';
+import type { Surroundings } from './runtime/create-context.ts';
+import { plainIo } from './terminal/io.ts';
 
 /**
  * Runs one command line and gives its exit code; what it printed and told has gone out by then.
@@ -15,15 +15,15 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   const help: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
   const tell = async (error: unknown): Promise<ExitCode> =>
-    (await import('./report.ts')).tellError(io, error, argv);
+    (await import('./program/report-error.ts')).reportError(io, error, argv);
   const tree = buildTree({
     version: surroundings.version,
     columns: io.stdout.columns,
     write: text => help.push(text),
     host: {
-      act: async (command, run) => {
-        const { act } = await import('./act.ts');
-        exitCode = await act({ command, run, surroundings, io, tell });
+      runAction: async (command, run) => {
+        const { runAction } = await import('./program/run-action.ts');
+        exitCode = await runAction({ command, run, surroundings, io, tell });
       },
     },
   });

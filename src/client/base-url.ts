@@ -8,7 +8,7 @@ import { InvalidRequestError } from './errors.ts';
  * fragment
  */
 export function baseUrlOf(given: string): string {
-  if (!URL.canParse(given)) throw new InvalidRequestError(`${JSON.stringify(given)} is no URL`);
+  if (!URL.canParse(given)) throw new InvalidRequestError(`${JSON.stringify(given)} is not a URL`);
   const url = new URL(given);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new InvalidRequestError(`the base URL must begin with https:// or http://, not ${url.protocol}`);

@@ -59,7 +59,7 @@ describe('§7: every answer is in the envelope', () => {
       `POST /v1/runs HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n${host}\r\n`,
     ],
     ['a chunk that is none', `POST /v1/nowhere HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${host}\r\nzz\r\n`],
-    ['a path that is no URL', `GET /v1/%zz HTTP/1.1\r\n${host}\r\n`],
+    ['a path that is not a URL', `GET /v1/%zz HTTP/1.1\r\n${host}\r\n`],
     ['an expectation nobody knows', `GET /v1/me HTTP/1.1\r\nExpect: a-miracle\r\n${host}\r\n`],
   ])('400 for %s', async (_, request) => {
     const answer = await send(request);

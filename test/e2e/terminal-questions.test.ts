@@ -107,7 +107,7 @@ describe('questions on a terminal', () => {
     expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B', a: '1', b: '2' } });
   });
 
-  it('ask for images: Tab completes, what is no image is told at once', async () => {
+  it('ask for images: Tab completes, what is not an image is told at once', async () => {
     const home = temporaryDirectory();
     await mkdir(path.join(home, 'photos'));
     await writeFile(path.join(home, 'photos/cat one.png'), PNG);
@@ -128,7 +128,7 @@ describe('questions on a terminal', () => {
     terminal.type('o\t\r');
     await terminal.waitFor('? image 2 of 2');
     terminal.type('photos/fake.png\r');
-    await terminal.waitFor('photos/fake.png is no image');
+    await terminal.waitFor('photos/fake.png is not an image');
     terminal.press('ctrl+u');
     terminal.type('https://example.com/cat.png\r');
     expect(await terminal.exit()).toBe(0);

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { Clock, Context, Env, GlobalOptions, LocalService } from '../../src/cli/context.ts';
-import { createContext, type Surroundings } from '../../src/cli/create-context.ts';
-import type { EndingSignal } from '../../src/cli/interrupts.ts';
-import type { Sink } from '../../src/cli/io.ts';
-import { plainIo } from '../../src/cli/make-io.ts';
-import type { Prompter } from '../../src/cli/prompter.ts';
+import type { Context } from '../../src/cli/context.ts';
+import type { LocalService } from '../../src/cli/core/local-service.ts';
+import type { Clock, Env, GlobalOptions } from '../../src/cli/core/types.ts';
+import type { Prompter } from '../../src/cli/questions/types.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
+import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
+import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
 
 export interface TestOptions {
   /** Added to a bare environment whose directories are the test's own. */

@@ -1,4 +1,4 @@
-import type { Choice, Prompter } from '../../src/cli/prompter.ts';
+import type { Choice, Prompter } from '../../src/cli/questions/types.ts';
 
 /** What a person answers to the question of this message: typed text or names of choices. */
 export type Answer = readonly [message: string, ...typed: (string | readonly string[])[]];

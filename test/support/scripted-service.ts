@@ -46,7 +46,7 @@ export interface Expectation {
   readonly query?: Readonly<Record<string, string | null>>;
   /** Each named value must be equal or match; null must be missing. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
-  /** A predicate over the parsed JSON body (the text itself where it is no JSON), or the value it must equal. */
+  /** A predicate over the parsed JSON body (the text itself where it is not JSON), or the value it must equal. */
   readonly body?: ((body: unknown) => boolean) | object;
 }
 

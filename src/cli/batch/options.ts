@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { readsStandardInput } from '../inputs/key-value.ts';
-import { SETTINGS, settingValue } from '../settings/setting-keys.ts';
-import { parseShard, type Shard } from './shard.ts';
-import type { Format } from './source.ts';
+import { readsStandardInput } from '../inputs/flags.ts';
+import { SETTINGS, settingValue } from '../settings/config/setting-keys.ts';
+import { parseShard, type Shard } from './rows/shard.ts';
+import type { Format } from './rows/source.ts';
 
 /** The flags of `batch`, as commander gives them. */
 export interface BatchFlags {

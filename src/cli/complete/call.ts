@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { Host } from '../command.ts';
+import type { Host } from '../context.ts';
 
 /** What is known of a command line from its finished words. */
 export interface Call {

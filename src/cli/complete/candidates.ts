@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { Host } from '../command.ts';
-import type { Context } from '../context.ts';
-import { visible } from '../outputs/sanitise.ts';
+import type { Context, Host } from '../context.ts';
+import { visible } from '../terminal/sanitise.ts';
+import { Known } from './cached-facts.ts';
 import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
-import type { Candidate } from './candidate.ts';
-import { Known } from './known.ts';
+import type { Candidate } from './files.ts';
 import type { Line } from './line.ts';
 import { ARGUMENT_SOURCES, FLAG_SOURCES } from './source-table.ts';
 import type { Source } from './sources.ts';

@@ -1,8 +1,16 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { expandHome } from '../home-path.ts';
-import type { Candidate } from './candidate.ts';
+import { expandHome } from '../core/home-path.ts';
+
+/** Something the word under the cursor may become. */
+export interface Candidate {
+  /** The whole word, unquoted. */
+  readonly value: string;
+  readonly description?: string;
+  /** Whether the word goes on after it, as after `key=` or a directory: no space is added. */
+  readonly goesOn?: boolean;
+}
 
 const MOST_FILES = 1000;
 

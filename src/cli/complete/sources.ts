@@ -1,14 +1,13 @@
 import type { Context } from '../context.ts';
-import { ageOf } from '../outputs/age.ts';
-import { LOCAL_PROFILE } from '../settings/names.ts';
-import { SETTING_KEYS, SETTINGS } from '../settings/setting-keys.ts';
+import { ageOf } from '../core/age.ts';
+import { LOCAL_PROFILE } from '../settings/config/names.ts';
+import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
+import type { Known } from './cached-facts.ts';
 import type { Call } from './call.ts';
-import type { Candidate } from './candidate.ts';
-import { fileCandidates } from './files.ts';
-import type { Known } from './known.ts';
+import { type Candidate, fileCandidates } from './files.ts';
 
 /** What a source may look at. */
-export interface Asked {
+export interface SourceRequest {
   readonly ctx: Context;
   readonly call: Call;
   readonly known: Known;
@@ -17,7 +16,7 @@ export interface Asked {
 }
 
 /** Gives what a word may be; what does not start as typed is left out later. */
-export type Source = (asked: Asked) => readonly Candidate[] | Promise<readonly Candidate[]>;
+export type Source = (request: SourceRequest) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
 export const words =
   (...values: readonly string[]): Source =>
@@ -38,8 +37,10 @@ export const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
 /** Where nobody can tell which service is meant, aliases and files are still known. */
-export const targets: Source = async asked => {
-  const found = await Promise.allSettled([aliases, promptFiles, versions].map(async source => source(asked)));
+export const targets: Source = async request => {
+  const found = await Promise.allSettled(
+    [aliases, promptFiles, versions].map(async source => source(request)),
+  );
   return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
 };
 

@@ -1,9 +1,9 @@
 import type { Connection, Context } from '../context.ts';
-import type { RunBody } from '../inputs/body.ts';
+import type { RunBody } from '../inputs/request-body.ts';
 import { type Created, createRun } from './create-run.ts';
 import { startDeadline } from './deadline.ts';
-import { noteEnd } from './note-end.ts';
-import { type WaitProgress, waitToTheEnd } from './wait-for-created.ts';
+import { recordEnd } from './record-end.ts';
+import { type WaitProgress, waitToTheEnd } from './wait.ts';
 
 export interface CreateAndWaitOptions {
   /** The command's own signal where absent. */
@@ -43,7 +43,7 @@ export async function createAndWait(
       fresh,
       onProgress: options.onProgress,
     });
-    await noteEnd(ctx, created.journalId, run);
+    await recordEnd(ctx, created.journalId, run);
     return { kind: 'ended', run };
   } finally {
     deadline.stop();
@@ -51,4 +51,4 @@ export async function createAndWait(
 }
 
 export type { Created } from './create-run.ts';
-export type { WaitProgress } from './wait-for-created.ts';
+export type { WaitProgress } from './wait.ts';

@@ -2,14 +2,14 @@ import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/recover.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { messageOf } from '../core/error-utils.ts';
 import { configError } from '../errors.ts';
-import type { RunBody } from '../inputs/body.ts';
-import { type Journal, openJournal } from '../settings/journal.ts';
-import type { JournalEntry, JournalOutcome } from '../settings/journal-lines.ts';
-import { messageOf } from '../thrown.ts';
-import { interruptedCreation, timedOutCreation } from './given-up.ts';
+import type { RunBody } from '../inputs/request-body.ts';
+import { type Journal, openJournal } from '../settings/journal/journal.ts';
+import type { JournalEntry, JournalOutcome } from '../settings/journal/journal-lines.ts';
+import { interruptedCreation, timedOutCreation } from './gave-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
-import { lookForRun } from './lost-run.ts';
+import { findRunOf } from './recover-run.ts';
 
 /** A run that exists: with its outputs once it has ended, otherwise only its id. */
 export type Created =
@@ -91,18 +91,18 @@ async function afterFault(attempt: Attempt, error: unknown, sent: boolean): Prom
     await note(attempt, { outcome: 'created', runId: error.runId });
     return { kind: 'going', runId: error.runId, journalId: attempt.entry.id, fresh: true };
   }
-  if (attempt.signal.aborted) return givenUp(attempt, sent);
+  if (attempt.signal.aborted) return gaveUp(attempt, sent);
   if (answerIsLost(error)) return recovered(attempt, error);
   await note(attempt, { outcome: sent && isServerFault(error) ? 'lost' : 'refused' });
   throw error;
 }
 
-async function givenUp(attempt: Attempt, sent: boolean): Promise<never> {
+async function gaveUp(attempt: Attempt, sent: boolean): Promise<never> {
   await note(attempt, { outcome: sent ? 'interrupted' : 'refused' });
   const { ctx, connection, journal, entry, signal } = attempt;
   if (ctx.signal.aborted) throw interruptedCreation(ctx.signal.reason, sent, connection.embedded);
   throw await timedOutCreation(signal.reason, sent, async limit => {
-    const { found } = await lookForRun(connection, journal, entry, AbortSignal.any([ctx.signal, limit]));
+    const { found } = await findRunOf(connection, journal, entry, AbortSignal.any([ctx.signal, limit]));
     if (found !== undefined) await note(attempt, { outcome: 'created', runId: found.runId });
     return found?.runId;
   });
@@ -111,8 +111,8 @@ async function givenUp(attempt: Attempt, sent: boolean): Promise<never> {
 async function recovered(attempt: Attempt, error: unknown): Promise<Created> {
   const { ctx, connection, journal, entry, signal } = attempt;
   ctx.io.note('note: the answer to the creation was lost; looking for the run it may have made');
-  const looked = await lookForRun(connection, journal, entry, signal).catch(() => undefined);
-  if (signal.aborted) return givenUp(attempt, true);
+  const looked = await findRunOf(connection, journal, entry, signal).catch(() => undefined);
+  if (signal.aborted) return gaveUp(attempt, true);
   const { found, candidates } = looked ?? { found: undefined, candidates: [] };
   if (found === undefined) {
     await note(attempt, { outcome: 'lost' });

@@ -1,4 +1,4 @@
-import type { Clock } from '../context.ts';
+import type { Clock } from '../core/types.ts';
 
 /** Why a wait was given up: its time was over. */
 export class TimeIsUp extends Error {

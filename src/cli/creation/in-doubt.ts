@@ -1,7 +1,7 @@
 import type { RunRow } from '../../wire/index.ts';
+import { messageOf } from '../core/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { messageOf } from '../thrown.ts';
 
 /** Nobody can tell whether a creation made a run, or which. Exit 1. */
 export class CreationInDoubt extends CliError {

@@ -1,11 +1,10 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { Choice, Prompter } from '../prompter.ts';
 import { countAsked } from '../questions/choices.ts';
-import { askFreely } from './ask-freely.ts';
-import type { ImageField, InputFields, TextField } from './fields.ts';
-import { openImage } from './images.ts';
-import type { GivenInputs } from './text-inputs.ts';
+import type { Choice, Prompter } from '../questions/types.ts';
+import { openImage } from './images/open-image.ts';
+import type { ImageField, InputFields, TextField } from './schema/fields.ts';
+import { type CollectedInputs, collectInputs } from './text-inputs.ts';
 
 /** What the prompts of the service take as images, by their names; any other may be typed as well. */
 const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
@@ -14,8 +13,8 @@ const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
-  given: GivenInputs,
-): Promise<GivenInputs> {
+  given: CollectedInputs,
+): Promise<CollectedInputs> {
   if (!fields.known) {
     return given.text.size + given.images.length > 0 ? given : askFreely(ctx, given);
   }
@@ -126,14 +125,14 @@ async function askForImage(ctx: Context, message: string, field: ImageField): Pr
       message,
       description: field.description ?? 'a file or an https URL',
       proposes: name => IMAGE_NAME.test(name),
-      check: answer => problemOf(ctx, answer),
+      check: answer => imageProblem(ctx, answer),
     },
     ctx.signal,
   );
 }
 
 /** What `--image` would say of it. */
-async function problemOf(ctx: Context, answer: string): Promise<string | undefined> {
+async function imageProblem(ctx: Context, answer: string): Promise<string | undefined> {
   if (answer === '-') {
     return 'Standard input is this terminal: give a file or an https URL.';
   }
@@ -143,6 +142,60 @@ async function problemOf(ctx: Context, answer: string): Promise<string | undefin
   } catch (error) {
     if (error instanceof CliError) {
       return error.message.replace(/^--image: /u, '');
+    }
+    throw error;
+  }
+}
+
+/** Takes `key=value` pairs, as `--input` does, until an empty line. */
+export async function askFreely(ctx: Context, given: CollectedInputs): Promise<CollectedInputs> {
+  const prompter = await ctx.prompter();
+  const text = new Map(given.text);
+  for (;;) {
+    const answer = await prompter.text(
+      {
+        message: 'input',
+        description:
+          text.size === 0
+            ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
+            : 'One more as key=value; an empty line goes on.',
+        check: pair => pairProblem(ctx, pair),
+      },
+      ctx.signal,
+    );
+    if (answer === '') {
+      return { text, images: given.images };
+    }
+    for (const [key, value] of await read(ctx, answer)) {
+      text.set(key, value);
+    }
+  }
+}
+
+async function read(ctx: Context, pair: string): Promise<ReadonlyMap<string, string>> {
+  return (await collectInputs(ctx, { inputs: pairsIn(pair), images: [] })).text;
+}
+
+/** Several pairs pasted at once, or one whose value has several lines. */
+function pairsIn(answer: string): readonly string[] {
+  const lines = answer.split('\n');
+  return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
+}
+
+/** What `--input` would say of it. */
+async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
+  if (pair === '') {
+    return undefined;
+  }
+  if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
+    return 'Standard input is this terminal: give the value or @file.';
+  }
+  try {
+    await read(ctx, pair);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) {
+      return error.message.replace(/^--input /u, '');
     }
     throw error;
   }

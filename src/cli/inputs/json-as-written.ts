@@ -1,4 +1,4 @@
-/** JSON with every number and boolean as the text it was written as; undefined where the source is no JSON. */
+/** JSON with every number and boolean as the text it was written as; undefined where the source is not JSON. */
 export function parseJsonAsWritten(source: string): unknown {
   try {
     JSON.parse(source);

@@ -1,6 +1,6 @@
 import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import type { Choice } from '../prompter.ts';
+import type { Choice } from '../questions/types.ts';
 
 /** How long a person is kept waiting for something that is not needed, in milliseconds. */
 const LONGEST_WAIT_MS = 5000;

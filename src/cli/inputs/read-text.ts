@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { codeOf } from '../core/error-utils.ts';
 import { type CliError, usageError } from '../errors.ts';
-import { codeOf } from '../thrown.ts';
 
 /** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */
 export async function readTextFile(file: string, cwd: string, flag: string): Promise<string> {

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
-import { isUuid, type PromptVersion } from '../../wire/index.ts';
+import { isUuid, MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { notFoundError, usageError } from '../errors.ts';
-import { oneLine } from '../outputs/sanitise.ts';
-import { publishFile } from './target-file.ts';
-import { findSlug } from './target-slug.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { type CliError, notFoundError, usageError } from '../errors.ts';
+import { isLoopback } from '../settings/config/address.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 
 /** What a target stands for. */
 export interface ResolvedTarget {
@@ -92,4 +92,51 @@ async function isPromptFile(ctx: Context, name: string): Promise<boolean> {
   if (!name.endsWith('.prompt')) return false;
   const stats = await stat(path.resolve(ctx.cwd, name)).catch(() => undefined);
   return stats?.isFile() === true;
+}
+
+/** Publishes a prompt file to the local service and gives the version it became. */
+export async function publishFile(ctx: Context, connection: Connection, file: string): Promise<string> {
+  // A `promptrun serve` of this machine has the same store.
+  if (!connection.embedded && !isLoopback(new URL(connection.baseUrl).hostname)) {
+    throw usageError(
+      `${file} is a prompt file: the local service can run it, ${new URL(connection.baseUrl).host} can't`,
+      'Run it without a profile or base URL, or give the id of a published prompt.',
+    );
+  }
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    const published = await store.publish(file);
+    if (published.changed)
+      ctx.io.note(`note: published ${published.slug}, version ${published.promptVersionId}`);
+    return published.promptVersionId;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The latest version of the prompt whose slug is exactly this. @throws {CliError} exit 4 where there is none */
+export async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<string> {
+  const words = slug.trim();
+  if (words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(slug, []);
+  const { rows } = await connection.client.prompts.search(words, { signal });
+  const versions = new Set(rows.filter(row => row.slug === words).map(row => row.promptVersionId));
+  const [version] = versions;
+  if (version === undefined) {
+    throw noSuchPrompt(
+      slug,
+      rows.map(row => row.slug),
+    );
+  }
+  if (versions.size > 1) {
+    throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${[...versions].join(', ')}`);
+  }
+  return version;
+}
+
+function noSuchPrompt(slug: string, found: readonly string[]): CliError {
+  const file = slug.endsWith('.prompt') ? ', and no such file' : '';
+  return notFoundError(
+    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
+    'Find prompts with: promptrun prompts search <words>',
+  );
 }

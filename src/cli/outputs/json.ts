@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
+import { visible } from '../terminal/sanitise.ts';
 import { applyQuery } from './query.ts';
-import { visible } from './sanitise.ts';
 
 // Legal in JSON, but not harmless on a terminal: DEL, C1 and the characters that reorder text.
 const HOSTILE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

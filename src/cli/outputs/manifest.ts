@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { MEDIA_LIFETIME_MS, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import type { RunRequest } from '../inputs/body.ts';
-import { safeFileName } from './sanitise.ts';
+import type { RunRequest } from '../inputs/request-body.ts';
+import { safeFileName } from '../terminal/sanitise.ts';
 import type { WrittenFile } from './write-file.ts';
 
 /** What is known of how a run was made; little where it was made elsewhere. */

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
+import { page } from '../terminal/pager.ts';
 import { printValue, wantsJson } from './json.ts';
-import { page } from './pager.ts';
 
 /** The forms of one result; each is made only when it is the one asked for. */
 export interface Forms {
@@ -20,10 +20,16 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
     return;
   }
   const text = ended(await forms.terminal());
-  if (forms.paged === true) await page(ctx, text);
+  if (forms.paged === true) await page(ctx, text, ctx.settings.get('pager'));
   else await ctx.io.out(text);
 }
 
 function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+/** Tells that something was done: a note for people, the facts as JSON where that is asked for. */
+export async function confirm(ctx: Context, facts: object, note: string): Promise<void> {
+  if (wantsJson(ctx)) await printValue(ctx, facts);
+  else ctx.io.note(note);
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Connection, Context } from '../context.ts';
-import { graphicsOf } from './graphics.ts';
+import { graphicsOf } from '../terminal/pictures/graphics.ts';
 
 /** Larger pictures are not fetched for a preview, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -22,7 +22,7 @@ export async function preview(
       file === undefined
         ? await fetchPicture(ctx, connection, url)
         : await readFile(path.resolve(ctx.cwd, file));
-    const { miniature } = await import('./miniature.ts');
+    const { miniature } = await import('../terminal/pictures/miniature.ts');
     await ctx.io.out(`${graphics(await miniature(bytes))}\n`);
   } catch {
     ctx.signal.throwIfAborted();

@@ -1,9 +1,9 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText } from './field-text.ts';
-import { linked } from './hyperlink.ts';
-import { oneLine, visible } from './sanitise.ts';
-import { shellWord } from './shell-word.ts';
+import { fieldText } from '../core/json-value.ts';
+import { linked } from '../terminal/hyperlink.ts';
+import { oneLine, visible } from '../terminal/sanitise.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 export interface PrintOptions {
   /** Where each output was saved. */

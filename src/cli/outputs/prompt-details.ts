@@ -1,12 +1,12 @@
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { describeConfig, type InputFields, type TextField } from '../inputs/describe.ts';
-import { ageOf } from './age.ts';
-import { fieldText } from './field-text.ts';
+import { ageOf } from '../core/age.ts';
+import { fieldText } from '../core/json-value.ts';
+import { describeConfig, type InputFields, type TextField } from '../inputs/schema/describe.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import { type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { present } from './present.ts';
-import { oneLine } from './sanitise.ts';
-import { shellWord } from './shell-word.ts';
-import { type Column, plainRows, terminalTable } from './table.ts';
 
 const INPUT_COLUMNS: readonly Column[] = [
   { title: 'INPUT', min: 8 },

@@ -1,7 +1,7 @@
 import type * as jmespath from '@jmespath-community/jmespath';
+import { messageOf } from '../core/error-utils.ts';
 import { usageError } from '../errors.ts';
-import { messageOf } from '../thrown.ts';
-import { oneLine } from './sanitise.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 
 type Language = typeof jmespath;
 

@@ -2,13 +2,14 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { visible } from '../terminal/sanitise.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
+import type { RunFacts } from './manifest.ts';
 import { printOutputs } from './print-outputs.ts';
-import { visible } from './sanitise.ts';
 import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
-import { shellWord } from './shell-word.ts';
 
-export interface GiveOptions {
+export interface PresentOptions {
   /** Writes the outputs to files as well. */
   readonly save?: SaveOptions;
   /** Whether pictures may be shown on a terminal that can. */
@@ -18,11 +19,11 @@ export interface GiveOptions {
 const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
 
 /** Gives a run's outputs in the form asked for; its exit code is the run's, whatever the form. */
-export async function giveRun(
+export async function presentRun(
   ctx: Context,
   connection: Connection,
   run: Run,
-  options: GiveOptions,
+  options: PresentOptions,
 ): Promise<ExitCode> {
   const { paths, failures } = await save(ctx, connection, run, options.save);
   if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
@@ -85,4 +86,23 @@ export function withPaths(run: Run, paths: readonly (string | undefined)[]): Run
       return savedTo === undefined ? item : { ...item, savedTo };
     }),
   };
+}
+
+/** The flags of every command that gives the outputs of a run. */
+export interface OutputFlags {
+  /** True where no directory is named. */
+  readonly save?: string | true;
+  readonly force?: boolean;
+  readonly preview: boolean;
+}
+
+/**
+ * How outputs are to be given, once the facts of their run are known. Settings are read at once, so that one that is
+ * damaged costs no run.
+ */
+export function outputPlan(ctx: Context, flags: OutputFlags): (facts: RunFacts) => PresentOptions {
+  const directory = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
+  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+  const force = flags.force === true;
+  return facts => ({ preview, ...(directory !== undefined && { save: { directory, force, facts } }) });
 }

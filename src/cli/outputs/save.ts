@@ -2,13 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { codeOf, messageOf } from '../core/error-utils.ts';
+import { fieldText } from '../core/json-value.ts';
 import { Interrupted } from '../errors.ts';
-import { codeOf, messageOf } from '../thrown.ts';
-import { fieldText } from './field-text.ts';
+import { safeFileName } from '../terminal/sanitise.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
-import { safeFileName } from './sanitise.ts';
 import { saveMedia } from './save-media.ts';
-import { shellWord } from './shell-word.ts';
 import { writeWhole } from './write-file.ts';
 
 export interface SaveOptions {
@@ -66,7 +66,7 @@ async function whyNoDirectory(directory: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     return ['EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')
-      ? `${directory} is no directory`
+      ? `${directory} is not a directory`
       : messageOf(error);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../thrown.ts';
+import { codeOf } from '../core/error-utils.ts';
 
 export interface WrittenFile {
   /** The name it got, in the directory given. */

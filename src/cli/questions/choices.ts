@@ -1,4 +1,4 @@
-import type { Choice } from '../prompter.ts';
+import type { Choice } from './types.ts';
 
 /** The choices whose name or description holds every word, those that begin with the words first. */
 export function matching<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { expandHome } from '../home-path.ts';
-import { oneLine } from '../outputs/sanitise.ts';
+import { expandHome } from '../core/home-path.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 
 export interface PathPlace {
   readonly cwd: string;

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type Conf from 'conf';
+import { codeOf, messageOf } from '../core/error-utils.ts';
+import { isObject } from '../core/json-value.ts';
 import { configError } from '../errors.ts';
-import { isObject } from '../json-value.ts';
-import { codeOf, messageOf } from '../thrown.ts';
-import { loadConf } from './load-conf.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export function readJsonFile(file: string): JsonDocument | undefined {
   } catch {
     // The parser's own message would quote the file, which may hold a key.
   }
-  throw damaged(file, 'it is no JSON object');
+  throw damaged(file, 'it is not a JSON object');
 }
 
 /** Says where the damage is and how to mend it. */
@@ -64,4 +64,21 @@ export function inaccessible(file: string, deed: 'read' | 'written', cause: unkn
     `${file} can't be ${deed}: ${reason}`,
     'Check who owns it and its mode, or choose another place with PROMPTRUN_CONFIG_DIR.',
   );
+}
+
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+/**
+ * Loads `conf`. What it writes files with sends every signal to the process once more, so that one Ctrl-C would count
+ * as two: its listeners are taken away again.
+ */
+export async function loadConf(): Promise<typeof Conf> {
+  const before = new Set(ENDING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
+  const { default: loaded } = await import('conf');
+  for (const signal of ENDING_SIGNALS) {
+    for (const listener of process.rawListeners(signal)) {
+      if (!before.has(listener)) process.off(signal, listener as () => void);
+    }
+  }
+  return loaded;
 }

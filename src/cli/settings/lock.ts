@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import type { Clock } from '../context.ts';
+import { codeOf } from '../core/error-utils.ts';
+import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
-import { codeOf } from '../thrown.ts';
 import { inaccessible } from './json-file.ts';
 
 /** A lock that did not change for this long belongs to a process that died: it is held for milliseconds. */

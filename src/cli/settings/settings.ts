@@ -1,9 +1,8 @@
-import type { Clock } from '../context.ts';
+import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
-import type { Profile } from './config-document.ts';
-import { ConfigStore } from './config-store.ts';
-import { CredentialStore } from './credential-store.ts';
-import { SETTINGS, type SettingKey, type SettingValues } from './setting-keys.ts';
+import { ConfigStore, type Profile } from './config/config-store.ts';
+import { SETTINGS, type SettingKey, type SettingValues } from './config/setting-keys.ts';
+import { CredentialStore } from './credentials/credential-store.ts';
 
 /** What the user set on this machine. Reading loads nothing heavy; what is damaged is an error when it is needed. */
 export interface Settings {

@@ -222,7 +222,7 @@ describe('--dry-run', () => {
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
-    expect(stderr).toContain('line 3 (row 2): image notes.txt is no image');
+    expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Clock } from '../../../src/cli/context.ts';
+import type { Clock } from '../../../src/cli/core/types.ts';
 import {
   type Call,
   type Exchange,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { planRow } from '../../../src/cli/batch/plan.ts';
-import { isInShard, parseShard } from '../../../src/cli/batch/shard.ts';
+import { isInShard, parseShard } from '../../../src/cli/batch/rows/shard.ts';
+import { planRow } from '../../../src/cli/batch/run/schedule.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
 const state = (runStatus: string, runId?: string, failed = false) => ({ row: 1, runStatus, runId, failed });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { prepareRow } from '../../../src/cli/batch/prepare-row.ts';
-import type { PreparedBatch } from '../../../src/cli/batch/prepare.ts';
-import { readableRow } from '../../../src/cli/batch/row.ts';
-import { describeConfig } from '../../../src/cli/inputs/describe.ts';
-import type { ImageSource } from '../../../src/cli/inputs/image-source.ts';
-import type { RunRequest } from '../../../src/cli/inputs/body.ts';
+import { readableRow } from '../../../src/cli/batch/rows/row.ts';
+import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/run/prepare.ts';
+import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
+import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
+import { describeConfig } from '../../../src/cli/inputs/schema/describe.ts';
 import { testContext } from '../../support/context.ts';
 
 const picture = (name: string): string => `https://pictures.test/${name}.png`;

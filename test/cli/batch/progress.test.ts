@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { barText } from '../../../src/cli/batch/progress-bar.ts';
-import { durationText, progressText, rateText } from '../../../src/cli/batch/progress-text.ts';
-import { startProgress } from '../../../src/cli/batch/progress.ts';
-import { Tally } from '../../../src/cli/batch/tally.ts';
-import { testContext, type TestContext } from '../../support/context.ts';
+import { startProgress } from '../../../src/cli/batch/progress/progress.ts';
+import {
+  barText,
+  durationText,
+  progressText,
+  rateText,
+} from '../../../src/cli/batch/progress/progress-text.ts';
+import { Tally } from '../../../src/cli/batch/progress/tally.ts';
+import { type TestContext, testContext } from '../../support/context.ts';
 import { HandClock, settled } from './support.ts';
 
 /** The line has been taken off the screen. */

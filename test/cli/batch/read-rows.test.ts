@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readRows } from '../../../src/cli/batch/read-rows.ts';
-import type { SourceRow } from '../../../src/cli/batch/row.ts';
-import type { Format } from '../../../src/cli/batch/source.ts';
+import type { SourceRow } from '../../../src/cli/batch/rows/row.ts';
+import { type Format, readRows } from '../../../src/cli/batch/rows/source.ts';
 
 const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
@@ -159,14 +158,14 @@ describe('JSONL', () => {
     expect(inputs(row)).toEqual({ x: 'y', images: ['a.png', 'b.png'] });
   });
 
-  test('what is no row is a fault of its line and stops no other', async () => {
+  test('what is not a row is a fault of its line and stops no other', async () => {
     const rows = await rowsOf(
       'jsonl',
       '{"a":\n[1]\n{"a":null}\n{"a":{"b":1}}\n{"id":null}\n{"textInputs":{},"x":"y"}\n{"a":"b"}',
     );
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is not valid JSON',
-      'it is no JSON object',
+      'it is not a JSON object',
       'the value of "a" is null, not text',
       'the value of "a" is a map, not text',
       'its id is neither a text nor a number',

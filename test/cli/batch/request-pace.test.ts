@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RequestPace } from '../../../src/cli/batch/request-pace.ts';
+import { RequestPace } from '../../../src/cli/batch/run/request-pace.ts';
 import { HandClock, settled } from './support.ts';
 
 /** Asks for turns and notes when each was given. */
@@ -49,7 +49,7 @@ describe('the rate', () => {
     expect(times).toEqual([0, 2000, 4000]);
   });
 
-  test('0 is no limit', async () => {
+  test('0 is not a limit', async () => {
     const { times, ask } = asking(0);
     ask(50);
     await settled();

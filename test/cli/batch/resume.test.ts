@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   type BatchResult,
@@ -152,7 +152,7 @@ test.each([
 ])('%s is refused and left as it is', async (_, content) => {
   const { exitCode, stderr, home } = await resume(content);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('this is no result of a batch');
+  expect(stderr).toContain('this is not a result of a batch');
   expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8')).toBe(content);
 });
 

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../src/cli/context.ts';
+import type { Clock } from '../../../src/cli/core/types.ts';
 import { type Service, startService } from '../../../src/service/index.ts';
 import {
   runInProcess,
   startInProcess,
-  temporaryDirectory,
   TEST_NOW,
   type TestOptions,
+  temporaryDirectory,
 } from '../../support/context.ts';
 
 /** A line of a results file. */

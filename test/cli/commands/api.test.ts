@@ -41,7 +41,7 @@ describe('the answer', () => {
     expect(exitCode).toBe(exit);
   });
 
-  it('that is no envelope is a fault', async () => {
+  it('that is not an envelope is a fault', async () => {
     const { stdout, exitCode } = await against([{ answer: html(200) }], ['api', 'GET', '/x']);
     expect([stdout, exitCode]).toEqual(['', 1]);
   });

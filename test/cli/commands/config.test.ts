@@ -45,7 +45,7 @@ describe('config', () => {
     ['saveDir', ' '],
   ])('refuses %s %j', async (key, text) => {
     const { exitCode, stderr } = await runInProcess(['config', 'set', '--', key, text]);
-    expect(stderr()).toMatch(new RegExp(`^error: '.*' is no value of ${key}: it takes `));
+    expect(stderr()).toMatch(new RegExp(`^error: '.*' is not a value of ${key}: it takes `));
     expect(exitCode).toBe(2);
   });
 

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { login } from '../../../src/cli/commands/login/login.ts';
-import type { Prompter } from '../../../src/cli/prompter.ts';
+import type { Prompter } from '../../../src/cli/questions/types.ts';
 import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
-import { failure, scriptedService, success, type Exchange } from '../../support/scripted-service.ts';
+import { type Exchange, failure, scriptedService, success } from '../../support/scripted-service.ts';
 
 const RESOURCES = { hash: 'h1', resources: { models: [] } };
 const ASKED: Exchange = {

@@ -47,7 +47,7 @@ it('names file and line of bad front matter, and still shows what was published 
 it.each([
   [[], 'give prompt files'],
   [['missing.prompt'], 'there is no file missing.prompt'],
-  [['notes.txt'], 'notes.txt is no prompt file'],
+  [['notes.txt'], 'notes.txt is not a prompt file'],
 ])('refuses %j', async (files, what) => {
   const { exitCode, stderr } = await runInProcess(
     ['prompts', 'publish', ...files],

@@ -156,10 +156,10 @@ describe('what `run` refuses before anything is sent', () => {
     [['--image', 'ftp://example.com/a.png'], 'is not an https URL'],
     [['--image', 'missing.png'], 'there is no file missing.png'],
     [['--image', 'empty.png'], 'empty.png is empty'],
-    [['--image', 'text.png'], 'text.png is no image'],
+    [['--image', 'text.png'], 'text.png is not an image'],
     [['--image', 'large.png'], 'large.png has 20.0 MiB'],
-    [['--image', 'data:image/png;base64,#'], 'no valid base64'],
-    [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is no image'],
+    [['--image', 'data:image/png;base64,#'], 'does not hold valid base64'],
+    [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is not an image'],
     [['-o', 'quality'], '--option needs key=value'],
     [
       ['--inputs', '-', '-i', 'a=@-'],

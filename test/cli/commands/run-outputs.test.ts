@@ -267,7 +267,7 @@ describe('--save', () => {
     const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
     expect(stderr()).toBe(
-      `error: nothing was saved: ${path.join(home, 'out')} is no directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
+      `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
     );
   });
 

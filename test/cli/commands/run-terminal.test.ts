@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { runTarget } from '../../../src/cli/commands/run/run.ts';
-import type { RunFlags } from '../../../src/cli/commands/run/flags.ts';
+import type { RunFlags } from '../../../src/cli/commands/run/run-argv.ts';
 import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
-import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
+import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
 import { command, creation, PROMPT, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
@@ -76,7 +76,7 @@ describe('run on a terminal', () => {
     );
   });
 
-  it('looks an id that is no version up as a prompt', async () => {
+  it('looks an id that is not a version up as a prompt', async () => {
     const service = await serviceOf(
       { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
       { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/cli/context.ts';
+import type { Clock } from '../../../src/cli/core/types.ts';
 import type { Run } from '../../../src/wire/index.ts';
-import { temporaryDirectory, TEST_NOW } from '../../support/context.ts';
+import { TEST_NOW, temporaryDirectory } from '../../support/context.ts';
 import { type Exchange, failure, html, type PlainAnswer, success } from '../../support/scripted-service.ts';
 import {
   command,
@@ -315,7 +315,7 @@ describe('a creation that is not answered', () => {
   });
 });
 
-describe('an id that is no version', () => {
+describe('an id that is not a version', () => {
   const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 
   it('is taken for a prompt, whose latest version is run', async () => {
@@ -345,7 +345,7 @@ describe('an id that is no version', () => {
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
-  it('is an error with one line and a remedy where it is no prompt either', async () => {
+  it('is an error with one line and a remedy where it is not a prompt either', async () => {
     const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
     const service = await serviceOf(noVersion, nowhere);
     const { exitCode, stderr } = await command(service, ['run', PROMPT]);

@@ -169,7 +169,7 @@ describe('pages', () => {
     expect(JSON.parse(stdout)).toEqual([id(0), id(1)]);
   });
 
-  it('that are no pages are a fault of the service', async () => {
+  it('that are not pages are a fault of the service', async () => {
     const { stderr, exitCode } = await list([], [{ answer: success({ rows: 'many' }) }]);
     expect(stderr).toContain('(PROTOCOL_ERROR)');
     expect(exitCode).toBe(1);

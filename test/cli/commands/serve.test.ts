@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, startInProcess, temporaryDirectory, type TestOptions } from '../../support/context.ts';
+import { runInProcess, startInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 
 async function serving(args: string[], options: TestOptions = {}) {
   const started = startInProcess(['serve', '--port', '0', '--grace', '0s', ...args], {

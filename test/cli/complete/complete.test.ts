@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/resource-entries.ts';
-import { runInProcess, temporaryDirectory, type TestOptions } from '../../support/context.ts';
+import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-entries.ts';
+import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const OTHER_VERSION = '1b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';

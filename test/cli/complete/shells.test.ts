@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { completionLines } from '../../../src/cli/complete.ts';
-import type { Candidate } from '../../../src/cli/complete/candidate.ts';
+import { completionLines } from '../../../src/cli/complete/complete.ts';
+import type { Candidate } from '../../../src/cli/complete/files.ts';
 import type { Line } from '../../../src/cli/complete/line.ts';
 
 const BREAKS = ' \t\n"\'@><=;|&(:';

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import { askForInputs } from '../../../src/cli/inputs/ask.ts';
-import type { InputFields } from '../../../src/cli/inputs/fields.ts';
-import type { GivenInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import type { InputFields } from '../../../src/cli/inputs/schema/fields.ts';
+import type { CollectedInputs } from '../../../src/cli/inputs/text-inputs.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 
-const NOTHING: GivenInputs = { text: new Map(), images: [] };
+const NOTHING: CollectedInputs = { text: new Map(), images: [] };
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -22,7 +22,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, { recursive: true }));
 
-async function ask(fields: Partial<InputFields>, given: Partial<GivenInputs>, ...answers: readonly Answer[]) {
+async function ask(
+  fields: Partial<InputFields>,
+  given: Partial<CollectedInputs>,
+  ...answers: readonly Answer[]
+) {
   const prompter = scriptedPrompter(...answers);
   const ctx = {
     prompter: async () => prompter,
@@ -94,7 +98,7 @@ describe('asking for texts', () => {
 });
 
 describe('asking for images', () => {
-  it('asks for those that are left, and tells at once what is no image', async () => {
+  it('asks for those that are left, and tells at once what is not an image', async () => {
     const images = [{ description: 'A cat' }, { description: 'A dog' }];
     const result = await ask({ images }, { images: ['first.png'] }, [
       'image 2 of 2',
@@ -108,7 +112,7 @@ describe('asking for images', () => {
     expect(result.asked[0]).toBe('image 2 of 2: A dog');
     expect(result.asked.slice(1)).toEqual([
       expect.stringContaining('none.png'),
-      expect.stringContaining('no image'),
+      expect.stringContaining('not an image'),
       expect.stringContaining('terminal'),
       expect.stringContaining('https'),
     ]);

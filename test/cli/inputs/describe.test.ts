@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeConfig } from '../../../src/cli/inputs/describe.ts';
+import { describeConfig } from '../../../src/cli/inputs/schema/describe.ts';
 
 /** The names a config is read for, and those that are none. */
 const NAMES = (

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ImageSource } from '../../../src/cli/inputs/image-source.ts';
-import { openImage } from '../../../src/cli/inputs/images.ts';
+import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
+import { openImage } from '../../../src/cli/inputs/images/open-image.ts';
 import { testContext } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 
@@ -85,7 +85,7 @@ describe('an image', () => {
     'is not %s',
     async given => {
       const { ctx } = await testContext();
-      await expect(openImage(ctx, given)).rejects.toThrow(/no valid URL|not an https URL/);
+      await expect(openImage(ctx, given)).rejects.toThrow(/not a valid URL|not an https URL/);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { GlobalOptions } from '../../../src/cli/core/types.ts';
 import { printRow, printValue, wantsJson } from '../../../src/cli/outputs/json.ts';
-import { testContext, type TestOptions } from '../../support/context.ts';
-import type { GlobalOptions } from '../../../src/cli/context.ts';
+import { type TestOptions, testContext } from '../../support/context.ts';
 
 async function printed(
   value: unknown,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chosenTooFewOrMany, matching } from '../../../src/cli/questions/choices.ts';
-import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/line-choices.ts';
+import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/lines/line-prompter.ts';
 
 const choices = [
   { value: 1, name: 'Crème brûlée', description: 'a dessert' },

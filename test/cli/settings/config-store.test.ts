@@ -87,14 +87,14 @@ describe('the configuration file', () => {
   });
 
   it.each([
-    ['', 'it is no JSON object'],
-    ['{"aliases": {', 'it is no JSON object'],
-    ['[]', 'it is no JSON object'],
-    ['{"aliases": []}', '`aliases` is no object'],
-    ['{"aliases": {"a": 1}}', 'the alias `a` is no string'],
+    ['', 'it is not a JSON object'],
+    ['{"aliases": {', 'it is not a JSON object'],
+    ['[]', 'it is not a JSON object'],
+    ['{"aliases": []}', '`aliases` is not an object'],
+    ['{"aliases": {"a": 1}}', 'the alias `a` is not a string'],
     ['{"profiles": {"p": {}}}', 'the profile `p` has no `baseUrl`'],
-    ['{"settings": "x"}', '`settings` is no object'],
-    ['{"activeProfile": 3}', '`activeProfile` is no string'],
+    ['{"settings": "x"}', '`settings` is not an object'],
+    ['{"activeProfile": 3}', '`activeProfile` is not a string'],
   ])('is told to be damaged, with its path, and left as it is: %j', async (text, what) => {
     const { settings, file } = withFile(text);
     expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { CredentialStore } from '../../../src/cli/settings/credential-store.ts';
+import { CredentialStore } from '../../../src/cli/settings/credentials/credential-store.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 function storeIn(directory: string): CredentialStore {

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { foldJournal, inDoubt } from '../../../src/cli/settings/journal-lines.ts';
-import { type Journal, openJournal } from '../../../src/cli/settings/journal.ts';
+import { type Journal, openJournal } from '../../../src/cli/settings/journal/journal.ts';
+import { foldJournal, inDoubt } from '../../../src/cli/settings/journal/journal-lines.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
 const START = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadConf } from '../../../src/cli/settings/load-conf.ts';
+import { loadConf } from '../../../src/cli/settings/json-file.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Env, GlobalOptions } from '../../../src/cli/context.ts';
-import { resolveAddress } from '../../../src/cli/settings/resolve-address.ts';
-import { resolveKey } from '../../../src/cli/settings/resolve-key.ts';
+import type { Env, GlobalOptions } from '../../../src/cli/core/types.ts';
+import { resolveAddress } from '../../../src/cli/settings/config/address.ts';
+import { resolveKey } from '../../../src/cli/settings/credentials/resolve-key.ts';
 import { openSettings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
@@ -115,7 +115,7 @@ describe('where requests go, with whose key', () => {
       {},
       "2: --profile: there is no profile 'constructor'",
     ],
-    ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is no URL'],
+    ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is not a URL'],
     [
       'a key with a line break',
       { baseUrl: OTHER },

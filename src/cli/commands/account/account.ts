@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { plainRows } from '../../outputs/table.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { plainRows } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +12,7 @@ Examples:
   promptrun account --query credits`;
 
 export function declareAccount(command: Command, host: Host, run = account): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Shows who the key belongs to and the credits left. */

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -17,7 +16,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function declareAliasList(command: Command, host: Host, run = aliasList): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Lists the aliases with what they stand for. */

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { didYouMeanHint } from '../../inputs/nearest.ts';
-import { confirm } from '../../outputs/confirm.ts';
+import { confirm } from '../../outputs/present.ts';
 
 const EXAMPLES = `
 Examples:
@@ -14,7 +13,7 @@ export function declareAliasRemove(command: Command, host: Host, run = aliasRemo
   command
     .argument('<name>', 'the alias')
     .addHelpText('after', EXAMPLES)
-    .action((name: string) => host.act(command, ctx => run(ctx, name)));
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Forgets an alias. */

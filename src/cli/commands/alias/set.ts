@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { checkedName } from '../../settings/names.ts';
+import { confirm } from '../../outputs/present.ts';
+import { checkedName } from '../../settings/config/names.ts';
 
 const EXAMPLES = `
 Examples:
@@ -16,7 +15,7 @@ export function declareAliasSet(command: Command, host: Host, run = aliasSet): v
     .argument('<name>', 'the short name')
     .argument('<target>', 'a prompt version, prompt, slug or prompt file')
     .addHelpText('after', EXAMPLES)
-    .action((name: string, target: string) => host.act(command, ctx => run(ctx, name, target)));
+    .action((name: string, target: string) => host.runAction(command, ctx => run(ctx, name, target)));
 }
 
 /** Gives a target a short name, in place of what that name meant before. */

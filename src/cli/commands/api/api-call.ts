@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Circle } from '../../../client/circle.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { parseKeyValue } from '../../inputs/key-value.ts';
-import { didYouMean } from '../../inputs/nearest.ts';
+import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
-import { fieldsAsObject } from './api-fields.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WITHOUT_BODY = ['GET', 'DELETE'];
@@ -53,7 +53,10 @@ function pathBelow(given: string, baseUrl: string): string {
   const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(given) ? belowBase(given, baseUrl) : given;
   // oxlint-disable-next-line no-control-regex -- a URL parser drops some of these without a word
   if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
-    throw usageError(`${JSON.stringify(given)} is no path`, 'a path is written like /runs or /runs?limit=50');
+    throw usageError(
+      `${JSON.stringify(given)} is not a path`,
+      'a path is written like /runs or /runs?limit=50',
+    );
   }
   const absolute = local.startsWith('/') ? local : `/${local}`;
   const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character));
@@ -103,4 +106,62 @@ async function readBodyFile(ctx: Context, file: string): Promise<Buffer> {
   } catch (error) {
     throw fileFault(error, file, '--input');
   }
+}
+
+type Fields = Map<string, string | Fields>;
+
+/** Fields as the object they describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
+export function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): object {
+  const root: Fields = new Map();
+  for (const { key, value } of fields) put(root, keyPath(key), value, key);
+  return toObject(root);
+}
+
+function keyPath(key: string): string[] {
+  const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/u.exec(key);
+  if (match === null)
+    throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'write a=1 or a[b]=1');
+  const [, first = '', rest = ''] = match;
+  return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
+}
+
+function put(into: Fields, [first = '', ...rest]: readonly string[], value: string, key: string): void {
+  const there = into.get(first);
+  if (rest.length === 0 && there === undefined) {
+    into.set(first, value);
+    return;
+  }
+  if (rest.length === 0 || typeof there === 'string') throw usageError(`--field: ${key} is given twice`);
+  const inner = there ?? new Map<string, string | Fields>();
+  into.set(first, inner);
+  put(inner, rest, value, key);
+}
+
+/** `Object.fromEntries` makes own fields of names such as `__proto__`. */
+function toObject(fields: Fields): object {
+  return Object.fromEntries(
+    [...fields].map(([key, value]) => [key, typeof value === 'string' ? value : toObject(value)]),
+  );
+}
+
+/**
+ * The call for the page after this one, in the direction the first one asked for; undefined at the end.
+ *
+ * @throws {ProtocolError} where the pages go round in a circle
+ */
+export function nextPage(
+  call: ApiCall,
+  envelope: { readonly data?: unknown },
+  circle: Circle,
+): ApiCall | undefined {
+  const { rows, hasMore } = (envelope.data ?? {}) as { rows?: unknown; hasMore?: unknown };
+  if (hasMore !== true || !Array.isArray(rows)) return undefined;
+  const backwards = call.query.has('endingBefore');
+  const cursor = backwards ? 'endingBefore' : 'startingAfter';
+  const { runId } = ((backwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
+  if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
+  circle.pass(runId);
+  const query = new URLSearchParams(call.query);
+  query.set(cursor, runId);
+  return { ...call, query };
 }

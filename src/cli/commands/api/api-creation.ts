@@ -4,11 +4,11 @@ import { answerIsLost } from '../../../client/recover.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { interruptedCreation } from '../../creation/given-up.ts';
+import { interruptedCreation } from '../../creation/gave-up.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import { lookForRun } from '../../creation/lost-run.ts';
-import { type Journal, openJournal } from '../../settings/journal.ts';
-import type { JournalEntry, JournalOutcome } from '../../settings/journal-lines.ts';
+import { findRunOf } from '../../creation/recover-run.ts';
+import { type Journal, openJournal } from '../../settings/journal/journal.ts';
+import type { JournalEntry, JournalOutcome } from '../../settings/journal/journal-lines.ts';
 import type { ApiCall } from './api-call.ts';
 
 /** Sends a call. One that creates a run is written to the journal first and, like any creation, never sent twice. */
@@ -89,7 +89,7 @@ async function creationFault(ctx: Context, connection: Connection, fault: Fault)
     await journal.outcome(entry.id, { outcome: sent && error instanceof ProtocolError ? 'lost' : 'refused' });
     return error;
   }
-  const { found, candidates } = await lookForRun(connection, journal, entry, ctx.signal).catch(() => ({
+  const { found, candidates } = await findRunOf(connection, journal, entry, ctx.signal).catch(() => ({
     found: undefined,
     candidates: [],
   }));

@@ -2,16 +2,14 @@ import type { Command } from 'commander';
 import { Circle } from '../../../client/circle.ts';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
-import { collect } from '../../collect.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { collect } from '../../inputs/flags.ts';
 import { printValue } from '../../outputs/json.ts';
-import { visible } from '../../outputs/sanitise.ts';
-import { shellWord } from '../../outputs/shell-word.ts';
-import { type ApiCall, apiCall } from './api-call.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import { type ApiCall, apiCall, nextPage } from './api-call.ts';
 import { sendCreation } from './api-creation.ts';
-import { nextPage } from './api-pages.ts';
 
 export interface ApiOptions {
   readonly method: string;
@@ -43,7 +41,7 @@ export function declareApi(command: Command, host: Host, run = api): void {
     .option('--paginate', 'follow a list to its end')
     .addHelpText('after', EXAMPLES)
     .action((method: string, path: string, flags: Omit<ApiOptions, 'method' | 'path'>) =>
-      host.act(command, ctx => run(ctx, { method, path, ...flags })),
+      host.runAction(command, ctx => run(ctx, { method, path, ...flags })),
     );
 }
 

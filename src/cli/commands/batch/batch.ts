@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type BatchFlags, batchOptions } from '../../batch/options.ts';
-import { FORMATS } from '../../batch/source.ts';
-import { collect } from '../../collect.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import { FORMATS } from '../../batch/rows/source.ts';
+import type { Context, Host } from '../../context.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { collect } from '../../inputs/flags.ts';
 
 const HELP = `
 Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell
@@ -44,12 +43,12 @@ export function declareBatch(command: Command, host: Host, run = batch): void {
     .option('--max-failures <n>', 'start no more rows once n have failed')
     .option('--dry-run', 'check every row and create nothing')
     .addHelpText('after', HELP)
-    .action((target: string, flags: BatchFlags) => host.act(command, ctx => run(ctx, target, flags)));
+    .action((target: string, flags: BatchFlags) => host.runAction(command, ctx => run(ctx, target, flags)));
 }
 
 /** Runs a target once for each row of a file. */
 export async function batch(ctx: Context, target: string, flags: BatchFlags): Promise<ExitCode> {
   const options = batchOptions(ctx, target, flags);
-  const { runBatch } = await import('../../batch/run-batch.ts');
+  const { runBatch } = await import('../../batch/run/run-batch.ts');
   return runBatch(ctx, options);
 }

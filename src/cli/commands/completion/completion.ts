@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { didYouMean } from '../../inputs/nearest.ts';
 import { COMPLETION_SCRIPTS, type CompletionShell } from './scripts.ts';
 
 const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
@@ -19,7 +18,7 @@ export function declareCompletion(command: Command, host: Host, run = completion
   command
     .argument('<shell>', SHELLS.join(', '))
     .addHelpText('after', EXAMPLES)
-    .action((shell: string) => host.act(command, ctx => run(ctx, { shell })));
+    .action((shell: string) => host.runAction(command, ctx => run(ctx, { shell })));
 }
 
 /** Prints the completion script of a shell. */

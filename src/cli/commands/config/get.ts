@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { visible } from '../../outputs/sanitise.ts';
-import { SETTING_KEYS, SETTINGS, settingKey } from '../../settings/setting-keys.ts';
+import { SETTING_KEYS, SETTINGS, settingKey } from '../../settings/config/setting-keys.ts';
+import { visible } from '../../terminal/sanitise.ts';
 
 const EXAMPLES = `
 Settings: ${SETTING_KEYS.join(', ')}
@@ -16,7 +15,7 @@ export function declareConfigGet(command: Command, host: Host, run = configGet):
   command
     .argument('<key>', 'a setting')
     .addHelpText('after', EXAMPLES)
-    .action((key: string) => host.act(command, ctx => run(ctx, key)));
+    .action((key: string) => host.runAction(command, ctx => run(ctx, key)));
 }
 
 /** Prints the value of a setting, or its default where it is not set. */

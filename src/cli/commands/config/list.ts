@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { SETTING_KEYS, SETTINGS } from '../../settings/setting-keys.ts';
+import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -20,7 +19,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function declareConfigList(command: Command, host: Host, run = configList): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Lists every setting with its value; never a key. */

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { visible } from '../../outputs/sanitise.ts';
+import { visible } from '../../terminal/sanitise.ts';
 
 const EXAMPLES = `
 Examples:
@@ -11,7 +10,7 @@ Examples:
   ls "$(dirname "$(promptrun config path)")"`;
 
 export function declareConfigPath(command: Command, host: Host, run = configPath): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Prints where the settings are kept, whether or not there are any yet. */

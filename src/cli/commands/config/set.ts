@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/setting-keys.ts';
+import { confirm } from '../../outputs/present.ts';
+import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
 
 const EXAMPLES = `
 Settings:
@@ -18,7 +17,7 @@ export function declareConfigSet(command: Command, host: Host, run = configSet):
     .argument('<key>', 'a setting')
     .argument('<value>', 'its new value')
     .addHelpText('after', EXAMPLES)
-    .action((key: string, value: string) => host.act(command, ctx => run(ctx, key, value)));
+    .action((key: string, value: string) => host.runAction(command, ctx => run(ctx, key, value)));
 }
 
 /** Changes a setting. */

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { SETTINGS, settingKey } from '../../settings/setting-keys.ts';
+import { confirm } from '../../outputs/present.ts';
+import { SETTINGS, settingKey } from '../../settings/config/setting-keys.ts';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +12,7 @@ export function declareConfigUnset(command: Command, host: Host, run = configUns
   command
     .argument('<key>', 'a setting')
     .addHelpText('after', EXAMPLES)
-    .action((key: string) => host.act(command, ctx => run(ctx, key)));
+    .action((key: string) => host.runAction(command, ctx => run(ctx, key)));
 }
 
 /** Puts a setting back to its default. */

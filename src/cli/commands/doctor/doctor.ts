@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { plainRows } from '../../outputs/table.ts';
-import { type Check, passed, skipped } from './check.ts';
-import { checkConfiguration } from './check-configuration.ts';
-import { checkService } from './check-service.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { plainRows } from '../../terminal/table.ts';
+import { type Check, checkConfiguration, checkService, passed, skipped } from './checks.ts';
 
 const EXAMPLES = `
 The exit code is that of the first check that failed: 2 configuration, 1 reachability, 3 key.
@@ -19,7 +16,7 @@ Examples:
 Piped, a line is: check; ok, failed or skipped; what was found.`;
 
 export function declareDoctor(command: Command, host: Host, run = doctor): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */

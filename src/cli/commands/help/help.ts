@@ -1,11 +1,5 @@
 import type { Command } from 'commander';
-import { ENVIRONMENT_TOPIC } from './environment.ts';
-import { EXIT_CODES_TOPIC } from './exit-codes.ts';
-
-const TOPICS: Readonly<Record<string, string>> = {
-  environment: ENVIRONMENT_TOPIC,
-  'exit-codes': EXIT_CODES_TOPIC,
-};
+import { TOPICS } from './topics.ts';
 
 const EXAMPLES = `
 Topics: ${Object.keys(TOPICS).join(', ')}

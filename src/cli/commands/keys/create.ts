@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -32,7 +31,7 @@ export function declareKeysCreate(command: Command, host: Host, run = keysCreate
     .option('--plan <plan>', "the user's plan: pro or none")
     .option('--credits <n>', "the user's credits")
     .addHelpText('after', EXAMPLES)
-    .action((flags: Flags) => host.act(command, ctx => run(ctx, keyOptions(flags))));
+    .action((flags: Flags) => host.runAction(command, ctx => run(ctx, keyOptions(flags))));
 }
 
 /** Creates a key of the local service and prints it, this once. */
@@ -52,7 +51,7 @@ export async function keysCreate(ctx: Context, options: KeysCreateOptions): Prom
 function keyOptions({ user, plan, credits }: Flags): KeysCreateOptions {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
-      `--user: '${user}' is no name for a user`,
+      `--user: '${user}' is not a name for a user`,
       'Letters, digits, dots, dashes, @ and underscores.',
     );
   }

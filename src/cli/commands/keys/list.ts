@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context, LocalKey } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
+import type { LocalKey } from '../../core/local-service.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function declareKeysList(command: Command, host: Host, run = keysList): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */

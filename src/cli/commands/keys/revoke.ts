@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
+import { confirm } from '../../outputs/present.ts';
 
 const EXAMPLES = `
 Examples:
@@ -14,7 +13,7 @@ export function declareKeysRevoke(command: Command, host: Host, run = keysRevoke
   command
     .argument('<id>', 'as keys list shows it')
     .addHelpText('after', EXAMPLES)
-    .action((id: string) => host.act(command, ctx => run(ctx, id)));
+    .action((id: string) => host.runAction(command, ctx => run(ctx, id)));
 }
 
 /** Makes a key of the local service invalid. */

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { askForKey } from './ask-for-key.ts';
-import { type LoginTarget, loginTarget } from './login-target.ts';
+import { readStandardInput } from '../../inputs/read-text.ts';
+import { confirm } from '../../outputs/present.ts';
+import { checkedBaseUrl } from '../../settings/config/address.ts';
+import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { checkedKey } from '../../settings/credentials/resolve-key.ts';
 
 export interface LoginOptions {
   /** False with `--no-keychain`: the key goes into the file. */
@@ -12,7 +14,7 @@ export interface LoginOptions {
 }
 
 const EXAMPLES = `
-The key is asked for, or read from standard input where that is no terminal. It is checked before it is kept.
+The key is asked for, or read from standard input where that is not a terminal. It is checked before it is kept.
 
 Examples:
   promptrun login --base-url https://prompts.example.com/v1
@@ -22,7 +24,7 @@ export function declareLogin(command: Command, host: Host, run = login): void {
   command
     .option('--no-keychain', 'keep the key in a file, not in the system keychain')
     .addHelpText('after', EXAMPLES)
-    .action((flags: LoginOptions) => host.act(command, ctx => run(ctx, flags)));
+    .action((flags: LoginOptions) => host.runAction(command, ctx => run(ctx, flags)));
 }
 
 /** Stores an API key for a profile, once the service has accepted it. */
@@ -53,4 +55,67 @@ async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Pro
     document.profiles[profile] = { ...document.profiles[profile], baseUrl };
     document.activeProfile ??= profile;
   });
+}
+
+/** The profile a key is stored for, and where it leads. */
+export interface LoginTarget {
+  readonly profile: string;
+  readonly baseUrl: string;
+}
+
+const FIRST_PROFILE = 'default';
+
+/** @throws {CliError} USAGE_ERROR where no base URL is known, or naming the profile is left to chance */
+export function loginTarget(ctx: Context): LoginTarget {
+  const given = givenBaseUrl(ctx);
+  const named = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
+  const profile = named === undefined ? unnamedProfile(ctx, given) : checkedName(named, 'profile');
+  if (profile === LOCAL_PROFILE) {
+    throw usageError(
+      'the profile local is the service built in; it needs no key',
+      'Choose another --profile.',
+    );
+  }
+  const baseUrl = given ?? ctx.settings.profiles.get(profile)?.baseUrl;
+  if (baseUrl === undefined) throw usageError('login needs --base-url <url>: no address is known yet');
+  return { profile, baseUrl: checkedBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
+}
+
+function givenBaseUrl({ globals, env }: Context): string | undefined {
+  if (globals.baseUrl !== undefined)
+    return checkedBaseUrl(globals.baseUrl, '--base-url', globals.insecureHttp);
+  const fromEnv = env['PROMPTRUN_BASE_URL'];
+  if (globals.profile !== undefined || !fromEnv) return undefined;
+  return checkedBaseUrl(fromEnv, 'PROMPTRUN_BASE_URL', globals.insecureHttp);
+}
+
+/** The active profile; with a base URL the profile that leads there, or a new one. Never turns one elsewhere. */
+function unnamedProfile({ settings }: Context, given: string | undefined): string {
+  const { activeProfile } = settings.config.read();
+  if (given === undefined) return activeProfile ?? FIRST_PROFILE;
+  const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
+  if (activeProfile !== undefined && active?.baseUrl === given) return activeProfile;
+  const leadsThere = settings.profiles.entries().find(([, { baseUrl }]) => baseUrl === given);
+  if (leadsThere !== undefined) return leadsThere[0];
+  const taken = settings.profiles.get(FIRST_PROFILE);
+  if (taken === undefined) return FIRST_PROFILE;
+  throw usageError(
+    `the profile ${FIRST_PROFILE} leads to ${taken.baseUrl} already`,
+    'Name another with --profile <name>.',
+  );
+}
+
+/** The key as typed, unseen, on a terminal; else what standard input holds. */
+export async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
+  if (!ctx.io.stdin.isTerminal)
+    return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input');
+  if (!ctx.interactive) {
+    throw usageError(
+      'login may not ask for the key here',
+      'Give it on standard input: promptrun login < key.txt',
+    );
+  }
+  const prompter = await ctx.prompter();
+  const typed = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
+  return checkedKey(typed.trim(), 'the key typed');
 }

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { chosenProfile } from '../../settings/resolve-address.ts';
+import { confirm } from '../../outputs/present.ts';
+import { chosenProfile } from '../../settings/config/address.ts';
 
 const EXAMPLES = `
 Examples:
@@ -11,7 +10,7 @@ Examples:
   promptrun logout --profile work`;
 
 export function declareLogout(command: Command, host: Host, run = logout): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Forgets the key of a profile; the profile itself stays. */

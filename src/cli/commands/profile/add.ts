@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { checkedBaseUrl } from '../../settings/address.ts';
-import { checkedName, LOCAL_PROFILE } from '../../settings/names.ts';
+import { confirm } from '../../outputs/present.ts';
+import { checkedBaseUrl } from '../../settings/config/address.ts';
+import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 
 const EXAMPLES = `
 Examples:
@@ -16,7 +15,7 @@ export function declareProfileAdd(command: Command, host: Host, run = profileAdd
   command
     .argument('<name>', 'what to call it')
     .addHelpText('after', EXAMPLES)
-    .action((name: string) => host.act(command, ctx => run(ctx, name)));
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Adds a profile, or changes where one leads. The first one becomes the active one. */

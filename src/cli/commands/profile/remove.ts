@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
+import { confirm } from '../../outputs/present.ts';
 import { unknownProfile } from './unknown-profile.ts';
 
 const EXAMPLES = `
@@ -13,7 +12,7 @@ export function declareProfileRemove(command: Command, host: Host, run = profile
   command
     .argument('<name>', 'the profile')
     .addHelpText('after', EXAMPLES)
-    .action((name: string) => host.act(command, ctx => run(ctx, name)));
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Forgets a profile and its key; if it was the active one, none is afterwards. */

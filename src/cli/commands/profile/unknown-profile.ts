@@ -1,5 +1,5 @@
+import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { didYouMeanHint } from '../../inputs/nearest.ts';
 
 /** There is no such profile: names the nearest one, and all of them. */
 export function unknownProfile(name: string, profiles: readonly string[]): CliError {

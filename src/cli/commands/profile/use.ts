@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm } from '../../outputs/confirm.ts';
-import { LOCAL_PROFILE } from '../../settings/names.ts';
+import { confirm } from '../../outputs/present.ts';
+import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { unknownProfile } from './unknown-profile.ts';
 
 const EXAMPLES = `
@@ -15,7 +14,7 @@ export function declareProfileUse(command: Command, host: Host, run = profileUse
   command
     .argument('<name>', 'a profile, or local')
     .addHelpText('after', EXAMPLES)
-    .action((name: string) => host.act(command, ctx => run(ctx, name)));
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Makes a profile the active one. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 
@@ -21,7 +20,7 @@ export function declarePromptsGet(command: Command, host: Host, run = promptsGet
     .option('--version-id <promptVersionId>', 'this version instead of the latest')
     .addHelpText('after', EXAMPLES)
     .action((promptId: string, flags: { versionId?: string }) =>
-      host.act(command, ctx => run(ctx, { promptId, ...flags })),
+      host.runAction(command, ctx => run(ctx, { promptId, ...flags })),
     );
 }
 

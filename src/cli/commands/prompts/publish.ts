@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context, LocalStore, PublishedPrompt } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import type { LocalStore, PublishedPrompt } from '../../core/local-service.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface PromptsPublishOptions {
   readonly files: readonly string[];
@@ -40,7 +40,7 @@ export function declarePromptsPublish(command: Command, host: Host, run = prompt
     )
     .addHelpText('after', EXAMPLES)
     .action((files: string[], { unpublish }: { unpublish: string[] }) =>
-      host.act(command, ctx => run(ctx, { files, unpublish })),
+      host.runAction(command, ctx => run(ctx, { files, unpublish })),
     );
 }
 
@@ -68,10 +68,10 @@ export async function promptsPublish(
 function promptFile({ cwd }: Context, given: string): string {
   const file = path.resolve(cwd, given);
   if (path.extname(file) !== '.prompt')
-    throw usageError(`${given} is no prompt file: its name must end in .prompt`);
+    throw usageError(`${given} is not a prompt file: its name must end in .prompt`);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw usageError(`there is no file ${given}`);
-  if (!stats.isFile()) throw usageError(`${given} is no file`);
+  if (!stats.isFile()) throw usageError(`${given} is not a file`);
   return file;
 }
 

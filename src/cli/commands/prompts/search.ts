@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
+import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { ageOf } from '../../outputs/age.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -34,7 +33,7 @@ export function declarePromptsSearch(command: Command, host: Host, run = prompts
   command
     .argument('<words...>', 'what to look for')
     .addHelpText('after', EXAMPLES)
-    .action((words: string[]) => host.act(command, ctx => run(ctx, { words })));
+    .action((words: string[]) => host.runAction(command, ctx => run(ctx, { words })));
 }
 
 /** Finds prompts, best match first. */

@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { didYouMean } from '../../inputs/nearest.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { heldResources } from '../../settings/held-resources.ts';
-import { wellFormedModels } from '../../settings/resource-entries.ts';
+import { cachedResources } from '../../settings/caches/cached-resources.ts';
+import { wellFormedModels } from '../../settings/caches/resource-entries.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface ResourcesListOptions {
   readonly modality?: string;
@@ -37,7 +36,7 @@ export function declareResourcesList(command: Command, host: Host, run = resourc
     .option('--model <model>', 'only this model')
     .option('--cached', 'show what is held, send nothing')
     .addHelpText('after', EXAMPLES)
-    .action((flags: ResourcesListOptions) => host.act(command, ctx => run(ctx, flags)));
+    .action((flags: ResourcesListOptions) => host.runAction(command, ctx => run(ctx, flags)));
 }
 
 /** Lists the models and the run options each accepts. */
@@ -58,8 +57,8 @@ async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise
     const { resources } = await ctx.connection();
     return (await resources.refresh({ signal: ctx.signal })).resources.models;
   }
-  const { held } = await heldResources(ctx);
-  if (held !== undefined) return held.models;
+  const { cached: entry } = await cachedResources(ctx);
+  if (entry !== undefined) return entry.models;
   throw notFoundError(
     'no models are held for this service and key',
     'promptrun resources refresh fetches them',

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { plainRows } from '../../outputs/table.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { plainRows } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Example:
   promptrun resources refresh`;
 
 export function declareResourcesRefresh(command: Command, host: Host, run = resourcesRefresh): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Renews the models that are held. */

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { plainRows } from '../../outputs/table.ts';
-import { heldResources } from '../../settings/held-resources.ts';
+import { cachedResources } from '../../settings/caches/cached-resources.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { plainRows } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -14,26 +13,26 @@ Examples:
   promptrun resources status --query hash`;
 
 export function declareResourcesStatus(command: Command, host: Host, run = resourcesStatus): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
-/** Shows what is held of the service's models, how old it is and where it is kept. Sends nothing. */
+/** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
 export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
-  const { file, service, held } = await heldResources(ctx);
+  const { file, service, cached } = await cachedResources(ctx);
   const status = {
     service,
-    hash: held?.hash ?? null,
-    fetchedAt: held?.fetchedAt ?? null,
-    models: held?.models.length ?? 0,
+    hash: cached?.hash ?? null,
+    fetchedAt: cached?.fetchedAt ?? null,
+    models: cached?.models.length ?? 0,
     file,
   };
-  const age = held === undefined ? '' : ageOf(held.fetchedAt, ctx.clock.now());
+  const age = cached === undefined ? '' : ageOf(cached.fetchedAt, ctx.clock.now());
   await present(ctx, status, {
     terminal: () =>
       [
         `Service  ${oneLine(service)}`,
-        `Hash     ${held === undefined ? 'none held' : oneLine(held.hash)}`,
-        ...(held === undefined ? [] : [`Models   ${held.models.length}, fetched ${oneLine(age)}`]),
+        `Hash     ${cached === undefined ? 'none held' : oneLine(cached.hash)}`,
+        ...(cached === undefined ? [] : [`Models   ${cached.models.length}, fetched ${oneLine(age)}`]),
         `File     ${oneLine(file)}`,
       ].join('\n'),
     plain: () => plainRows(Object.entries(status).map(([key, value]) => [key, String(value ?? '')])),

@@ -1,18 +1,18 @@
 import type { Connection, Context } from '../../context.ts';
 import { askForInputs } from '../../inputs/ask.ts';
-import { checkInputs, givenFault } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe.ts';
-import { repeatCommand } from '../../inputs/repeat-command.ts';
+import { checkInputs, suppliedInputFault } from '../../inputs/check.ts';
+import { describeConfig } from '../../inputs/schema/describe.ts';
 import { type ResolvedTarget, readVersion } from '../../inputs/target.ts';
-import type { GivenInputs } from '../../inputs/text-inputs.ts';
-import type { RunFlags } from './flags.ts';
-import { type Answered, wordsOfRun } from './words.ts';
+import type { CollectedInputs } from '../../inputs/text-inputs.ts';
+import { repeatCommand } from './repeat-command.ts';
+import type { RunFlags } from './run-argv.ts';
+import { type Answered, runArgv } from './run-argv.ts';
 
 /** What the command line said. */
-export interface Said {
+export interface Invocation {
   /** undefined where the target itself was asked for. */
   readonly target: string | undefined;
-  readonly given: GivenInputs;
+  readonly given: CollectedInputs;
   readonly flags: RunFlags;
 }
 
@@ -21,26 +21,26 @@ export async function askForTheRest(
   ctx: Context,
   connection: Connection,
   found: { readonly name: string; readonly resolved: ResolvedTarget },
-  { target, given, flags }: Said,
-): Promise<{ resolved: ResolvedTarget; inputs: GivenInputs }> {
+  { target, given, flags }: Invocation,
+): Promise<{ resolved: ResolvedTarget; inputs: CollectedInputs }> {
   const { promptVersionId, config } = await readVersion(ctx, connection, found.resolved);
   const fields = describeConfig(config);
-  const fault = givenFault(fields, countOf(given));
+  const fault = suppliedInputFault(fields, countOf(given));
   if (fault !== undefined) throw fault;
   const inputs = await askForInputs(ctx, fields, given);
   checkInputs(fields, countOf(inputs));
   const answered = answersIn(inputs, given);
   if (target === undefined || answered.text.length + answered.images.length > 0) {
-    tellRepetition(ctx, wordsOfRun(ctx.globals, found.name, flags, answered));
+    tellRepetition(ctx, runArgv(ctx.globals, found.name, flags, answered));
   }
   return { resolved: { promptVersionId, mayBePrompt: false }, inputs };
 }
 
-function countOf({ text, images }: GivenInputs): { text: ReadonlyMap<string, string>; images: number } {
+function countOf({ text, images }: CollectedInputs): { text: ReadonlyMap<string, string>; images: number } {
   return { text, images: images.length };
 }
 
-function answersIn(inputs: GivenInputs, given: GivenInputs): Answered {
+function answersIn(inputs: CollectedInputs, given: CollectedInputs): Answered {
   return {
     text: [...inputs.text].filter(([key, value]) => given.text.get(key) !== value),
     images: inputs.images.slice(given.images.length),

@@ -1,9 +1,9 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { buildRunBody, type RunRequest } from '../../inputs/body.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { singleQuoted } from '../../outputs/shell-word.ts';
+import { singleQuoted } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */

@@ -1,14 +1,14 @@
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { RunRequest } from '../../inputs/body.ts';
-import { checkInputs } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe.ts';
-import { openImages } from '../../inputs/images.ts';
-import { checkOptions, parseOptions } from '../../inputs/options.ts';
+import { checkInputs } from '../../inputs/check.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
+import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { describeConfig } from '../../inputs/schema/describe.ts';
 import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
-import { collectInputs, type GivenInputs } from '../../inputs/text-inputs.ts';
+import { type CollectedInputs, collectInputs } from '../../inputs/text-inputs.ts';
 import type { askForTheRest } from './ask-for-the-rest.ts';
-import type { RunFlags } from './flags.ts';
+import type { RunFlags } from './run-argv.ts';
 
 /** A run that has been checked as far as it can be without sending it. */
 export interface PreparedRun {
@@ -51,8 +51,8 @@ export async function prepareRun(
 function checkKnown(
   connection: Connection,
   resolved: ResolvedTarget,
-  inputs: GivenInputs,
-): { resolved: ResolvedTarget; inputs: GivenInputs } {
+  inputs: CollectedInputs,
+): { resolved: ResolvedTarget; inputs: CollectedInputs } {
   const kept = connection.prompts.get(resolved.promptVersionId);
   if (kept !== undefined) {
     checkInputs(describeConfig(kept.config), { text: inputs.text, images: inputs.images.length });
@@ -73,7 +73,7 @@ async function pick(
   connection: Connection,
   flags: RunFlags,
 ): Promise<{ name: string; option: readonly string[] }> {
-  const { pickRun } = await import('../../inputs/pick.ts');
+  const { pickRun } = await import('../../inputs/pick-run.ts');
   const { target, options } = await pickRun(ctx, connection, flags.option);
   return { name: target, option: options };
 }

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import { collect } from '../../collect.ts';
-import type { Host } from '../../command.ts';
-import type { Connection, Context } from '../../context.ts';
+import type { Connection, Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { collect } from '../../inputs/flags.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { outputPlan } from '../../outputs/output-flags.ts';
-import { giveRun } from '../../outputs/results.ts';
-import type { RunFlags } from './flags.ts';
+import { outputPlan, presentRun } from '../../outputs/results.ts';
 import { prepareRun } from './prepare.ts';
+import type { RunFlags } from './run-argv.ts';
 import { startRun } from './start.ts';
 
 const EXAMPLES = `
@@ -35,7 +33,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
     .option('--dry-run', 'print what would be sent, and create nothing')
     .addHelpText('after', EXAMPLES)
     .action((target: string | undefined, flags: RunFlags) =>
-      host.act(command, ctx => run(ctx, target, flags)),
+      host.runAction(command, ctx => run(ctx, target, flags)),
     );
 }
 
@@ -56,7 +54,7 @@ export async function runTarget(
   if (started.kind === 'going') return giveRunId(ctx, prepared.connection, started.runId);
   const { run, request } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return giveRun(ctx, prepared.connection, run, planned(facts));
+  return presentRun(ctx, prepared.connection, run, planned(facts));
 }
 
 async function giveRunId(ctx: Context, { embedded }: Connection, runId: string): Promise<ExitCode> {

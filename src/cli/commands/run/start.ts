@@ -2,11 +2,11 @@ import { NotFoundError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import { buildRunBody, type RunRequest } from '../../inputs/body.ts';
-import { checkInputs } from '../../inputs/check-inputs.ts';
-import { describeConfig } from '../../inputs/describe.ts';
+import { checkInputs } from '../../inputs/check.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
-import { startProgress } from '../../outputs/spinner.ts';
+import { startProgress } from '../../terminal/spinner.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** A run that was started. */
@@ -14,7 +14,7 @@ export type Started =
   | { readonly kind: 'ended'; readonly run: Run; readonly request: RunRequest }
   | { readonly kind: 'going'; readonly runId: string };
 
-/** Starts a run; an id that is no version's is taken for a prompt's, and its latest version is run. */
+/** Starts a run; an id that is not a version's is taken for a prompt's, and its latest version is run. */
 export async function startRun(
   ctx: Context,
   prepared: PreparedRun,

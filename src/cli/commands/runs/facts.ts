@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../../context.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
-import { openJournal } from '../../settings/journal.ts';
+import { openJournal } from '../../settings/journal/journal.ts';
 
 /** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
 export async function factsFromJournal(

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { isOver } from '../../../client/poll.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
-import { giveRun } from '../../outputs/results.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { shellWord } from '../../outputs/shell-word.ts';
+import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { factsFromJournal } from './facts.ts';
 
 const EXAMPLES = `
@@ -22,7 +20,7 @@ export function declareRunsGet(command: Command, host: Host, run = runsGet): voi
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
     .addHelpText('after', EXAMPLES)
-    .action((runId: string, flags: OutputFlags) => host.act(command, ctx => run(ctx, runId, flags)));
+    .action((runId: string, flags: OutputFlags) => host.runAction(command, ctx => run(ctx, runId, flags)));
 }
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
@@ -32,7 +30,7 @@ export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): 
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   if (isOver(run)) {
     const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, run.runId);
-    return giveRun(ctx, connection, run, planned(facts));
+    return presentRun(ctx, connection, run, planned(facts));
   }
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {

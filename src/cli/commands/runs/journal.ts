@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { ageOf } from '../../outputs/age.ts';
 import { present } from '../../outputs/present.ts';
-import { runStatusCell } from '../../outputs/run-status-cell.ts';
-import { type Cell, type Column, plainRows, terminalTable } from '../../outputs/table.ts';
-import { openJournal } from '../../settings/journal.ts';
-import { inDoubt, type JournalEntry } from '../../settings/journal-lines.ts';
+import { openJournal } from '../../settings/journal/journal.ts';
+import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { type Cell, type Column, plainRows, runStatusCell, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -26,7 +24,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function declareRunsJournal(command: Command, host: Host, run = runsJournal): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.act(command, ctx => run(ctx)));
+  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */

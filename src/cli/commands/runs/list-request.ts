@@ -5,9 +5,8 @@ import {
   type RunListQuery,
   type RunStatus,
 } from '../../../wire/index.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { didYouMean } from '../../inputs/nearest.ts';
-import { parseMoment } from './moment.ts';
 
 /** The flags of `runs list` as they were given. */
 export interface RunsListFlags {
@@ -35,8 +34,8 @@ export function runsListRequest(flags: RunsListFlags, now: number): RunsListRequ
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
     throw usageError('--starting-after and --ending-before exclude each other', 'give one of the two');
   }
-  const since = flags.since === undefined ? undefined : parseMoment(flags.since, '--since', now, 'down');
-  const until = flags.until === undefined ? undefined : parseMoment(flags.until, '--until', now, 'up');
+  const since = flags.since === undefined ? undefined : parseTime(flags.since, '--since', now, 'down');
+  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
   if (since !== undefined && until !== undefined && since >= until) {
     throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
   }
@@ -54,7 +53,7 @@ function limitOf({ limit, all }: RunsListFlags): number {
   if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
   if (all === true) throw usageError('--all and --limit exclude each other', 'give one of the two');
   if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
-    throw usageError(`--limit: ${JSON.stringify(limit)} is no whole number of 1 or more`);
+    throw usageError(`--limit: ${JSON.stringify(limit)} is not a whole number of 1 or more`);
   }
   return Number(limit);
 }
@@ -62,7 +61,7 @@ function limitOf({ limit, all }: RunsListFlags): number {
 function cursorOf(cursor: string | undefined, flag: string): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
-    `${flag}: ${JSON.stringify(cursor)} is no run id`,
+    `${flag}: ${JSON.stringify(cursor)} is not a run id`,
     'a run id is a UUID: `promptrun runs list` shows them',
   );
 }
@@ -85,4 +84,40 @@ function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNu
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;
   };
+}
+
+const AGE = /^(\d+)(s|m|h|d|w)$/u;
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
+// Unix seconds reach this in the year 5138: whatever is larger was meant as milliseconds.
+const MOST_SECONDS = 100_000_000_000;
+
+/**
+ * A moment as Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
+ *
+ * @param now milliseconds since the Unix epoch
+ * @param round how a moment between two seconds is rounded, so that nothing asked for is left out
+ * @throws {CliError} USAGE_ERROR naming the flag
+ */
+export function parseTime(text: string, flag: string, now: number, round: 'down' | 'up'): number {
+  const whole = round === 'down' ? Math.floor : Math.ceil;
+  const age = AGE.exec(text);
+  if (age !== null) return whole(now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS]);
+  if (/^\d+$/u.test(text)) return unixSeconds(Number(text), text, flag);
+  const time = ISO_8601.test(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw usageError(
+      `${flag}: ${JSON.stringify(text)} is not a time`,
+      'give Unix seconds, ISO 8601 (2026-05-01T12:00:00Z) or an age such as 90s, 30m, 2h, 7d, 4w',
+    );
+  }
+  return whole(time / 1000);
+}
+
+function unixSeconds(seconds: number, text: string, flag: string): number {
+  if (seconds < MOST_SECONDS) return seconds;
+  throw usageError(
+    `${flag}: ${text} is too large for Unix seconds`,
+    `did you mean ${Math.floor(seconds / 1000)}? Milliseconds have to be divided by 1000`,
+  );
 }

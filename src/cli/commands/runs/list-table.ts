@@ -1,9 +1,8 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { ageOf } from '../../outputs/age.ts';
-import { fieldText } from '../../outputs/field-text.ts';
-import { runStatusCell } from '../../outputs/run-status-cell.ts';
-import { type Column, plainRow, terminalTable } from '../../outputs/table.ts';
+import { ageOf } from '../../core/age.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { type Column, plainRow, runStatusCell, terminalTable } from '../../terminal/table.ts';
 
 // Below this many columns an age goes without its "ago".
 const ROOMY = 80;

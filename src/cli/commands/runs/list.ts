@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import type { RunRow } from '../../../wire/index.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
-import { shellWord } from '../../outputs/shell-word.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { type Pages, type Rest, runPages } from './list-pages.ts';
 import { type RunsListFlags, runsListRequest } from './list-request.ts';
 import { runLine, runsTable } from './list-table.ts';
@@ -31,7 +30,7 @@ export function declareRunsList(command: Command, host: Host, run = runsList): v
     .option('--ending-before <runId>', 'only those created after this run')
     .option('--ndjson', 'one JSON object a line, as pages arrive')
     .addHelpText('after', EXAMPLES)
-    .action((flags: RunsListFlags) => host.act(command, ctx => run(ctx, flags)));
+    .action((flags: RunsListFlags) => host.runAction(command, ctx => run(ctx, flags)));
 }
 
 /** Lists own runs, newest first. */

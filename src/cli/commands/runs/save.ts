@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { isOver } from '../../../client/poll.ts';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
-import { giveRun } from '../../outputs/results.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
+import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { factsFromJournal } from './facts.ts';
 
 export type RunsSaveFlags = Pick<OutputFlags, 'force' | 'preview'>;
@@ -26,7 +24,7 @@ export function declareRunsSave(command: Command, host: Host, run = runsSave): v
     .option('--no-preview', 'no small previews of images')
     .addHelpText('after', EXAMPLES)
     .action((runId: string, directory: string | undefined, flags: RunsSaveFlags) =>
-      host.act(command, ctx => run(ctx, runId, directory, flags)),
+      host.runAction(command, ctx => run(ctx, runId, directory, flags)),
     );
 }
 
@@ -46,5 +44,5 @@ export async function runsSave(
       `Wait for it with: promptrun runs wait ${runId} --save`,
     );
   }
-  return giveRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
+  return presentRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
 }

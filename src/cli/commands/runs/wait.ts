@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
 import type { Run } from '../../../wire/index.ts';
-import type { Host } from '../../command.ts';
-import type { Connection, Context } from '../../context.ts';
+import type { Connection, Context, Host } from '../../context.ts';
 import { startDeadline } from '../../creation/deadline.ts';
-import { lastRun } from '../../creation/last-run.ts';
-import { noteEndOfRun } from '../../creation/note-end.ts';
-import { waitToTheEnd } from '../../creation/wait-for-created.ts';
+import { recordEndOfRun } from '../../creation/record-end.ts';
+import { lastRun } from '../../creation/recover-run.ts';
+import { waitToTheEnd } from '../../creation/wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
-import { giveRun } from '../../outputs/results.ts';
-import { startProgress } from '../../outputs/spinner.ts';
+import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { startProgress } from '../../terminal/spinner.ts';
 import { factsFromJournal } from './facts.ts';
 
 export interface RunsWaitFlags extends OutputFlags {
@@ -32,7 +30,7 @@ export function declareRunsWait(command: Command, host: Host, run = runsWait): v
     .option('--no-preview', 'no small previews of images')
     .addHelpText('after', EXAMPLES)
     .action((runId: string | undefined, flags: RunsWaitFlags) =>
-      host.act(command, ctx => run(ctx, runId, flags)),
+      host.runAction(command, ctx => run(ctx, runId, flags)),
     );
 }
 
@@ -48,8 +46,8 @@ export async function runsWait(
   const planned = outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await wait(ctx, connection, runId ?? (await lastRun(ctx, connection)));
-  await noteEndOfRun(ctx, connection, run);
-  return giveRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
+  await recordEndOfRun(ctx, connection, run);
+  return presentRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
 }
 
 async function wait(ctx: Context, connection: Connection, runId: string): Promise<Run> {

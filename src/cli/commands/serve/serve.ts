@@ -1,9 +1,12 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context, RunningService, ServeOptions } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { parseDuration } from '../../core/duration.ts';
+import type { RunningService, ServeOptions } from '../../core/local-service.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { oneLine } from '../../outputs/sanitise.ts';
-import { type ServeFlags, serveOptions } from './serve-options.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 
 const EXAMPLES = `
 The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
@@ -22,12 +25,12 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .option('--rate-limit <n>', 'requests a second for each key; none without it')
     .option('--grace <duration>', 'how long running runs are given at the end', '10s')
     .addHelpText('after', EXAMPLES)
-    .action((flags: ServeFlags) => host.act(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
+    .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
 }
 
 export type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice'>;
 
-/** Offers the local service over HTTP until a signal ends it; ending is no fault. */
+/** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
   const ending = firstSignal(ctx);
   const onNotice = (line: string): void => tell(ctx, line);
@@ -60,4 +63,50 @@ function firstSignal(ctx: Context): Promise<void> {
 function tell({ io }: Context, notice: string): void {
   if (notice.startsWith('warning:')) io.error(oneLine(notice));
   else io.note(oneLine(notice));
+}
+
+/** The flags of `serve` as typed. */
+export interface ServeFlags {
+  readonly host: string;
+  readonly port: string;
+  readonly syncWindow: string;
+  readonly prompts?: string;
+  readonly rateLimit?: string;
+  readonly grace: string;
+}
+
+/** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
+export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
+  return {
+    host: host(flags.host),
+    port: port(flags.port),
+    syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
+    graceMs: parseDuration(flags.grace, '--grace'),
+    ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, cwd) }),
+    ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
+  };
+}
+
+function host(text: string): string {
+  if (/^[\w.:-]+$/.test(text)) return text;
+  throw usageError(`--host: '${text}' is not a host name or address`);
+}
+
+function port(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw usageError(
+    `--port: '${text}' is not a port`,
+    'A port is a whole number from 0 to 65535; 0 picks a free one.',
+  );
+}
+
+function rate(text: string): number {
+  if (/^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
+  throw usageError(`--rate-limit: '${text}' is not a number above 0`);
+}
+
+function directory(given: string, cwd: string): string {
+  const found = path.resolve(cwd, given);
+  if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
+  throw usageError(`--prompts: ${given} is not a directory`);
 }

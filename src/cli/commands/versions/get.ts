@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 
@@ -13,7 +12,7 @@ export function declareVersionsGet(command: Command, host: Host, run = versionsG
   command
     .argument('<promptVersionId>', 'the version')
     .addHelpText('after', EXAMPLES)
-    .action((promptVersionId: string) => host.act(command, ctx => run(ctx, { promptVersionId })));
+    .action((promptVersionId: string) => host.runAction(command, ctx => run(ctx, { promptVersionId })));
 }
 
 /** Shows one version of a prompt and the inputs it expects. */

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { Host } from '../../command.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
+import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { ageOf } from '../../outputs/age.ts';
-import { fieldText } from '../../outputs/field-text.ts';
 import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../outputs/table.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
@@ -24,7 +23,7 @@ export function declareVersionsList(command: Command, host: Host, run = versions
   command
     .argument('<promptId>', 'the prompt')
     .addHelpText('after', EXAMPLES)
-    .action((promptId: string) => host.act(command, ctx => run(ctx, { promptId })));
+    .action((promptId: string) => host.runAction(command, ctx => run(ctx, { promptId })));
 }
 
 /** Lists the published versions of a prompt, newest first. */

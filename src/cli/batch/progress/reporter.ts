@@ -1,0 +1,74 @@
+import { UnauthorizedError } from '../../../client/errors.ts';
+import type { Context } from '../../context.ts';
+import { failureOf } from '../../core/failure.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { wantsJson } from '../../outputs/json.ts';
+import { reportFailure } from '../../terminal/report-failure.ts';
+import type { RowPlace } from '../rows/row.ts';
+import type { RowOutcome } from '../run/finish-row.ts';
+import { isEverybodys, isLongPause } from '../run/row-fault.ts';
+import type { Stop } from '../run/stop.ts';
+import type { Tally } from './tally.ts';
+
+/** Rows in a row that meet a fault outside of them before no more are started. */
+const MOST_IN_A_ROW = 10;
+
+export interface ReporterOptions {
+  /** The name of the rows' source. */
+  readonly source: string;
+  readonly maxFailures: number;
+}
+
+/** Tells of each row that did not succeed, and when it is no use to start more. */
+export class Reporter {
+  readonly #ctx: Context;
+  readonly #options: ReporterOptions;
+  readonly #tally: Tally;
+  readonly #stop: Stop;
+  #everybodys = 0;
+
+  constructor(ctx: Context, options: ReporterOptions, { tally, stop }: { tally: Tally; stop: Stop }) {
+    this.#ctx = ctx;
+    this.#options = options;
+    this.#tally = tally;
+    this.#stop = stop;
+  }
+
+  told(row: RowPlace, outcome: RowOutcome): void {
+    const error = outcome.kind === 'dropped' ? undefined : outcome.error;
+    this.#everybodys = isEverybodys(error) ? this.#everybodys + 1 : 0;
+    if (error !== undefined) {
+      reportRow(this.#ctx, this.#options.source, row, error);
+      this.#stopIfUseless(error);
+    }
+  }
+
+  #stopIfUseless(error: unknown): void {
+    const { maxFailures } = this.#options;
+    if (error instanceof UnauthorizedError) {
+      this.#stop.noMoreRows('the key is not accepted');
+    } else if (isLongPause(error)) {
+      this.#stop.noMoreRows('the service asks to come back later');
+    } else if (this.#everybodys >= MOST_IN_A_ROW) {
+      this.#stop.noMoreRows(`${this.#everybodys} rows in a row met a fault that is not theirs`);
+    } else if (this.#tally.failedNow >= maxFailures) {
+      this.#stop.noMoreRows(`${maxFailures} row${maxFailures === 1 ? '' : 's'} failed`);
+    }
+  }
+}
+
+/** One line on what is wrong with a row, and where the row stands. */
+export function reportRow(ctx: Context, source: string, { row, line, id }: RowPlace, error: unknown): void {
+  const failure = failureOf(error);
+  reportFailure(
+    ctx.io,
+    {
+      status: failure.status,
+      message: `${source} line ${line} (row ${row}): ${failure.message}`,
+      data: { row, line, id },
+      exitCode: EXIT.runFailed,
+      hints: [],
+    },
+    { json: wantsJson(ctx), debug: false, error },
+  );
+}

@@ -1,0 +1,170 @@
+import { pipeline, Readable } from 'node:stream';
+import { type CsvError, type Options, parse } from 'csv-parse';
+import { MAX_BODY_BYTES } from '../../../wire/limits.ts';
+import { usageError } from '../../errors.ts';
+import {
+  type FaultyRow,
+  faultyRow,
+  ID_COLUMN,
+  imageColumnOrder,
+  readableRow,
+  type SourceRow,
+} from './row.ts';
+
+interface CsvRecord {
+  readonly record: readonly string[];
+  /** The record's own text after the blank lines before it, with one character for each line's end. */
+  readonly raw: string;
+}
+
+/** Where records stop making sense. */
+interface Break {
+  readonly error: CsvError | undefined;
+  readonly raw: string;
+  /** How many records stand before it. */
+  readonly after: number;
+}
+
+type Place = Pick<SourceRow, 'row' | 'line'>;
+
+/** The rows of a CSV file with a header, one at a time, however long the file is. */
+export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
+  const { records, broken } = parseRecords(text);
+  let header: CsvHeader | undefined;
+  let line = 1;
+  let row = 0;
+  let taken = 0;
+  for await (const { record, raw } of records) {
+    const place = { row: row + 1, line: line + countLines(leadingLines(raw)) };
+    line += countLines(raw);
+    taken += 1;
+    if (header === undefined) {
+      header = isBlank(raw) ? undefined : readCsvHeader(record);
+    } else if (!isBlank(raw)) {
+      row += 1;
+      yield readRecord(header, { record, raw }, place);
+    }
+    if (broken()?.after === taken) {
+      break;
+    }
+  }
+  const end = broken();
+  if (end !== undefined) {
+    yield brokenRecord(end, { row: row + 1, line: line + countLines(leadingLines(end.raw)) });
+  }
+}
+
+function parseRecords(text: AsyncIterable<string>): {
+  records: AsyncIterable<CsvRecord>;
+  broken: () => Break | undefined;
+} {
+  let broken: Break | undefined;
+  const parser = parse({
+    max_record_size: MAX_BODY_BYTES,
+    on_skip: (error: CsvError | undefined, raw: string | undefined) => {
+      broken ??= { error, raw: raw ?? '', after: parser.info.records };
+    },
+    raw: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    // Otherwise the rows that were read already would be lost with the one that can't be.
+    skip_records_with_error: true,
+  } as Options);
+  // Faults of either end reach who reads the parser.
+  pipeline(Readable.from(text), parser, () => {});
+  return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
+}
+
+function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place): SourceRow {
+  const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(quoted(value)));
+  if (torn !== -1) {
+    return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
+  }
+  if (record.length !== header.columns) {
+    return faultyRow(place, `${record.length} columns where the header has ${header.columns}`);
+  }
+  const value = (column: number): string => record[column] ?? '';
+  const stray = header.unnamed.find(column => value(column) !== '');
+  if (stray !== undefined) {
+    return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
+  }
+  const id = header.id === undefined ? '' : value(header.id);
+  return readableRow(place, id === '' ? undefined : id, {
+    // An empty cell gives nothing, so that the prompt's own default holds.
+    text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isGiven)),
+    images: header.images.map(value).filter(image => image !== ''),
+  });
+}
+
+function isGiven([, value]: readonly [string, string]): boolean {
+  return value !== '';
+}
+
+function brokenRecord({ error }: Break, place: Place): FaultyRow {
+  const told =
+    error?.code === 'CSV_QUOTE_NOT_CLOSED'
+      ? 'its quotes are never closed, so that the rest of the file is lost'
+      : 'it is longer than any request may be, and the rest of the file is lost';
+  return faultyRow(place, told);
+}
+
+/** How a value is written in quotes. */
+function quoted(value: string): string {
+  return `"${value.replaceAll('"', '""')}"`;
+}
+
+/** A line of nothing but spaces is as blank as an empty one. */
+function isBlank(raw: string): boolean {
+  return raw.trim() === '';
+}
+
+function leadingLines(raw: string): string {
+  return /^[\r\n]*/u.exec(raw)?.[0] ?? '';
+}
+
+function countLines(raw: string): number {
+  return raw.match(/\r\n|\r|\n/gu)?.length ?? 0;
+}
+
+/** What the columns of a CSV file hold, each by its place from 0. */
+export interface CsvHeader {
+  readonly columns: number;
+  readonly id: number | undefined;
+  readonly texts: readonly (readonly [key: string, column: number])[];
+  /** In the order of the row's images. */
+  readonly images: readonly number[];
+  /** Columns without a name, as spreadsheets leave them; they must stay empty. */
+  readonly unnamed: readonly number[];
+}
+
+/** @throws {CliError} where two columns share a name */
+export function readCsvHeader(fields: readonly string[]): CsvHeader {
+  const names = fields.map(field => field.trim());
+  refuseTwins(names);
+  const columns = names.map((name, column) => ({ name, column, order: imageColumnOrder(name) }));
+  const id = names.indexOf(ID_COLUMN);
+  return {
+    columns: names.length,
+    id: id === -1 ? undefined : id,
+    texts: columns
+      .filter(({ name, order }) => name !== '' && name !== ID_COLUMN && order === undefined)
+      .map(({ name, column }) => [name, column] as const),
+    images: columns
+      .flatMap(({ column, order }) => (order === undefined ? [] : [{ column, order }]))
+      .sort((one, other) => one.order - other.order)
+      .map(({ column }) => column),
+    unnamed: columns.filter(({ name }) => name === '').map(({ column }) => column),
+  };
+}
+
+function refuseTwins(names: readonly string[]): void {
+  const twin = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
+  if (twin !== undefined) {
+    throw usageError(
+      `the header names the column ${JSON.stringify(twin)} twice`,
+      'give each column a name of its own',
+    );
+  }
+}

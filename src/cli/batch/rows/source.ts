@@ -1,0 +1,109 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { fileFault } from '../../inputs/read-text.ts';
+import { readJsonl } from './jsonl.ts';
+import { isFaulty, type ReadableRow, RowIds, type SourceRow } from './row.ts';
+import { decodeUtf8Stream } from './text-lines.ts';
+
+export const FORMATS = ['csv', 'jsonl'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Where the rows of a batch come from. */
+export interface RowSource {
+  /** For messages: the file as it was named, or standard input. */
+  readonly name: string;
+  readonly format: Format;
+  /** Whether it can be read from its start more than once. */
+  readonly repeatable: boolean;
+  /** Its bytes from the start, until `signal` is aborted. */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array | string>;
+}
+
+/** @throws {CliError} where the file can't be read, or its format is not known */
+export async function openSource(ctx: Context, from: string, format: Format | undefined): Promise<RowSource> {
+  if (from === '-') {
+    if (format === undefined) {
+      throw usageError('--from - needs --format csv or --format jsonl');
+    }
+    return { name: 'standard input', format, repeatable: false, open: signal => standardInput(ctx, signal) };
+  }
+  const file = path.resolve(ctx.cwd, from);
+  const { isFile } = await statFile(file, from);
+  return {
+    name: from,
+    format: format ?? formatOf(from),
+    repeatable: isFile,
+    open: signal => createReadStream(file, { signal }),
+  };
+}
+
+async function statFile(file: string, given: string): Promise<{ isFile: boolean }> {
+  const stats = await stat(file).catch((error: unknown) => {
+    throw fileFault(error, given, '--from');
+  });
+  if (stats.isDirectory()) {
+    throw usageError(`--from: ${given} is a directory`);
+  }
+  return { isFile: stats.isFile() };
+}
+
+function formatOf(file: string): Format {
+  switch (path.extname(file).toLowerCase()) {
+    case '.csv':
+      return 'csv';
+    case '.jsonl':
+    case '.ndjson':
+      return 'jsonl';
+    default:
+      throw usageError(
+        `--from: the name of ${file} does not tell its format`,
+        'add --format csv or --format jsonl',
+      );
+  }
+}
+
+/** Ends at once when it is told to, though nothing more may ever come. */
+function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
+  const { stream } = ctx.io.stdin;
+  signal.addEventListener('abort', () => stream.destroy(signal.reason as Error), { once: true });
+  return stream as AsyncIterable<Uint8Array | string>;
+}
+
+/**
+ * The rows of a source, one at a time. What is wrong with one row is a fault of that row.
+ *
+ * @throws {CliError} for what is wrong with all of them: an encoding, a header
+ */
+export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGenerator<SourceRow> {
+  const text = decodeUtf8Stream(source.open(signal), source.name);
+  const ids = new RowIds();
+  for await (const row of source.format === 'csv' ? await csvRows(text) : readJsonl(text)) {
+    yield isFaulty(row) ? row : (imageFault(row) ?? twinFault(row, ids) ?? row);
+  }
+}
+
+async function csvRows(text: AsyncIterable<string>): Promise<AsyncIterable<SourceRow>> {
+  const { readCsv } = await import('./csv.ts');
+  return readCsv(text);
+}
+
+function imageFault(row: ReadableRow): SourceRow | undefined {
+  return row.inputs.images.includes('-')
+    ? faulty(row, row.id, 'an image of a row can’t come from standard input')
+    : undefined;
+}
+
+/** The second of two rows with one id goes by another, or its result would be taken for the first one's. */
+function twinFault(row: ReadableRow, ids: RowIds): SourceRow | undefined {
+  const holder = ids.take(row);
+  return holder === undefined
+    ? undefined
+    : faulty(row, `${row.id} (row ${row.row})`, `its id ${JSON.stringify(row.id)} is that of row ${holder}`);
+}
+
+function faulty({ row, line }: ReadableRow, id: string, fault: string): SourceRow {
+  return { row, line, id, fault };
+}

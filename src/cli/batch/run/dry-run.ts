@@ -1,0 +1,52 @@
+import type { Context } from '../../context.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import type { BatchOptions } from '../options.ts';
+import { reportRow } from '../progress/reporter.ts';
+import { isFaulty, type SourceRow } from '../rows/row.ts';
+import { isInShard } from '../rows/shard.ts';
+import { type RowSource, readRows } from '../rows/source.ts';
+import { type PreparedBatch, prepareRow } from './prepare.ts';
+
+/** Checks every row as far as it can be without creating anything. */
+export async function dryRun(
+  ctx: Context,
+  source: RowSource,
+  batch: PreparedBatch,
+  { shard }: Pick<BatchOptions, 'shard'>,
+): Promise<ExitCode> {
+  let rows = 0;
+  let faults = 0;
+  for await (const row of readRows(source, ctx.signal)) {
+    if (!isInShard(shard, row.row)) {
+      continue;
+    }
+    rows += 1;
+    const fault = await faultOf(ctx, batch, row);
+    if (fault !== undefined) {
+      faults += 1;
+      reportRow(ctx, source.name, row, fault);
+    }
+  }
+  if (wantsJson(ctx)) {
+    await printValue(ctx, { rows, faults });
+  }
+  ctx.io.note(`note: ${rows} rows checked, ${faults} at fault; nothing was created`);
+  return faults === 0 ? EXIT.ok : EXIT.usage;
+}
+
+async function faultOf(ctx: Context, batch: PreparedBatch, row: SourceRow): Promise<CliError | undefined> {
+  if (isFaulty(row)) {
+    return usageError(row.fault);
+  }
+  try {
+    await prepareRow(ctx, batch, row);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) {
+      return error;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Connection, Context } from '../../context.ts';
+import { checkInputs } from '../../inputs/check.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
+import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { describeConfig } from '../../inputs/schema/describe.ts';
+import type { InputFields } from '../../inputs/schema/fields.ts';
+import { readVersion, resolveTarget } from '../../inputs/target.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import type { BatchOptions } from '../options.ts';
+import { ID_COLUMN, type ReadableRow } from '../rows/row.ts';
+import { RequestPace } from './request-pace.ts';
+
+/** What is the same for every row. */
+export interface PreparedBatch {
+  readonly connection: Connection;
+  readonly promptVersionId: string;
+  readonly fields: InputFields;
+  /** Win over a row's own. */
+  readonly text: ReadonlyMap<string, string>;
+  /** Stand before a row's own. */
+  readonly images: readonly ImageSource[];
+  readonly runOptions: ReadonlyMap<string, string>;
+}
+
+/** Reads and checks everything but the rows; from here on every request waits for its turn. */
+export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
+  const runOptions = parseOptions(options.runOptions);
+  const { text, images } = await collectInputs(ctx, options);
+  const opened = await openImages(ctx, images);
+  const connection = await ctx.connection();
+  connection.client.pace = new RequestPace({
+    perSecond: options.rate,
+    clock: ctx.clock,
+    onPause: ms => tellPause(ctx, ms),
+  });
+  const resolved = await resolveTarget(ctx, connection, options.target);
+  const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+  if (options.validate) {
+    await checkOptions(connection, runOptions, ctx.signal);
+  }
+  return { connection, promptVersionId, fields: describeConfig(config), text, images: opened, runOptions };
+}
+
+const PAUSE_TOLD_MS = 5000;
+
+function tellPause(ctx: Context, ms: number): void {
+  if (ms >= PAUSE_TOLD_MS) {
+    ctx.io.note(`note: too many requests; all of them wait ${Math.ceil(ms / 1000)} s`);
+  }
+}
+
+/** The request of a row, checked as far as it can be without sending it. @throws {CliError} for what is wrong with it */
+export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
+  const text = textOf(batch, row);
+  const images = batch.images.length + row.inputs.images.length;
+  checkInputs(batch.fields, { text, images });
+  return {
+    promptVersionId: batch.promptVersionId,
+    text,
+    images: [...batch.images, ...(await openImages(ctx, row.inputs.images))],
+    options: batch.runOptions,
+  };
+}
+
+/** A row's id is an input as well where the prompt is known to ask for one of that name. */
+function textOf({ fields, text }: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
+  const isInput = named && fields.text.some(({ key }) => key === ID_COLUMN);
+  return new Map([...inputs.text, ...(isInput ? [[ID_COLUMN, id] as const] : []), ...text]);
+}

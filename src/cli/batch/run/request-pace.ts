@@ -1,0 +1,89 @@
+import PQueue from 'p-queue';
+import type { Pace } from '../../../client/pace.ts';
+import type { Clock } from '../../core/types.ts';
+
+/** Turns closer than this are caught up with where timers go off late; the gap between others is never less. */
+const CATCH_UP_MS = 20;
+/** The first pause where a 429 does not say how long; doubled as long as 429s follow each other. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A service that asks for more than this is asked again before. */
+const LONGEST_ASKED_MS = 3_600_000;
+/** Between two requests after a 429, where there was no limit before. */
+const LEAST_SLOW_MS = 20;
+const MOST_SLOWED = 64;
+/** How much of being slowed down each good answer takes back. */
+const RECOVERY = 0.95;
+
+export interface RequestPaceOptions {
+  /** Requests a second; 0 is unlimited. */
+  readonly perSecond: number;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Told when everything waits because the service asked for it. */
+  readonly onPause?: (ms: number) => void;
+}
+
+/** Gives requests their turns in the order they ask, evenly spread; one 429 makes all of them wait and slower after. */
+export class RequestPace implements Pace {
+  readonly #options: RequestPaceOptions;
+  readonly #turns = new PQueue({ concurrency: 1 });
+  #nextAt = 0;
+  #pausedUntil = 0;
+  #pauses = 0;
+  #slowed = 1;
+
+  constructor(options: RequestPaceOptions) {
+    this.#options = options;
+  }
+
+  async turn(signal: AbortSignal | undefined): Promise<void> {
+    await this.#turns.add(() => this.#take(signal), signal && { signal });
+  }
+
+  answered({ limited, retryAfterMs }: { limited: boolean; retryAfterMs: number | undefined }): void {
+    if (limited) {
+      this.#pause(retryAfterMs);
+    } else {
+      this.#pauses = 0;
+      this.#slowed = Math.max(1, this.#slowed * RECOVERY);
+    }
+  }
+
+  async #take(signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      signal?.throwIfAborted();
+      const now = clock.now();
+      const wait = Math.max(this.#nextAt, this.#pausedUntil) - now;
+      if (wait <= 0) {
+        const spacing = this.#spacing();
+        const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
+        this.#nextAt = Math.max(this.#nextAt, now - late) + spacing;
+        return;
+      }
+      await clock.sleep(wait, signal);
+    }
+  }
+
+  #spacing(): number {
+    const { perSecond } = this.#options;
+    const usual = perSecond === 0 ? 0 : 1000 / perSecond;
+    return this.#slowed === 1 ? usual : Math.max(usual, LEAST_SLOW_MS) * this.#slowed;
+  }
+
+  /** Requests that were under way together are told off together: that counts once. */
+  #pause(askedMs: number | undefined): void {
+    const now = this.#options.clock.now();
+    const isNew = now >= this.#pausedUntil;
+    if (isNew) {
+      this.#pauses += 1;
+      this.#slowed = Math.min(this.#slowed * 2, MOST_SLOWED);
+    }
+    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), LONGEST_PAUSE_MS) : 0;
+    const ms = Math.min(askedMs ?? usual, LONGEST_ASKED_MS);
+    if (now + ms > this.#pausedUntil) {
+      this.#pausedUntil = now + ms;
+      this.#options.onPause?.(ms);
+    }
+  }
+}

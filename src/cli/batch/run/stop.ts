@@ -1,0 +1,70 @@
+import { setMaxListeners } from 'node:events';
+import type { Context } from '../../context.ts';
+import { Interrupted } from '../../errors.ts';
+import type { Tally } from '../progress/tally.ts';
+
+/** Whether a batch goes on. */
+export class Stop {
+  readonly #reading = new AbortController();
+  readonly #dropping = new AbortController();
+  #reason: string | undefined;
+  #interruptedBy: 'SIGINT' | 'SIGTERM' | undefined;
+
+  constructor() {
+    setMaxListeners(0, this.#reading.signal, this.#dropping.signal);
+  }
+
+  /** Aborted once no more rows are wanted. */
+  get reading(): AbortSignal {
+    return this.#reading.signal;
+  }
+
+  /** Aborted once what runs is to be let go of. */
+  get dropping(): AbortSignal {
+    return this.#dropping.signal;
+  }
+
+  /** Why it ended early, where it did so by itself. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  get interruptedBy(): 'SIGINT' | 'SIGTERM' | undefined {
+    return this.#interruptedBy;
+  }
+
+  readonly isStopping = (): boolean => this.#reading.signal.aborted;
+
+  /** Starts no more rows; those that run go on. */
+  noMoreRows(reason?: string): void {
+    this.#reason ??= reason;
+    this.#reading.abort(new Error('no more rows are wanted'));
+  }
+
+  /** Lets go of everything. */
+  drop(reason: Error): void {
+    this.noMoreRows();
+    this.#dropping.abort(reason);
+  }
+
+  /** The first Ctrl-C starts no more rows, the second drops those that run, a third is nobody's. */
+  listen(ctx: Context, tally: Tally): () => void {
+    const release = ctx.onInterrupt(signal => {
+      if (this.#interruptedBy !== undefined) {
+        release();
+        this.drop(new Interrupted(this.#interruptedBy));
+        return;
+      }
+      this.#interruptedBy = signal;
+      this.noMoreRows();
+      ctx.io.note(
+        `note: no more rows are started; ${openRows(tally)} left to finish, Ctrl-C again drops them`,
+      );
+    });
+    return release;
+  }
+}
+
+function openRows({ open }: Tally): string {
+  return open === 1 ? '1 that runs is' : `${open} that run are`;
+}

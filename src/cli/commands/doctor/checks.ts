@@ -1,0 +1,103 @@
+import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
+import type { Connection, Context } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
+import { failureOf } from '../../core/failure.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { type Address, resolveAddress } from '../../settings/config/address.ts';
+import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
+import { resolveKey } from '../../settings/credentials/resolve-key.ts';
+
+/** Reads every file of the configuration and finds out where requests would go, with whose key. */
+export async function checkConfiguration(ctx: Context): Promise<{ check: Check; usable: boolean }> {
+  try {
+    for (const key of SETTING_KEYS) ctx.settings.get(key);
+    ctx.settings.credentials.find('');
+    const address = resolveAddress(ctx);
+    const key = address.embedded ? undefined : await resolveKey(ctx, address);
+    return { check: passed('configuration', described(address, key?.source)), usable: true };
+  } catch (error) {
+    const { message, hints, exitCode } = failureOf(error);
+    return { check: { name: 'configuration', ok: false, detail: message, hints, exitCode }, usable: false };
+  }
+}
+
+function described(address: Address, keySource: string | undefined): string {
+  if (address.embedded) return 'the service built in (profile local)';
+  const { value, source } = address.baseUrl;
+  return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
+}
+
+/** How long the service may take to answer a check-up, in milliseconds. */
+const PATIENCE_MS = 15_000;
+
+/** Asks for the models once: shows whether the service is reached, takes the key, and fills the cache. */
+export async function checkService(ctx: Context, connection: Connection): Promise<readonly Check[]> {
+  const held = connection.resources.held();
+  const startedAt = ctx.clock.now();
+  try {
+    const { hash, resources } = await connection.resources.refresh({
+      timeoutMs: PATIENCE_MS,
+      retries: 0,
+      signal: ctx.signal,
+    });
+    const ms = ctx.clock.now() - startedAt;
+    const news = connection.resources.isKept
+      ? cacheNews(held, hash, ctx.clock.now())
+      : 'which could not be kept: --debug tells why';
+    return [
+      passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
+      passed('key', 'accepted'),
+      passed('cache', `${resources.models.length} models, ${news}`),
+    ];
+  } catch (error) {
+    if (ctx.signal.aborted) throw error;
+    return failedService(connection, error);
+  }
+}
+
+function cacheNews(held: { hash: string; fetchedAt: string } | undefined, hash: string, now: number): string {
+  if (held === undefined) return 'held from now on';
+  return held.hash === hash ? `as held since ${ageOf(held.fetchedAt, now)}` : 'renewed, they had changed';
+}
+
+function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
+  const { message, exitCode, hints } = failureOf(error);
+  const refused = error instanceof UnauthorizedError || error instanceof PaymentRequiredError;
+  const cache = skipped('cache', 'not checked');
+  if (refused) {
+    return [
+      passed('reachability', `${baseUrl} answered`),
+      { name: 'key', ok: false, detail: message, hints, exitCode },
+      cache,
+    ];
+  }
+  const advice =
+    error instanceof NetworkError
+      ? ['Check the address, the network, and HTTPS_PROXY if you need one.']
+      : hints;
+  return [
+    { name: 'reachability', ok: false, detail: message, hints: advice, exitCode },
+    skipped('key', 'not checked'),
+    cache,
+  ];
+}
+
+/** What one check found. */
+export interface Check {
+  readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'terminal';
+  /** null where it could not be checked, since an earlier check failed. */
+  readonly ok: boolean | null;
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hints: readonly string[];
+  /** What a failure makes the exit code. */
+  readonly exitCode?: ExitCode;
+}
+
+export function passed(name: Check['name'], detail: string): Check {
+  return { name, ok: true, detail, hints: [] };
+}
+
+export function skipped(name: Check['name'], detail: string): Check {
+  return { name, ok: null, detail, hints: [] };
+}

@@ -1,0 +1,50 @@
+/** The variables that are read, as `help environment` prints them. */
+const ENVIRONMENT_TOPIC = `Environment
+
+  PROMPTRUN_BASE_URL    the service's address; /v1 is added where it is missing
+  PROMPTRUN_API_KEY     the key to send there
+  PROMPTRUN_PROFILE     the profile to use
+  PROMPTRUN_CONFIG_DIR  where profiles, keys, settings and caches are kept
+  PROMPTRUN_DATA_DIR    where the local service keeps prompts, runs and media
+  PROMPTRUN_STATE_DIR   where the journal of runs is kept
+  NO_COLOR              no colours, whatever its value
+  FORCE_COLOR           colours even in a pipe: 1, 2 or 3; 0 for none
+  ACCESSIBLE            plain lines instead of spinners, drawn questions and pictures
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY
+                        the proxy for requests, and the hosts reached without it
+  NODE_EXTRA_CA_CERTS   a file with further certificate authorities to trust
+  CI                    nothing is asked
+  PAGER                 what shows long results on a terminal; cat for none
+
+The local service also reads OPENAI_API_KEY and OPENAI_BASE_URL.
+
+Flags win over the environment, the environment over the profile. --profile wins over PROMPTRUN_BASE_URL and
+PROMPTRUN_API_KEY. A profile's stored key is only sent to that profile's origin: with another base URL the key must
+come from PROMPTRUN_API_KEY. With nothing configured, the local service built in is used (profile local).
+`;
+
+/** The table of exit codes, as `help exit-codes` prints it. */
+const EXIT_CODES_TOPIC = `Exit codes
+
+  0    done; the run succeeded (runs get of one that still runs: 0 as well)
+  1    a fault outside of your hands: network, server, an answer that is not a valid envelope
+  2    wrong use: flag, argument, input, configuration; 400 and 422 from the service
+  3    not authorised: no key, 401, 402
+  4    not found: 404, 410; nothing in the journal for --last; nothing held for --cached
+  5    the run failed, or some rows of a batch did
+  6    gave up waiting; the run goes on
+  7    rate limited (429) after all retries
+  130  ended by Ctrl-C
+  143  ended by SIGTERM
+
+An empty list is a success. With --json an error is one line of JSON on standard error:
+  {"status": "NOT_FOUND_ERROR", "message": "…", "data": null, "exitCode": 4}
+Where the fault is not the service's, status is USAGE_ERROR, CONFIG_ERROR, NETWORK_ERROR, PROTOCOL_ERROR,
+WAIT_TIMEOUT, INTERRUPTED, FILE_ERROR or INTERNAL_ERROR.
+`;
+
+/** What `help <topic>` prints besides the help of commands. */
+export const TOPICS: Readonly<Record<string, string>> = {
+  environment: ENVIRONMENT_TOPIC,
+  'exit-codes': EXIT_CODES_TOPIC,
+};

@@ -1,0 +1,70 @@
+import type { GlobalOptions } from '../../core/types.ts';
+import { literalValue } from '../../inputs/flags.ts';
+import type { OutputFlags } from '../../outputs/results.ts';
+
+/** The flags of `run`, as commander gives them. */
+export interface RunFlags extends OutputFlags {
+  readonly input: readonly string[];
+  readonly inputs?: string;
+  readonly image: readonly string[];
+  readonly option: readonly string[];
+  readonly validate: boolean;
+  readonly wait: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What a person answered to questions. */
+export interface Answered {
+  readonly text: readonly (readonly [key: string, value: string])[];
+  readonly images: readonly string[];
+}
+
+/** The words of a command that does what flags and answers came to. */
+export function runArgv(
+  globals: GlobalOptions,
+  target: string,
+  flags: RunFlags,
+  answered: Answered,
+): string[] {
+  return [
+    'promptrun',
+    'run',
+    target,
+    ...each('-i', [...flags.input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
+    ...given('--inputs', flags.inputs),
+    ...each('--image', [...flags.image, ...answered.images]),
+    ...each('-o', flags.option),
+    ...wordsOfSwitches(flags),
+    ...given('--save', flags.save === true ? undefined : flags.save),
+    ...wordsOfGlobals(globals),
+  ];
+}
+
+function wordsOfSwitches(flags: RunFlags): string[] {
+  return [
+    ...(flags.validate ? [] : ['--no-validate']),
+    ...(flags.wait ? [] : ['--no-wait']),
+    ...(flags.preview ? [] : ['--no-preview']),
+    ...(flags.save === true ? ['--save'] : []),
+    ...(flags.force === true ? ['--force'] : []),
+    ...(flags.dryRun === true ? ['--dry-run'] : []),
+  ];
+}
+
+function wordsOfGlobals(globals: GlobalOptions): string[] {
+  return [
+    ...given('--profile', globals.profile),
+    ...given('--base-url', globals.baseUrl),
+    ...(globals.insecureHttp ? ['--insecure-http'] : []),
+    ...(globals.json ? ['--json'] : []),
+    ...given('--query', globals.query),
+  ];
+}
+
+function each(flag: string, values: readonly string[]): string[] {
+  return values.flatMap(value => [flag, value]);
+}
+
+function given(flag: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [flag, value];
+}

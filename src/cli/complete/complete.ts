@@ -1,0 +1,111 @@
+import type { Command } from 'commander';
+import type { Host } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { candidatesFor } from './candidates.ts';
+import type { Candidate } from './files.ts';
+import { type BashLine, type Line, parseBashLine, type Quote, unquoted } from './line.ts';
+
+/** Declares what the completion scripts call: `__complete <shell> -- …`. */
+export function declareComplete(command: Command, host: Host): void {
+  command
+    .argument('<shell>')
+    .argument('[words...]')
+    .action((shell: string, words: string[]) =>
+      host.runAction(command, async ctx => {
+        const root = command.parent ?? command;
+        const complete = (line: Line): Promise<Candidate[]> =>
+          candidatesFor(ctx, root, command => host.declare(command), line);
+        const lines = await completionLines(shell, words, complete).catch(() => []);
+        await ctx.io.out(lines.map(line => `${line}\n`).join(''));
+        return EXIT.ok;
+      }),
+    );
+}
+
+type Complete = (line: Line) => Promise<Candidate[]>;
+
+/** What a shell's script is told; each script hands over its line in the way its shell has it. */
+export async function completionLines(
+  shell: string,
+  words: readonly string[],
+  complete: Complete,
+): Promise<string[]> {
+  switch (shell) {
+    case 'bash': {
+      const line = parseBashLine(words[0] ?? '', words[1] ?? '');
+      return forBash(await complete(line), line);
+    }
+    case 'zsh':
+      return forZsh(await complete(lastIsCurrent(words)));
+    case 'fish':
+      return forFish(
+        await complete(
+          lastIsCurrent(words.map((word, at) => (at < words.length - 1 ? word : unquoted(word)))),
+        ),
+      );
+    case 'powershell':
+      return forPowerShell(await complete(lastIsCurrent(decoded(words[0] ?? ''))));
+    default:
+      return [];
+  }
+}
+
+function lastIsCurrent(words: readonly string[]): Line {
+  return { words: words.slice(0, -1), current: words.at(-1) ?? '' };
+}
+
+/** Base64 of a JSON list: Windows PowerShell loses quotes and empty words among a program's arguments. */
+function decoded(text: string): string[] {
+  const words: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+  return Array.isArray(words) ? words.filter(word => typeof word === 'string') : [];
+}
+
+/**
+ * What bash puts in place of the part of the word that it replaces: quoted, so that nothing in it can be run or
+ * expanded; a space follows the only candidate where the word ends with it.
+ */
+export function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
+  const [only, another] = candidates;
+  if (only !== undefined && another === undefined && !only.goesOn && line.quote === '') {
+    return [`${bashText(only, line)} `];
+  }
+  return candidates.map(candidate => bashText(candidate, line));
+}
+
+/** For shells that quote by themselves what they insert: value and description. */
+export function forFish(candidates: readonly Candidate[]): string[] {
+  return candidates.map(({ value, description = '' }) => `${value}\t${oneLine(description)}`);
+}
+
+/** As for fish, with a first field that tells whether a space may follow. */
+export function forZsh(candidates: readonly Candidate[]): string[] {
+  return candidates.map(
+    candidate => `${candidate.goesOn ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
+  );
+}
+
+/** What PowerShell inserts, what it lists, and what it says of it; it wants none of them empty. */
+export function forPowerShell(candidates: readonly Candidate[]): string[] {
+  return candidates.map(({ value, description }) =>
+    [powerShellWord(value), value, oneLine(description ?? '') || value].join('\t'),
+  );
+}
+
+function bashText({ value }: Candidate, { kept, quote }: BashLine): string {
+  const tilde = kept === 0 && quote === '' && value.startsWith('~/') ? '~' : '';
+  return tilde + bashQuoted(value.slice(kept + tilde.length), quote);
+}
+
+function bashQuoted(text: string, quote: Quote): string {
+  if (quote === "'") return text.replaceAll("'", String.raw`'\''`);
+  // Nothing but other quotes keeps the history from being looked up within these.
+  if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`).replaceAll('!', `"'!'"`);
+  return text.replace(/[^\w@%+=:,./\u0080-\u{10ffff}-]/gu, String.raw`\$&`);
+}
+
+/** PowerShell takes typographic quotes for quotes as well. */
+function powerShellWord(value: string): string {
+  if (/^[\w./:=+-]+$/u.test(value)) return value;
+  return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
+}

@@ -1,0 +1,24 @@
+import { usageError } from '../errors.ts';
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** The longest time a timer of Node can wait, in milliseconds. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * A length of time such as `90s`, `10m`, `1h30m` or `500ms`, in milliseconds.
+ *
+ * @param where what the text was given for, named in the error: a flag or a variable
+ * @throws {CliError} USAGE_ERROR
+ */
+export function parseDuration(text: string, where: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  if (parts.length === 0 || parts.map(part => part[0]).join('') !== text) {
+    throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
+  }
+  const ms = parts.reduce(
+    (sum, [, number, unit]) => sum + Number(number) * UNITS[unit as keyof typeof UNITS],
+    0,
+  );
+  if (ms > LONGEST_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
+  return Math.round(ms);
+}

@@ -1,0 +1,30 @@
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The flags every command takes, before and after its name. */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly baseUrl?: string;
+  readonly insecureHttp: boolean;
+  readonly json: boolean;
+  /** A JMESPath expression; implies `json`. */
+  readonly query?: string;
+  readonly quiet: boolean;
+  readonly debug: boolean;
+  readonly color: boolean;
+  /** False with `--no-input`: nothing is ever asked. */
+  readonly input: boolean;
+  readonly spinner: boolean;
+  readonly pager: boolean;
+  /** How long to wait, in milliseconds; undefined waits as long as it takes. */
+  readonly timeoutMs?: number;
+}
+
+/** The time, its passing and chance, injected so that tests need none of them. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** From 0 up to 1. */
+  random(): number;
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import path from 'node:path';
+import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { fileFault, readStandardInput } from '../read-text.ts';
+import {
+  checkImageContent,
+  checkImageSize,
+  type ImageSource,
+  imageInMemory,
+  SNIFFED_BYTES,
+} from './image-source.ts';
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
+
+/** Opens the images in their order; every one is checked before anything is sent. */
+export async function openImages(ctx: Context, given: readonly string[]): Promise<ImageSource[]> {
+  const images: ImageSource[] = [];
+  for (const image of given) images.push(await openImage(ctx, image));
+  return images;
+}
+
+/** An image from a file, an https URL, a data URL or `-` for standard input. Refuses what is none, exit 2. */
+export async function openImage(ctx: Context, given: string): Promise<ImageSource> {
+  if (given === '-') {
+    return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
+  }
+  if (/^data:/iu.test(given)) return imageInMemory(decodeDataUrl(given), 'the data URL');
+  if (SCHEME.test(given)) return imageByUrl(given);
+  return openImageFile(given, ctx.cwd);
+}
+
+function imageByUrl(given: string): ImageSource {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined) throw usageError(`image ${given} is not a valid URL`);
+  if (url.protocol !== 'https:') {
+    throw usageError(
+      `image ${given} is not an https URL; the service takes no other`,
+      'Download the image and give the file instead.',
+    );
+  }
+  return { kind: 'url', url: given, name: given };
+}
+
+function decodeDataUrl(given: string): Buffer {
+  const comma = given.indexOf(',');
+  const head = given.slice(0, comma);
+  const data = given.slice(comma + 1);
+  if (comma === -1) throw usageError('the data URL holds no comma and so no data');
+  if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
+  const base64 = data.replace(/\s+/gu, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/=+$/u, '').length % 4 === 1) {
+    throw usageError('the data URL does not hold valid base64');
+  }
+  return Buffer.from(base64, 'base64');
+}
+
+/** Percent-encoded bytes as one character each. */
+function decodePercent(data: string): string {
+  return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+const CHUNK_BYTES = 192 * 1024;
+
+/** An image in a file: checked now, read again in pieces when it is sent, so that its size costs no memory. */
+export async function openImageFile(given: string, cwd: string): Promise<ImageSource> {
+  const file = path.resolve(cwd, given);
+  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
+    throw fileFault(error, given === '' ? '(an empty name)' : given, 'image');
+  });
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw usageError(`image ${given} is a directory`);
+    if (!stats.isFile()) return await imageInMemory(await readUpToLimit(handle), given);
+    return await checkedFile(file, given, handle, stats);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function checkedFile(
+  file: string,
+  name: string,
+  handle: FileHandle,
+  stats: Stats,
+): Promise<ImageSource> {
+  checkImageSize(stats.size, name);
+  const beginning = Buffer.alloc(Math.min(SNIFFED_BYTES, stats.size));
+  const { bytesRead } = await handle.read(beginning, 0, beginning.length, 0);
+  await checkImageContent(beginning.subarray(0, bytesRead), name);
+  const hash = createHash('sha256');
+  for await (const chunk of piecesOf(handle)) hash.update(chunk);
+  const sha256 = hash.digest('hex');
+  return {
+    kind: 'bytes',
+    name,
+    size: stats.size,
+    sha256,
+    chunks: () => unchanged(file, name, stats.size, sha256),
+  };
+}
+
+/** The file's bytes; its last piece is held back until it is certain that they are those that were checked. */
+async function* unchanged(
+  file: string,
+  name: string,
+  size: number,
+  sha256: string,
+): AsyncGenerator<Uint8Array> {
+  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
+    throw fileFault(error, name, 'image');
+  });
+  try {
+    const hash = createHash('sha256');
+    let length = 0;
+    let held: Uint8Array | undefined;
+    for await (const chunk of piecesOf(handle)) {
+      if (held !== undefined) yield held;
+      hash.update(chunk);
+      length += chunk.length;
+      held = chunk;
+      if (length > size) break;
+    }
+    if (length !== size || hash.digest('hex') !== sha256) {
+      throw usageError(`image ${name} changed while it was being sent`, 'Nothing was started. Run it again.');
+    }
+    if (held !== undefined) yield held;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The bytes from the start, each piece in memory of its own. */
+async function* piecesOf(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** A pipe or a device: no size is known and it can be read once only. */
+async function readUpToLimit(handle: FileHandle): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length <= MAX_IMAGE_BYTES) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, null);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,122 @@
+import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
+import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { ageOf } from '../core/age.ts';
+import { fieldText } from '../core/json-value.ts';
+import { matching } from '../questions/choices.ts';
+import type { Choice } from '../questions/types.ts';
+import { pickOptions } from './pick-options.ts';
+
+/** What a person chose to run. */
+export interface Picked {
+  /** An alias or a prompt version. */
+  readonly target: string;
+  /** Run options as `--option` takes them. */
+  readonly options: readonly string[];
+}
+
+/** Lets a person choose prompt and version, and run options where none were given. */
+export async function pickRun(
+  ctx: Context,
+  connection: Connection,
+  given: readonly string[],
+): Promise<Picked> {
+  const prompt = await pickPrompt(ctx, connection);
+  const target = prompt.alias ?? (await pickVersion(ctx, connection, prompt));
+  const options = given.length > 0 ? given : await pickOptions(ctx, connection, prompt.modality);
+  return { target, options };
+}
+
+/** The latest version where there is no other to choose. */
+async function pickVersion(ctx: Context, connection: Connection, prompt: PickedPrompt): Promise<string> {
+  const { versions } = await connection.client.versions.list(prompt.promptId, { signal: ctx.signal });
+  const [first, ...older] = versions;
+  if (first === undefined || older.length === 0) {
+    return first?.promptVersionId ?? prompt.promptVersionId;
+  }
+  const latest = versions.find(version => version.isLatest) ?? first;
+  const prompter = await ctx.prompter();
+  return prompter.choice(
+    {
+      message: 'version',
+      choices: versions.map(version => ({
+        value: version.promptVersionId,
+        name: versionName(ctx, version, version === latest),
+        description: version.promptVersionId,
+      })),
+      default: latest.promptVersionId,
+    },
+    ctx.signal,
+  );
+}
+
+function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
+  const age = ageOf(version.publishedAt, ctx.clock.now());
+  return isLatest ? `the latest, published ${age}` : `published ${age}`;
+}
+
+/** A prompt that was found, or an alias. */
+export interface PickedPrompt {
+  readonly alias?: string;
+  readonly promptId: string;
+  /** A version of it, the latest as far as is known. */
+  readonly promptVersionId: string;
+  /** Of the search results (service-facts): 0 text, 1 image; undefined where not known. */
+  readonly modality?: number;
+}
+
+/** How long typing must have paused before the service is asked, in milliseconds. */
+const PAUSE_MS = 250;
+const MOST_RECENT = 20;
+
+/** Searches while the user types. Without words it offers the aliases and the prompts used before. */
+export async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
+  const known = knownPrompts(ctx, connection);
+  const refused = new AbortController();
+  const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
+    const query = words.trim().slice(0, MAX_QUERY_LENGTH);
+    if (query === '') {
+      return known;
+    }
+    await ctx.clock.sleep(PAUSE_MS, signal);
+    try {
+      const { rows } = await connection.client.prompts.search(query, { signal });
+      return [...matching(known, query).filter(({ value }) => value.alias), ...rows.map(foundPrompt)];
+    } catch (error) {
+      // No other words would do better: the question ends with this error.
+      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
+        refused.abort(error);
+      }
+      throw error;
+    }
+  };
+  const prompter = await ctx.prompter();
+  const description = known.length === 0 ? 'words to search for' : 'words to search for, or one used before';
+  return prompter.search(
+    { message: 'prompt', description, find },
+    AbortSignal.any([ctx.signal, refused.signal]),
+  );
+}
+
+function knownPrompts(ctx: Context, connection: Connection): readonly Choice<PickedPrompt>[] {
+  const aliases = ctx.settings.aliases.entries().map(([alias, target]) => ({
+    value: { alias, promptId: '', promptVersionId: '' },
+    name: alias,
+    description: `alias of ${target}`,
+  }));
+  const recent = new Map(
+    connection.prompts
+      .all()
+      .slice(0, MOST_RECENT)
+      .map(version => [version.promptId, { value: version, name: fieldText(version.title) }]),
+  );
+  return [...aliases, ...recent.values()];
+}
+
+function foundPrompt(row: PromptSearchRow): Choice<PickedPrompt> {
+  return {
+    value: row,
+    name: [fieldText(row.title), ...(row.slug ? [`(${fieldText(row.slug)})`] : [])].join(' '),
+    description: fieldText(row.description),
+  };
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { RequestBody } from '../../client/transport.ts';
+import type { ImageSource } from './images/image-source.ts';
+
+/** A run to create, with everything that is sent. */
+export interface RunRequest {
+  readonly promptVersionId: string;
+  readonly text: ReadonlyMap<string, string>;
+  readonly images: readonly ImageSource[];
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** The body of `POST /runs`, whose images are read from disk while it is sent. */
+export interface RunBody {
+  readonly promptVersionId: string;
+  readonly body: RequestBody;
+  /** SHA-256 of texts, images and options, hexadecimal. */
+  readonly digest: string;
+}
+
+/** A piece of the body: text as it is, or an image that becomes base64. */
+type Part = string | Extract<ImageSource, { kind: 'bytes' }>;
+
+/** Encodes a request (interface §4.2); what is empty is left out. */
+export function buildRunBody(request: RunRequest): RunBody {
+  const parts = partsOf(request);
+  return {
+    promptVersionId: request.promptVersionId,
+    body: {
+      length: parts.reduce((length, part) => length + encodedLength(part), 0),
+      chunks: () => encode(parts),
+    },
+    digest: digestOf(request),
+  };
+}
+
+function partsOf({ promptVersionId, text, images, options }: RunRequest): Part[] {
+  const inputs: Part[][] = [
+    ...(text.size > 0 ? [[`"textInputs":${mapJson(text)}`]] : []),
+    ...(images.length > 0 ? [['"imageInputs":[', ...joined(images.map(imageParts)), ']']] : []),
+  ];
+  return [
+    `{"promptVersionId":${JSON.stringify(promptVersionId)},"inputs":{`,
+    ...joined(inputs),
+    options.size > 0 ? `},"runOptions":${mapJson(options)}}` : '}}',
+  ];
+}
+
+function imageParts(image: ImageSource): Part[] {
+  return image.kind === 'url'
+    ? [`{"type":"url","url":${JSON.stringify(image.url)}}`]
+    : ['{"type":"base64","base64":"', image, '"}'];
+}
+
+function joined(groups: readonly Part[][]): Part[] {
+  return groups.flatMap((group, at) => (at === 0 ? group : [',', ...group]));
+}
+
+/** Every key is a name like any other, `__proto__` too. */
+function mapJson(map: ReadonlyMap<string, string>): string {
+  return JSON.stringify(Object.fromEntries(map));
+}
+
+function encodedLength(part: Part): number {
+  return typeof part === 'string' ? Buffer.byteLength(part) : Math.ceil(part.size / 3) * 4;
+}
+
+async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    if (typeof part === 'string') yield Buffer.from(part);
+    else yield* base64(part.chunks());
+  }
+}
+
+/** Base64 of bytes that come in pieces: what does not fill three bytes waits for the next piece. */
+async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk]);
+    const whole = bytes.length - (bytes.length % 3);
+    if (whole > 0) yield Buffer.from(bytes.toString('base64', 0, whole));
+    rest = bytes.subarray(whole);
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'));
+}
+
+function digestOf({ text, images, options }: RunRequest): string {
+  const content = [
+    [...text].toSorted(byKey),
+    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
+    [...options].toSorted(byKey),
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,82 @@
+import type { Model } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { parseKeyValue } from './flags.ts';
+
+/** `-o key=value`, as often as given; a later one of the same key wins. */
+export function parseOptions(given: readonly string[]): Map<string, string> {
+  return new Map(
+    given.map(text => {
+      const { key, value } = parseKeyValue(text, '--option');
+      return [key, value];
+    }),
+  );
+}
+
+/**
+ * Refuses a run option that no model lists, after one refresh of the models held: which model a prompt uses is not
+ * known here, so what any of them accepts may be right.
+ */
+export async function checkOptions(
+  connection: Connection,
+  options: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.size === 0) return;
+  const held = connection.resources.held() !== undefined;
+  const models = await connection.resources.models({ signal });
+  if (optionFault(models, options) === undefined) return;
+  const fault = optionFault(
+    held ? await connection.resources.models({ refresh: true, signal }) : models,
+    options,
+  );
+  if (fault !== undefined) throw fault;
+}
+
+/** The first option that no model accepts; undefined where all of them are accepted. */
+export function optionFault(
+  models: readonly Model[],
+  options: ReadonlyMap<string, string>,
+): CliError | undefined {
+  const accepted = acceptedOptions(models);
+  for (const [key, value] of options) {
+    const values = accepted.get(key);
+    if (values === undefined) return unknownKey(key, [...accepted.keys()]);
+    if (!values.has(value)) return unknownValue(key, value, [...values]);
+  }
+  return undefined;
+}
+
+function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+  const accepted = new Map<string, Set<string>>();
+  for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
+    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
+  }
+  return accepted;
+}
+
+const UNCHECKED = '--no-validate sends it all the same.';
+
+function unknownKey(key: string, keys: readonly string[]): CliError {
+  const accepted = keys.toSorted();
+  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
+  return refusal(message, listed, accepted);
+}
+
+function unknownValue(key: string, value: string, values: readonly string[]): CliError {
+  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
+  return refusal(message, `Accepted values: ${values.join(', ')}`, values);
+}
+
+// The JSON form of an error has no hints, so what is accepted is its data as well.
+function refusal(message: string, listed: string, accepted: readonly string[]): CliError {
+  return new CliError(message, {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints: [listed, UNCHECKED],
+    data: { accepted },
+  });
+}

@@ -1,0 +1,56 @@
+import { type Command, Option } from 'commander';
+import { parseDuration } from '../core/duration.ts';
+import type { GlobalOptions } from '../core/types.ts';
+
+/** The flags every command takes; declared on the root, they are understood anywhere on the line. */
+const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] = [
+  ['--profile <name>', 'use this profile'],
+  ['--base-url <url>', 'use the service at this address'],
+  ['--insecure-http', 'allow plain http beyond this machine: the key travels in the clear'],
+  ['--json', 'print JSON, and errors as JSON'],
+  ['--query <jmespath>', 'print what this JMESPath expression selects; implies --json'],
+  ['-q, --quiet', 'no notes, errors only'],
+  ['--debug', 'print each request and answer on standard error'],
+  ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],
+  ['--no-color', 'no colours'],
+  ['--no-input', 'never ask'],
+  ['--no-spinner', 'plain lines instead of a spinner'],
+  ['--no-pager', 'no pager for long results'],
+];
+
+export function declareGlobals(root: Command): void {
+  for (const [flags, description] of GLOBAL_FLAGS) root.addOption(new Option(flags, description));
+}
+
+/** The global flags as parsed. @throws {CliError} USAGE_ERROR for a wrong duration */
+export function globalOptions(command: Command): GlobalOptions {
+  const flags = rootOf(command).opts<Record<string, string | boolean | undefined>>();
+  const text = (name: string): string | undefined =>
+    typeof flags[name] === 'string' ? flags[name] : undefined;
+  const [profile, baseUrl, query, timeout] = ['profile', 'baseUrl', 'query', 'timeout'].map(text);
+  return {
+    ...(profile === undefined ? {} : { profile }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(query === undefined ? {} : { query }),
+    ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout, '--timeout') }),
+    insecureHttp: flags['insecureHttp'] === true,
+    json: flags['json'] === true,
+    quiet: flags['quiet'] === true,
+    debug: flags['debug'] === true,
+    color: flags['color'] !== false,
+    input: flags['input'] !== false,
+    spinner: flags['spinner'] !== false,
+    pager: flags['pager'] !== false,
+  };
+}
+
+/** Whether errors are wanted as JSON, told from the bare arguments: the parsing itself may be what failed. */
+export function wantsJsonErrors(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const flags = end < 0 ? argv : argv.slice(0, end);
+  return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
+}

@@ -1,0 +1,51 @@
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { Interrupted } from '../errors.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { createContext, type Surroundings } from '../runtime/create-context.ts';
+import type { PlainIo } from '../terminal/io.ts';
+import { globalOptions } from './global-flags.ts';
+
+/** How long an interrupted command may take to let go of what it does, in milliseconds. */
+const UNWINDING_MS = 3000;
+
+/** A command whose line has been parsed. */
+export interface Action {
+  readonly command: Command;
+  readonly run: (ctx: Context) => Promise<ExitCode>;
+  readonly surroundings: Surroundings;
+  readonly io: PlainIo;
+  /** Tells an error and gives the exit code it means. */
+  readonly tell: (error: unknown) => Promise<ExitCode>;
+}
+
+/** Runs a command in a context of its own. The result, or the error, is out before what waited for it is done. */
+export async function runAction({ command, run, surroundings, io, tell }: Action): Promise<ExitCode> {
+  const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
+  try {
+    await checkQueryOf(ctx);
+    return await withGracePeriod(ctx.signal, run(ctx));
+  } catch (error) {
+    return await tell(ctx.signal.aborted && !(error instanceof Interrupted) ? ctx.signal.reason : error);
+  } finally {
+    await close();
+  }
+}
+
+/** Finds a typo in `--query` before anything is sent, so that it costs nothing. */
+async function checkQueryOf({ globals }: Context): Promise<void> {
+  if (globals.query === undefined) return;
+  const { checkQuery } = await import('../outputs/query.ts');
+  await checkQuery(globals.query);
+}
+
+/** What a command gives; once it is interrupted, it has a moment to stop, then it is left alone. */
+async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const stuck = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      timer = setTimeout(() => reject(signal.reason as Error), UNWINDING_MS);
+    });
+  });
+  return Promise.race([running, stuck]).finally(() => clearTimeout(timer));
+}

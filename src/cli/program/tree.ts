@@ -1,0 +1,109 @@
+import { Command } from 'commander';
+import type { Host } from '../context.ts';
+import { COMMANDS, type CommandEntry, GROUPS, type GroupEntry, HEADINGS } from './command-table.ts';
+import { declareGlobals } from './global-flags.ts';
+import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
+
+export interface TreeOptions {
+  readonly host: Pick<Host, 'runAction'>;
+  readonly version: string;
+  /** Where help goes. */
+  readonly write: (text: string) => void;
+  /** Columns help is wrapped to. */
+  readonly columns: number;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun run hello --input name=Ada          # a sample prompt, on the service that is built in
+  promptrun run ./my.prompt -i topic=tea        # a prompt file
+  promptrun login --base-url https://prompts.example.com/v1
+  promptrun help environment                    # or: exit-codes, run, runs list …`;
+
+/** Builds the command tree from the table: names and summaries at once, the rest of a command when it is called. */
+export function buildTree(options: TreeOptions): Command {
+  const root = new Command('promptrun');
+  configureRoot(root, options);
+  const loads = new Map<Command, () => Promise<void>>();
+  root.hook('preSubcommand', (_, command) => loads.get(command)?.());
+  const host: Host = { ...options.host, declare: async command => loads.get(command)?.() };
+  for (const entry of [...COMMANDS.filter(isSingle), ...GROUPS].sort(byHeading)) {
+    if ('path' in entry) addCommand(root, entry, loads, host);
+    else addGroup(root, entry, loads, host);
+  }
+  return root;
+}
+
+type Loads = Map<Command, () => Promise<void>>;
+
+function configureRoot(root: Command, { version, write, columns }: TreeOptions): void {
+  root
+    .description(
+      'Run published prompts on a Prompt Execution Service: a hosted one, or the local one built in.',
+    )
+    .usage('<command> [options]')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain the command')
+    .helpCommand(false)
+    // Of a command that is not loaded no more than its name is known.
+    .configureHelp({
+      showGlobalOptions: true,
+      subcommandTerm: command => command.name(),
+      commandUsage: usageOf,
+    })
+    .configureOutput({
+      writeOut: write,
+      writeErr: write,
+      outputError: () => {}, // told by whoever catches it
+      getOutHelpWidth: () => columns,
+      getErrHelpWidth: () => columns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .addHelpText('after', EXAMPLES);
+  declareGlobals(root);
+  watchParsing(root);
+}
+
+function addGroup(root: Command, entry: GroupEntry, loads: Loads, host: Host): void {
+  const group = stub(root, entry.name, entry.summary);
+  group
+    .aliases([...entry.aliases])
+    .helpGroup(entry.heading)
+    .usage('<command> [options]');
+  group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
+  group.hook('preSubcommand', (_, command) => loads.get(command)?.());
+  for (const command of COMMANDS.filter(({ path }) => path.startsWith(`${entry.name} `))) {
+    addCommand(group, command, loads, host);
+  }
+  root.addCommand(group);
+}
+
+function addCommand(parent: Command, entry: CommandEntry, loads: Loads, host: Host): void {
+  const command = stub(parent, entry.path.split(' ').at(-1) ?? entry.path, entry.summary);
+  if (entry.heading !== undefined) command.helpGroup(entry.heading);
+  loads.set(command, async () => (await entry.load())(command, host));
+  parent.addCommand(command, { hidden: entry.hidden === true });
+}
+
+/** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */
+function stub(parent: Command, name: string, summary: string): Command {
+  const command = new Command(name).copyInheritedSettings(parent).helpCommand(false);
+  command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+  watchParsing(command);
+  return command;
+}
+
+function watchParsing(command: Command): void {
+  command.exitOverride(error => throwParsingEnd(command, error));
+  command.on('beforeHelp', () => refuseUnknownCommand(command));
+}
+
+function isSingle({ path }: CommandEntry): boolean {
+  return !path.includes(' ');
+}
+
+function byHeading(one: CommandEntry | GroupEntry, other: CommandEntry | GroupEntry): number {
+  const place = ({ heading }: CommandEntry | GroupEntry): number => HEADINGS.indexOf(heading ?? '');
+  return place(one) - place(other);
+}

@@ -1,0 +1,53 @@
+import { Interrupted, usageError } from '../../errors.ts';
+import { errStream } from '../../terminal/err-stream.ts';
+import type { Io } from '../../terminal/io.ts';
+
+/** Where a question reads, draws and hears that it is no longer wanted. */
+export interface Place {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+  /** A question that was interrupted leaves nothing on the screen. */
+  readonly clearPromptOnDone: boolean;
+}
+
+/** Asks one question; Ctrl-C, Ctrl-D, a terminal that goes away and an aborted signal all throw `Interrupted`. */
+export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<T> {
+  const input = io.stdin.stream;
+  if (input.readableEnded) {
+    throw usageError(
+      'nothing can be asked: standard input has been read to its end',
+      'give everything else by flags where one of them reads standard input',
+    );
+  }
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it tells nobody who could answer for it.
+  const endIfClosed = (_text: unknown, key?: { ctrl?: boolean; name?: string }) => {
+    if (key?.ctrl === true && (key.name === 'c' || (key.name === 'd' && input.isPaused()))) {
+      end();
+    }
+  };
+  try {
+    const wanted = AbortSignal.any([signal, ended.signal]);
+    const answer = ask({
+      input,
+      output: errStream(io),
+      signal: wanted,
+      get clearPromptOnDone() {
+        return wanted.aborted;
+      },
+    });
+    input.on('keypress', endIfClosed).on('end', end).on('close', end);
+    return await answer;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isEnd(error) ? new Interrupted('SIGINT') : error;
+  } finally {
+    input.off('keypress', endIfClosed).off('end', end).off('close', end);
+  }
+}
+
+function isEnd(error: unknown): boolean {
+  return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name);
+}

@@ -1,0 +1,154 @@
+import type { PromptService, RequestEvent } from '../../client/client.ts';
+import type { Transport, TransportOptions } from '../../client/transport.ts';
+import type { Connection } from '../context.ts';
+import type { EmbeddedService, LocalService } from '../core/local-service.ts';
+import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import { PromptCache } from '../settings/caches/prompt-cache.ts';
+import { ResourceCache } from '../settings/caches/resource-cache.ts';
+import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.ts';
+import { resolveAddress } from '../settings/config/address.ts';
+import { resolveKey } from '../settings/credentials/resolve-key.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Io } from '../terminal/io.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+/** What a connection is made from. */
+export interface ConnectionSources {
+  readonly io: Io;
+  readonly globals: GlobalOptions;
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly local: LocalService;
+  readonly dataDir: string;
+  readonly version: string;
+}
+
+export interface OpenConnection {
+  readonly connection: Connection;
+  close(): Promise<void>;
+}
+
+/** Finds base URL and key and makes the client for them; starts the embedded service where that is what is meant. */
+export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
+  const address = resolveAddress(sources);
+  if (address.embedded) return openEmbedded(sources, address.chosen);
+  const { value: apiKey } = await resolveKey(sources, address);
+  return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey });
+}
+
+/** Makes the client for a base URL and key that are known already. */
+export function connectTo(
+  sources: ConnectionSources,
+  { profile, baseUrl, apiKey }: { profile: string | undefined; baseUrl: string; apiKey: string },
+): Promise<OpenConnection> {
+  const place = { profile, baseUrl, service: baseUrl, embedded: false };
+  return connect(sources, { place, apiKey, scope: resourceScope(baseUrl, apiKey) });
+}
+
+async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promise<OpenConnection> {
+  if (!chosen) {
+    sources.io.note('Using the local service built in (profile local); promptrun login connects to another.');
+  }
+  const service = await sources.local.start({ dataDir: sources.dataDir });
+  const { baseUrl, key: apiKey } = service;
+  const place = { profile: 'local', baseUrl, service: 'local', embedded: true };
+  return connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
+}
+
+interface Peer {
+  readonly place: Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded'>;
+  readonly apiKey: string;
+  /** What the resource cache calls the two. */
+  readonly scope: string;
+  readonly service?: EmbeddedService;
+}
+
+async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConnection> {
+  const { settings, clock } = sources;
+  const caches = {
+    directory: settings.directory,
+    service: peer.place.service,
+    onProblem: (problem: string) => debugNote(sources, problem),
+  };
+  const resources: ResourceCache = new ResourceCache({
+    ...caches,
+    scope: peer.scope,
+    fetch: limits => client.resources.get(limits),
+    clock,
+  });
+  const client = await clientFor(sources, peer, resources);
+  return {
+    connection: { ...peer.place, client, resources, prompts: new PromptCache(caches) },
+    close: async () => {
+      await client.close();
+      await peer.service?.close();
+    },
+  };
+}
+
+async function clientFor(
+  sources: ConnectionSources,
+  peer: Peer,
+  resources: ResourceCache,
+): Promise<PromptService> {
+  const { clock, globals, version } = sources;
+  const { PromptService } = await import('../../client/client.ts');
+  return new PromptService({
+    baseUrl: peer.place.baseUrl,
+    apiKey: peer.apiKey,
+    transport: lazyTransport({
+      shortLived: true,
+      ...(!peer.place.embedded && { proxy: proxiesOf(sources.env) }),
+    }),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    now: () => clock.now(),
+    random: () => clock.random(),
+    agentHash: () => resources.heldHash(),
+    onActionRequire: () => resources.noteActionRequired(),
+    userAgent: `promptrun/${version}`,
+    ...(globals.debug ? { onEvent: (event: RequestEvent) => debugNote(sources, debugLine(event)) } : {}),
+  });
+}
+
+function debugNote({ io, globals }: ConnectionSources, line: string): void {
+  if (globals.debug) io.error(`debug: ${line}`);
+}
+
+/** Loads what sends requests when the first one is made: some commands make none. */
+export function lazyTransport(options: TransportOptions): Transport {
+  let loading: Promise<Transport> | undefined;
+  const load = async (): Promise<Transport> => {
+    const { createTransport } = await import('../../client/transport.ts');
+    return createTransport(options);
+  };
+  const loaded = (): Promise<Transport> => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    request: async request => (await loaded()).request(request),
+    // The request that loaded it told the fault.
+    close: async () => (await loading?.catch(() => undefined))?.close(),
+  };
+}
+
+/** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */
+export function proxiesOf(env: Env): { httpsProxy?: string; httpProxy?: string; noProxy?: string } {
+  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
+  const httpProxy =
+    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
+  const noProxy = env['no_proxy'] || env['NO_PROXY'];
+  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
+}
+
+/** What happened to a request, in one line. */
+export function debugLine({ kind, method, url, attempt, status, ms, waitMs, message }: RequestEvent): string {
+  const facts = {
+    request: attempt === 1 ? '' : `try ${attempt}`,
+    answer: `${status ?? ''} in ${ms ?? 0} ms`,
+    failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
+    retry: `again in ${Math.round(waitMs ?? 0)} ms`,
+  };
+  return oneLine(`${method} ${url} ${facts[kind]}`.trim());
+}

@@ -1,0 +1,110 @@
+import type { Connection, Context } from '../context.ts';
+import type { LocalService } from '../core/local-service.ts';
+import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import { openSettings } from '../settings/settings.ts';
+import { colourLevel, paintFor } from '../terminal/colour.ts';
+import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
+import { type ConnectionSources, connectTo, type OpenConnection, openConnection } from './connection.ts';
+import { directories } from './directories.ts';
+import { listenForInterrupts, type SignalSource } from './signals.ts';
+
+/** Everything outside of the command line, given by main.ts or by a test. */
+export interface Surroundings {
+  readonly version: string;
+  readonly streams: Streams;
+  readonly env: Env;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** Where signals come from. */
+  readonly process: SignalSource;
+  readonly local: LocalService;
+}
+
+export interface OpenContext {
+  readonly ctx: Context;
+  /** Does what waited for the command to end, then lets go of everything. */
+  readonly close: () => Promise<void>;
+}
+
+/** One line for each thing a command may use; what costs time is made when it is first asked for. */
+export async function createContext(
+  surroundings: Surroundings,
+  globals: GlobalOptions,
+  plain: PlainIo,
+): Promise<OpenContext> {
+  const { env, cwd, clock, local, version } = surroundings;
+  const io = await colouredIo(surroundings, globals, plain);
+  const { config, data: dataDir, state: stateDir } = directories(env, cwd);
+  const settings = openSettings(config, clock);
+  const interrupts = listenForInterrupts(surroundings.process, clock);
+  const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, version });
+  const ctx: Context = {
+    io,
+    globals,
+    env,
+    cwd,
+    clock,
+    settings,
+    local,
+    dataDir,
+    stateDir,
+    signal: interrupts.signal,
+    onInterrupt: interrupts.onInterrupt,
+    interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
+    connection: connections.configured,
+    connectTo: connections.to,
+    prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
+  };
+  return {
+    ctx,
+    close: async () => {
+      await connections.close(ctx.signal);
+      interrupts.uninstall();
+    },
+  };
+}
+
+async function colouredIo(
+  { streams, env }: Surroundings,
+  globals: GlobalOptions,
+  plain: PlainIo,
+): Promise<Io> {
+  const [paint, paintErr] = await Promise.all([
+    paintFor(colourLevel(streams.stdout, env, globals.color)),
+    paintFor(colourLevel(streams.stderr, env, globals.color)),
+  ]);
+  return completeIo(plain, { quiet: globals.quiet, paint, paintErr });
+}
+
+interface Connections {
+  /** The same at each call. */
+  readonly configured: () => Promise<Connection>;
+  readonly to: Context['connectTo'];
+  /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
+  readonly close: (signal: AbortSignal) => Promise<void>;
+}
+
+function connectionsOf(sources: ConnectionSources): Connections {
+  const opened: Promise<OpenConnection>[] = [];
+  const opening = async (open: Promise<OpenConnection>): Promise<Connection> => {
+    opened.push(open);
+    return (await open).connection;
+  };
+  let configured: Promise<Connection> | undefined;
+  return {
+    configured: () => (configured ??= opening(openConnection(sources))),
+    to: peer => opening(connectTo(sources, peer)),
+    close: async signal => {
+      for (const open of await Promise.allSettled(opened)) {
+        if (open.status === 'rejected') continue;
+        if (!signal.aborted) await open.value.connection.resources.settle(signal);
+        await open.value.close();
+      }
+    },
+  };
+}
+
+/** `CI=false` is how some say that this is none. */
+function isSet(variable: string | undefined): boolean {
+  return variable !== undefined && !['', '0', 'false'].includes(variable);
+}

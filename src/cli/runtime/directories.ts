@@ -1,0 +1,71 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { Env } from '../core/types.ts';
+
+/** Where things are kept on this machine; nothing is made before something is written. */
+export interface Directories {
+  /** Profiles, keys, settings and caches. */
+  readonly config: string;
+  /** The local service's store. */
+  readonly data: string;
+  /** The journal. */
+  readonly state: string;
+}
+
+interface Kind {
+  readonly variable: string;
+  /** The variable the XDG base directories use on Linux. */
+  readonly xdg: string;
+  readonly linux: string;
+  readonly mac: string;
+  readonly windows: readonly [variable: string, inHome: string, folder: string];
+}
+
+const KINDS = {
+  config: {
+    variable: 'PROMPTRUN_CONFIG_DIR',
+    xdg: 'XDG_CONFIG_HOME',
+    linux: '.config',
+    mac: 'Library/Preferences',
+    windows: ['APPDATA', 'AppData/Roaming', 'Config'],
+  },
+  data: {
+    variable: 'PROMPTRUN_DATA_DIR',
+    xdg: 'XDG_DATA_HOME',
+    linux: '.local/share',
+    mac: 'Library/Application Support',
+    windows: ['LOCALAPPDATA', 'AppData/Local', 'Data'],
+  },
+  state: {
+    variable: 'PROMPTRUN_STATE_DIR',
+    xdg: 'XDG_STATE_HOME',
+    linux: '.local/state',
+    mac: 'Library/Logs',
+    windows: ['LOCALAPPDATA', 'AppData/Local', 'State'],
+  },
+} as const satisfies Record<keyof Directories, Kind>;
+
+/** The directories of the platform, or those the environment names. */
+export function directories(
+  env: Env,
+  cwd: string,
+  platform: NodeJS.Platform = process.platform,
+): Directories {
+  const home = env['HOME'] || env['USERPROFILE'] || homedir();
+  const place = (kind: Kind): string => {
+    const given = env[kind.variable];
+    return given ? path.resolve(cwd, given) : platformDirectory(kind, env, home, platform);
+  };
+  return { config: place(KINDS.config), data: place(KINDS.data), state: place(KINDS.state) };
+}
+
+function platformDirectory(kind: Kind, env: Env, home: string, platform: NodeJS.Platform): string {
+  if (platform === 'darwin') return path.join(home, kind.mac, 'promptrun');
+  if (platform === 'win32') {
+    const [variable, inHome, folder] = kind.windows;
+    return path.join(env[variable] || path.join(home, inHome), 'promptrun', folder);
+  }
+  const xdg = env[kind.xdg];
+  // The base directory specification wants relative paths ignored.
+  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, kind.linux), 'promptrun');
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../core/types.ts';
+import { Interrupted } from '../errors.ts';
+
+export type EndingSignal = 'SIGINT' | 'SIGTERM';
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** What is used of the process to hear signals. */
+export interface SignalSource {
+  readonly pid: number;
+  on(signal: EndingSignal, listener: (signal: EndingSignal) => void): unknown;
+  off(signal: EndingSignal, listener: (signal: EndingSignal) => void): unknown;
+  kill(pid: number, signal: EndingSignal): unknown;
+}
+
+export interface Interrupts {
+  /** Aborted by the first signal that no handler takes, with an `Interrupted` as reason. */
+  readonly signal: AbortSignal;
+  /** Hands every signal to `handler` instead; the latest handler goes first. Returns how to hand them back. */
+  readonly onInterrupt: (handler: (signal: EndingSignal) => void) => () => void;
+  /** Leaves signals to the system again. */
+  readonly uninstall: () => void;
+}
+
+/**
+ * What starts the command (npx, timeout) hands on a signal that the terminal has sent to both of them: the same one
+ * within this time, in milliseconds, is its echo.
+ */
+const ECHO_MS = 100;
+
+/** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */
+export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
+  const controller = new AbortController();
+  const handlers: ((signal: EndingSignal) => void)[] = [];
+  const uninstall = (): void => {
+    for (const signal of ENDING_SIGNALS) source.off(signal, obey);
+  };
+  const heardAt = new Map<EndingSignal, number>();
+  const obey = (signal: EndingSignal): void => {
+    const since = now() - (heardAt.get(signal) ?? Number.NEGATIVE_INFINITY);
+    heardAt.set(signal, now());
+    if (since < ECHO_MS) return;
+    const handler = handlers.at(-1);
+    if (handler !== undefined) handler(signal);
+    else if (!controller.signal.aborted) controller.abort(new Interrupted(signal));
+    else {
+      uninstall();
+      source.kill(source.pid, signal);
+    }
+  };
+  for (const signal of ENDING_SIGNALS) source.on(signal, obey);
+  return {
+    signal: controller.signal,
+    uninstall,
+    onInterrupt: handler => {
+      handlers.push(handler);
+      return () => {
+        const at = handlers.lastIndexOf(handler);
+        if (at >= 0) handlers.splice(at, 1);
+      };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import path from 'node:path';
+import type { PromptVersion } from '../../../wire/index.ts';
+import { isObject } from '../../core/json-value.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { readCacheFile, writeCacheFile } from './cache-file.ts';
+
+const FILE_NAME = 'prompts.json';
+const MOST_VERSIONS = 200;
+
+interface Kept {
+  readonly service: string;
+  readonly version: PromptVersion;
+}
+
+export interface PromptCacheOptions {
+  /** The configuration directory. */
+  readonly directory: string;
+  /** The base URL, or `local` for the embedded service (see `Connection.service`). */
+  readonly service: string;
+  /** Told when the file can't be written; the cache goes on without. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/** Prompt versions that were read once: a version never changes, so its config needs no second request. */
+export class PromptCache {
+  readonly #file: string;
+  readonly #options: PromptCacheOptions;
+
+  constructor(options: PromptCacheOptions) {
+    this.#options = options;
+    this.#file = path.join(options.directory, FILE_NAME);
+  }
+
+  /** The version with its config, if it was read before; counts as a use of it. */
+  get(promptVersionId: string): PromptVersion | undefined {
+    const kept = this.#read();
+    const found = kept.find(entry => this.#is(entry, promptVersionId));
+    if (found !== undefined && found !== kept[0]) this.#write(found, kept);
+    return found?.version;
+  }
+
+  /** Keeps a version, and lets go of the one not used for longest once there are 200. */
+  put(version: PromptVersion): void {
+    const kept = { service: this.#options.service, version };
+    if (isKept(kept)) this.#write(kept, this.#read());
+  }
+
+  /** Every version kept of this service, last used first. Counts as no use. */
+  all(): PromptVersion[] {
+    return this.#read()
+      .filter(entry => entry.service === this.#options.service)
+      .map(entry => entry.version);
+  }
+
+  #is(entry: Kept, promptVersionId: string): boolean {
+    return (
+      entry.service === this.#options.service &&
+      entry.version.promptVersionId.toLowerCase() === promptVersionId.toLowerCase()
+    );
+  }
+
+  #read(): Kept[] {
+    const stored = readCacheFile(this.#file);
+    const list = isObject(stored) && Array.isArray(stored.versions) ? (stored.versions as unknown[]) : [];
+    return list.filter(isKept);
+  }
+
+  #write(first: Kept, others: readonly Kept[]): void {
+    const rest = others.filter(entry => !this.#is(entry, first.version.promptVersionId));
+    try {
+      writeCacheFile(this.#file, { versions: [first, ...rest].slice(0, MOST_VERSIONS) });
+    } catch (error) {
+      this.#options.onProblem?.(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
+    }
+  }
+}
+
+function isKept(entry: unknown): entry is Kept {
+  return (
+    isObject(entry) &&
+    typeof entry.service === 'string' &&
+    isObject(entry.version) &&
+    typeof entry.version.promptVersionId === 'string'
+  );
+}

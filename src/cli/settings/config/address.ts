@@ -1,0 +1,125 @@
+import { baseUrlOf } from '../../../client/base-url.ts';
+import { InvalidRequestError } from '../../../client/errors.ts';
+import { didYouMeanHint } from '../../core/nearest.ts';
+import type { Env, GlobalOptions } from '../../core/types.ts';
+import { configError } from '../../errors.ts';
+import type { Settings } from '../settings.ts';
+import { LOCAL_PROFILE } from './names.ts';
+
+/** A base URL or a name, and what gave it. */
+export interface Sourced {
+  readonly value: string;
+  /** As errors name it: `--base-url`, `PROMPTRUN_BASE_URL`, `profile work`. */
+  readonly source: string;
+}
+
+/** Where requests go: the service embedded in the process, or a base URL. */
+export type Address =
+  | { readonly embedded: true; readonly profile: typeof LOCAL_PROFILE; readonly chosen: boolean }
+  | {
+      readonly embedded: false;
+      readonly baseUrl: Sourced;
+      /** The profile that was chosen, whether or not the base URL is its own. */
+      readonly profile: string | undefined;
+    };
+
+/** What the two are found from. */
+export interface AddressSources {
+  readonly globals: Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>;
+  readonly env: Env;
+  readonly settings: Settings;
+}
+
+/**
+ * Where requests go: flags, then environment, then profile; `--profile` wins over the environment.
+ *
+ * @throws {CliError} CONFIG_ERROR for a wrong base URL or profile, and for a key without a base URL
+ */
+export function resolveAddress(sources: AddressSources): Address {
+  const { globals, env, settings } = sources;
+  const profile = chosenProfile(sources);
+  const given = givenBaseUrl(sources);
+  if (given !== undefined) {
+    const value = checkedBaseUrl(given.value, given.source, globals.insecureHttp);
+    return { embedded: false, baseUrl: { ...given, value }, profile: profile?.value };
+  }
+  if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, chosen: true };
+  if (profile !== undefined) return addressOf(profile, sources);
+  if (env['PROMPTRUN_API_KEY']) {
+    throw configError(
+      'PROMPTRUN_API_KEY is set, but no base URL',
+      'Set PROMPTRUN_BASE_URL too, or give --base-url or --profile.',
+    );
+  }
+  if (settings.profiles.entries().length === 0)
+    return { embedded: true, profile: LOCAL_PROFILE, chosen: false };
+  throw configError(
+    'there are profiles, but none is active',
+    'Choose one with promptrun profile use <name>, or --profile <name>.',
+    'The service built in is the profile `local`.',
+  );
+}
+
+/** The profile chosen by flag, environment or `profile use`. */
+export function chosenProfile({ globals, env, settings }: AddressSources): Sourced | undefined {
+  if (globals.profile !== undefined) return known(globals.profile, '--profile', settings);
+  const named = env['PROMPTRUN_PROFILE'];
+  if (named) return known(named, 'PROMPTRUN_PROFILE', settings);
+  const { activeProfile } = settings.config.read();
+  return activeProfile === undefined ? undefined : known(activeProfile, settings.config.file, settings);
+}
+
+function givenBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
+  if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
+  const fromEnv = env['PROMPTRUN_BASE_URL'];
+  return globals.profile === undefined && fromEnv
+    ? { value: fromEnv, source: 'PROMPTRUN_BASE_URL' }
+    : undefined;
+}
+
+function known(name: string, source: string, settings: Settings): Sourced {
+  if (name === LOCAL_PROFILE || settings.profiles.get(name) !== undefined) return { value: name, source };
+  const names = [...settings.profiles.entries().map(([profile]) => profile), LOCAL_PROFILE];
+  throw configError(
+    `${source}: there is no profile '${name}'`,
+    ...didYouMeanHint(name, names),
+    `Profiles: ${names.join(', ')}`,
+  );
+}
+
+function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSources): Address {
+  const source = `profile ${profile}`;
+  const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
+  const value = checkedBaseUrl(baseUrl, source, globals.insecureHttp);
+  return { embedded: false, baseUrl: { value, source }, profile };
+}
+
+/**
+ * A base URL as it is used: ends in `/v1`, and is https unless it leads to this machine.
+ *
+ * @param source what gave it, named in errors: a flag, a variable or a profile
+ * @throws {CliError} CONFIG_ERROR
+ */
+export function checkedBaseUrl(given: string, source: string, insecureHttp: boolean): string {
+  const baseUrl = wellFormed(given.trim(), source);
+  const { protocol, hostname, host } = new URL(baseUrl);
+  if (protocol === 'https:' || insecureHttp || isLoopback(hostname)) return baseUrl;
+  throw configError(
+    `${source}: plain http to ${host} would send the key in the clear`,
+    'Use https, or --insecure-http if you must.',
+  );
+}
+
+/** Whether a host name, as `URL` gives it, leads to this machine. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/.test(hostname);
+}
+
+function wellFormed(given: string, source: string): string {
+  try {
+    return baseUrlOf(given);
+  } catch (error) {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    throw configError(`${source}: ${error.message}`, 'Give it like https://prompts.example.com/v1.');
+  }
+}

@@ -1,0 +1,72 @@
+import path from 'node:path';
+import { isObject } from '../../core/json-value.ts';
+import type { Clock } from '../../core/types.ts';
+import { damaged, type JsonDocument, loadWriter, readJsonFile } from '../json-file.ts';
+import { withLock } from '../lock.ts';
+
+/** Profiles, the active one, aliases and settings, as they stand on disk. */
+export class ConfigStore {
+  readonly file: string;
+  readonly #clock: Pick<Clock, 'sleep' | 'random'>;
+  #document: ConfigDocument | undefined;
+
+  constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
+    this.file = path.join(directory, 'config.json');
+    this.#clock = clock;
+  }
+
+  /** Read once. @throws {CliError} CONFIG_ERROR for a file that is damaged or can't be read */
+  read(): ConfigDocument {
+    this.#document ??= this.#fromDisk();
+    return this.#document;
+  }
+
+  /** Changes the document as it stands on disk by then, so that two processes lose nothing of each other's. */
+  async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
+    const write = await loadWriter();
+    return withLock(this.file, this.#clock, () => {
+      const document = this.#fromDisk();
+      const result = change(document);
+      write(this.file, document as unknown as JsonDocument);
+      this.#document = document;
+      return result;
+    });
+  }
+
+  #fromDisk(): ConfigDocument {
+    const document = asConfigDocument(readJsonFile(this.file));
+    if (typeof document === 'string') throw damaged(this.file, document);
+    return document;
+  }
+}
+
+export interface Profile {
+  readonly baseUrl: string;
+}
+
+/** What `config.json` holds. Names are own properties: one called `constructor` is a name like any other. */
+export interface ConfigDocument {
+  activeProfile?: string;
+  profiles: Record<string, Profile>;
+  aliases: Record<string, string>;
+  settings: Record<string, unknown>;
+}
+
+/** The document with empty parts filled in; a text that says what is wrong where it is none. */
+export function asConfigDocument(read: JsonDocument = {}): ConfigDocument | string {
+  const { activeProfile, profiles = {}, aliases = {}, settings = {} } = read;
+  if (activeProfile !== undefined && typeof activeProfile !== 'string')
+    return '`activeProfile` is not a string';
+  if (!isObject(profiles)) return '`profiles` is not an object';
+  const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
+  if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
+  if (!isObject(aliases)) return '`aliases` is not an object';
+  const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
+  if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is not a string`;
+  if (!isObject(settings)) return '`settings` is not an object';
+  return { ...read, profiles, aliases, settings } as unknown as ConfigDocument;
+}
+
+function isProfile(value: unknown): value is Profile {
+  return isObject(value) && typeof value['baseUrl'] === 'string';
+}

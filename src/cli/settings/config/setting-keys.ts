@@ -1,0 +1,90 @@
+import { didYouMeanHint } from '../../core/nearest.ts';
+import { usageError } from '../../errors.ts';
+
+/** The settings there are, with the types of their values. */
+export interface SettingValues {
+  concurrency: number;
+  rate: number;
+  saveDir: string;
+  preview: boolean;
+  pager: string;
+  keychain: boolean;
+}
+
+export type SettingKey = keyof SettingValues;
+
+interface SettingRule<T> {
+  readonly description: string;
+  /** Shown by `config`; undefined where something else decides. */
+  readonly default: T | undefined;
+  /** What values look like, for errors. */
+  readonly form: string;
+  /** undefined for a text that is not a value. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+/** Every setting, in the order they are shown. */
+export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K]> } = {
+  concurrency: {
+    description: 'creations `batch` keeps open at a time',
+    default: 4,
+    form: 'a whole number from 1 to 1000',
+    parse: text => (/^\d{1,4}$/.test(text) && +text >= 1 && +text <= 1000 ? +text : undefined),
+  },
+  rate: {
+    description: 'requests a second `batch` sends, 0 for no limit',
+    default: 5,
+    form: 'a number from 0',
+    parse: text => (/^\d+(\.\d+)?$/.test(text) ? +text : undefined),
+  },
+  saveDir: {
+    description: 'where --save writes if it names no directory',
+    default: '.',
+    form: 'a directory',
+    parse: text => (text.trim() === '' ? undefined : text),
+  },
+  preview: {
+    description: 'show small previews of images on terminals that can',
+    default: true,
+    form: 'true or false',
+    parse: parseSwitch,
+  },
+  pager: {
+    description: 'the command that shows long results, `cat` for none',
+    default: undefined,
+    form: 'a command',
+    parse: text => (parseSwitch(text) === false ? 'cat' : text),
+  },
+  keychain: {
+    description: 'keep keys in the system keychain where there is one',
+    default: true,
+    form: 'true or false',
+    parse: parseSwitch,
+  },
+};
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
+
+/** @throws {CliError} USAGE_ERROR naming the nearest setting */
+export function settingKey(text: string): SettingKey {
+  const key = SETTING_KEYS.find(known => known === text);
+  if (key !== undefined) return key;
+  throw usageError(
+    `there is no setting '${text}'`,
+    ...didYouMeanHint(text, SETTING_KEYS),
+    `Settings: ${SETTING_KEYS.join(', ')}`,
+  );
+}
+
+/** @throws {CliError} USAGE_ERROR for a text that is not a value of this setting */
+export function settingValue<K extends SettingKey>(key: K, text: string): SettingValues[K] {
+  const value = SETTINGS[key].parse(text);
+  if (value === undefined)
+    throw usageError(`'${text}' is not a value of ${key}: it takes ${SETTINGS[key].form}`);
+  return value;
+}
+
+function parseSwitch(text: string): boolean | undefined {
+  if (/^(true|on|yes|1)$/i.test(text)) return true;
+  return /^(false|off|no|never|0)$/i.test(text) ? false : undefined;
+}

@@ -1,0 +1,93 @@
+import path from 'node:path';
+import { isObject } from '../../core/json-value.ts';
+import type { Clock } from '../../core/types.ts';
+import { damaged, type JsonDocument, loadWriter, readJsonFile } from '../json-file.ts';
+import { withLock } from '../lock.ts';
+import { deleteFromKeychain, readFromKeychain, writeToKeychain } from './keychain.ts';
+
+/** Where a profile's key is kept, and the one origin it may be sent to. */
+export interface Credential {
+  readonly origin: string;
+  /** undefined where the key is in the system's keychain. */
+  readonly key?: string;
+  readonly keychain?: true;
+}
+
+type Credentials = Record<string, Credential>;
+
+/** API keys by profile. */
+export class CredentialStore {
+  readonly file: string;
+  readonly #clock: Pick<Clock, 'sleep' | 'random'>;
+
+  constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
+    this.file = path.join(directory, 'credentials.json');
+    this.#clock = clock;
+  }
+
+  /** Where a profile's key is kept; undefined where it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
+  find(profile: string): Credential | undefined {
+    const credentials = this.#fromDisk();
+    return Object.hasOwn(credentials, profile) ? credentials[profile] : undefined;
+  }
+
+  /** The key itself; undefined where the keychain does not give it. */
+  async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
+    return key ?? (await readFromKeychain(profile, origin));
+  }
+
+  /** Keeps a key in the system's keychain if that is wanted and there is one, else in the file. Says which. */
+  async store(
+    profile: string,
+    origin: string,
+    key: string,
+    useKeychain: boolean,
+  ): Promise<'keychain' | 'file'> {
+    const before = this.find(profile);
+    const inKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
+    await this.#update(keys => {
+      keys[profile] = inKeychain ? { origin, keychain: true } : { origin, key };
+    });
+    if (before?.keychain && (!inKeychain || before.origin !== origin)) {
+      await deleteFromKeychain(profile, before.origin);
+    }
+    return inKeychain ? 'keychain' : 'file';
+  }
+
+  /** False if the profile had no key. */
+  async forget(profile: string): Promise<boolean> {
+    const credential = this.find(profile);
+    if (credential === undefined) return false;
+    if (credential.keychain) await deleteFromKeychain(profile, credential.origin);
+    await this.#update(keys => {
+      delete keys[profile];
+    });
+    return true;
+  }
+
+  async #update(change: (keys: Credentials) => void): Promise<void> {
+    const write = await loadWriter();
+    await withLock(this.file, this.#clock, () => {
+      const keys = this.#fromDisk();
+      change(keys);
+      write(this.file, { keys } satisfies JsonDocument);
+    });
+  }
+
+  #fromDisk(): Credentials {
+    const { keys = {} } = readJsonFile(this.file) ?? {};
+    if (!isObject(keys)) throw damaged(this.file, '`keys` is not an object');
+    const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
+    if (stray !== undefined)
+      throw damaged(this.file, `the entry of the profile \`${stray}\` is not understood`);
+    return keys as Credentials;
+  }
+}
+
+function isCredential(value: unknown): value is Credential {
+  return (
+    isObject(value) &&
+    typeof value['origin'] === 'string' &&
+    (typeof value['key'] === 'string' || value['keychain'] === true)
+  );
+}

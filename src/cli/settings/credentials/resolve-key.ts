@@ -1,0 +1,78 @@
+import { CliError, configError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import type { Address, AddressSources, Sourced } from '../config/address.ts';
+import type { Settings } from '../settings.ts';
+
+/**
+ * The key to send to a base URL. A profile's stored key is only given for the origin it was stored for.
+ *
+ * @throws {CliError} CONFIG_ERROR with exit 3 where there is none
+ */
+export async function resolveKey(
+  asked: AddressSources,
+  address: Address & { embedded: false },
+): Promise<Sourced> {
+  const fromEnv = asked.env['PROMPTRUN_API_KEY'] || undefined;
+  const stored = (): Promise<Sourced | undefined> => storedKey(asked.settings, address);
+  const fits = fromEnv !== undefined && environmentKeyFits(asked, address.baseUrl);
+  const variable = (): Sourced => ({ value: fromEnv ?? '', source: 'PROMPTRUN_API_KEY' });
+  const profileFirst = asked.globals.profile !== undefined;
+  const found = profileFirst
+    ? ((await stored()) ?? (fits ? variable() : undefined))
+    : fits
+      ? variable()
+      : await stored();
+  if (found === undefined) throw noKey(address);
+  return { ...found, value: checkedKey(found.value, found.source) };
+}
+
+/** The key of the environment goes with the base URL of the environment, if there is one. */
+function environmentKeyFits({ globals, env }: AddressSources, { value }: Sourced): boolean {
+  const own = env['PROMPTRUN_BASE_URL'];
+  if (globals.profile === undefined || !own || globals.baseUrl !== undefined) return true;
+  return URL.canParse(own) && new URL(own).origin === new URL(value).origin;
+}
+
+async function storedKey(
+  settings: Settings,
+  { profile, baseUrl }: Address & { embedded: false },
+): Promise<Sourced | undefined> {
+  if (profile === undefined) return undefined;
+  const credential = settings.credentials.find(profile);
+  if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;
+  const value = await settings.credentials.keyOf(profile, credential);
+  return value === undefined ? undefined : { value, source: `profile ${profile}` };
+}
+
+function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
+  const { host, origin } = new URL(baseUrl.value);
+  const login =
+    profile !== undefined && baseUrl.source === `profile ${profile}`
+      ? `promptrun login --profile ${profile}`
+      : `promptrun login --base-url ${origin}`;
+  return new CliError(`there is no key for ${host}, given by ${baseUrl.source}`, {
+    status: 'CONFIG_ERROR',
+    exitCode: EXIT.unauthorised,
+    hints: [`Store one with ${login}, or set PROMPTRUN_API_KEY.`],
+  });
+}
+
+/**
+ * A key that can be sent in a header.
+ *
+ * @param source what gave it, named in errors; the key itself never is
+ * @throws {CliError} CONFIG_ERROR
+ */
+export function checkedKey(key: string, source: string): string {
+  if (/^[\u0021-\u007e]+$/.test(key)) return key;
+  throw configError(
+    `${source}: the key holds ${strangeness(key)}`,
+    'Copy it again, without anything around it.',
+  );
+}
+
+function strangeness(key: string): string {
+  if (key === '') return 'nothing';
+  if (/[\r\n]/.test(key)) return 'a line break';
+  return /\s/.test(key) ? 'a space' : 'characters that no key is made of';
+}

@@ -1,0 +1,46 @@
+import type { ChalkInstance, ColorSupportLevel } from 'chalk';
+import type { Env } from '../core/types.ts';
+import type { Sink } from './io.ts';
+
+/** How many colours a stream takes: 0 none, 1 basic, 2 256, 3 millions. */
+export function colourLevel(stream: Sink, env: Env, wanted: boolean): ColorSupportLevel {
+  if (!wanted) return 0;
+  const forced = forcedLevel(env['FORCE_COLOR']);
+  if (forced !== undefined) return forced;
+  if (stream.isTTY !== true || env['NO_COLOR'] || env['TERM'] === 'dumb') return 0;
+  return levelOfTerminal(env);
+}
+
+/** Colours at a level; chalk is loaded only where there is something to colour. */
+export async function paintFor(level: ColorSupportLevel): Promise<ChalkInstance> {
+  if (level === 0) return plainPaint();
+  const { Chalk } = await import('chalk');
+  return new Chalk({ level });
+}
+
+function forcedLevel(value: string | undefined): ColorSupportLevel | undefined {
+  if (value === undefined) return undefined;
+  if (value === '0' || value === 'false') return 0;
+  if (value === '2') return 2;
+  return value === '3' ? 3 : 1;
+}
+
+function levelOfTerminal(env: Env): ColorSupportLevel {
+  if (env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit') return 3;
+  return /256|kitty|ghostty|wezterm|alacritty|direct/i.test(env['TERM'] ?? '') ? 2 : 1;
+}
+
+const MAKES_A_COLOUR = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);
+
+/** Chalk without colours: every style gives the text back. */
+function plainPaint(): ChalkInstance {
+  const plain: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
+    get: (_, style) => {
+      if (style === 'level') return 0;
+      // What has a `then` would be waited for.
+      if (typeof style !== 'string' || style === 'then') return undefined;
+      return MAKES_A_COLOUR.has(style) ? () => plain : plain;
+    },
+  });
+  return plain as ChalkInstance;
+}

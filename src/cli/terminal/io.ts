@@ -1,0 +1,167 @@
+import type { ChalkInstance } from 'chalk';
+import { codeOf } from '../core/error-utils.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { visible } from './sanitise.ts';
+
+/** Whether and how wide a stream is a terminal. */
+export interface TerminalFacts {
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; 80 where unknown. */
+  readonly columns: number;
+  /** Rows of the terminal; 24 where unknown. */
+  readonly rows: number;
+}
+
+/** The streams of the process and what is known of them. */
+export interface Io {
+  readonly stdout: TerminalFacts;
+  readonly stderr: TerminalFacts;
+  readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
+  /** Writes results to standard output. False once the reader has gone: stop producing. */
+  out(data: string | Uint8Array): Promise<boolean>;
+  /** Writes a line to standard error whatever `--quiet` says. */
+  error(line: string): void;
+  /** Writes a line to standard error; nothing with `--quiet`. */
+  note(line: string): void;
+  /** Writes to standard error as it is: spinners, questions, progress. */
+  err(data: string): void;
+  /** Colours for standard output, off where it takes none. */
+  readonly paint: ChalkInstance;
+  /** Colours for standard error. */
+  readonly paintErr: ChalkInstance;
+  /** Called before anything is written to either stream, so that a spinner can step aside; returns how to stop that. */
+  beforeWrite(stepAside: () => void): () => void;
+}
+
+/** What is used of a stream that is written to. */
+export interface Sink {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+export interface Streams {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly stdinIsTerminal: boolean;
+  /** Touched only by a command that reads: opening standard input can hold a process up. */
+  stdin(): NodeJS.ReadStream;
+  /** Lets the process end although standard input is still open. */
+  releaseStdin(): void;
+}
+
+/** The streams as a command gets them, before the flags are known: no `--quiet`, no colours. */
+export type PlainIo = Omit<Io, 'note' | 'paint' | 'paintErr'>;
+
+/** The standard streams of this process. */
+export function processStreams(): Streams {
+  let opened: NodeJS.ReadStream | undefined;
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    // An import would load it for every command; off a terminal few ask.
+    get stdinIsTerminal() {
+      return process.getBuiltinModule('node:tty').isatty(0);
+    },
+    stdin: () => (opened ??= process.stdin),
+    releaseStdin: () => {
+      opened?.pause();
+      opened?.unref?.();
+    },
+  };
+}
+
+/** Reads and writes the streams; nothing is opened before it is used. */
+export function plainIo(streams: Streams): PlainIo {
+  const hooks = new Set<() => void>();
+  const stepAside = (): void => {
+    for (const hook of hooks) hook();
+  };
+  streams.stderr.on('error', () => {}); // nobody is left to be told
+  const write = resultWriter(streams.stdout);
+  return {
+    stdout: factsOf(streams.stdout),
+    stderr: factsOf(streams.stderr),
+    stdin: {
+      get isTerminal() {
+        return streams.stdinIsTerminal;
+      },
+      get stream() {
+        return streams.stdin();
+      },
+    },
+    out: data => {
+      stepAside();
+      return write(data);
+    },
+    error: line => {
+      stepAside();
+      streams.stderr.write(`${line}\n`);
+    },
+    err: data => {
+      streams.stderr.write(data);
+    },
+    beforeWrite: hook => {
+      hooks.add(hook);
+      return () => hooks.delete(hook);
+    },
+  };
+}
+
+/** Completes the streams with what the flags say. */
+export function completeIo(
+  io: PlainIo,
+  options: { quiet: boolean; paint: ChalkInstance; paintErr: ChalkInstance },
+): Io {
+  return {
+    ...io,
+    // A note may name what came from a server, such as a run.
+    note: line => {
+      if (!options.quiet) io.error(visible(line));
+    },
+    paint: options.paint,
+    paintErr: options.paintErr,
+  };
+}
+
+/** Waits for each write, so that memory stays bounded and a reader that has gone is noticed. */
+function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
+  let gone = false;
+  stdout.on('error', () => {
+    gone = true;
+  });
+  return async data => {
+    if (gone || data.length === 0) return !gone;
+    const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
+    if (error && !readerHasGone(error)) throw unwritable(error);
+    if (error) gone = true;
+    return !gone;
+  };
+}
+
+function readerHasGone(error: Error): boolean {
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');
+}
+
+function unwritable(cause: Error): CliError {
+  return new CliError(`standard output can't be written: ${cause.message}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    cause,
+  });
+}
+
+function factsOf(stream: Sink): TerminalFacts {
+  return {
+    isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
+  };
+}

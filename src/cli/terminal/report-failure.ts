@@ -1,0 +1,31 @@
+import type { Failure } from '../core/failure.ts';
+import type { PlainIo } from './io.ts';
+import { oneLine, visible } from './sanitise.ts';
+
+/** Tells a failure: one line and its hints, or one line of JSON. */
+export function reportFailure(
+  io: Pick<PlainIo, 'error' | 'stderr'>,
+  failure: Failure,
+  options: { json: boolean; debug: boolean; error: unknown },
+): void {
+  const { status, message, data, exitCode, hints } = failure;
+  if (options.json) {
+    const line = JSON.stringify({ status, message: withWayBack(failure), data, exitCode });
+    io.error(io.stderr.isTerminal ? visible(line) : line);
+  } else {
+    io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
+    for (const hint of hints) io.error(oneLine(hint));
+  }
+  if (options.debug) reportStack(io, options.error);
+}
+
+// How to get a run that goes on must be told in one line as well.
+function withWayBack({ status, message, hints }: Failure): string {
+  return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
+}
+
+function reportStack(io: Pick<PlainIo, 'error'>, error: unknown): void {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    io.error(`debug: ${visible(cause.stack ?? cause.message)}`);
+  }
+}

@@ -1,0 +1,13 @@
+import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Io } from './io.ts';
+
+/** What is needed of a command's context to write to a terminal. */
+export interface TerminalContext {
+  readonly io: Io;
+  readonly globals: GlobalOptions;
+  readonly env: Env;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** Hands every signal to `handler` instead of aborting; returns how to hand them back. */
+  onInterrupt(handler: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
+}

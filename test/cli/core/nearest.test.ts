@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { nearest } from '../../../src/cli/core/nearest.ts';
+
+it.each([
+  ['qualty', 'quality'],
+  ['Quality', 'quality'],
+  ['raesoningEffort', 'reasoningEffort'],
+  ['colour', undefined],
+  ['', undefined],
+])('%j is taken for %j', (given, meant) => {
+  expect(nearest(given, ['quality', 'reasoningEffort', 'size'])).toBe(meant);
+});

@@ -1,0 +1,109 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
+import { buildRunBody, type RunBody, type RunRequest } from '../../../src/cli/inputs/request-body.ts';
+
+const promptVersionId = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const EMPTY: RunRequest = { promptVersionId, text: new Map(), images: [], options: new Map() };
+
+async function bytesOf({ body }: RunBody): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body.chunks()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function parsed(request: RunRequest): Promise<unknown> {
+  return JSON.parse((await bytesOf(buildRunBody(request))).toString()) as unknown;
+}
+
+function image(pieces: readonly Uint8Array[]): ImageSource {
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return {
+    kind: 'bytes',
+    name: 'x',
+    size,
+    sha256: 'x',
+    async *chunks() {
+      yield* pieces;
+    },
+  };
+}
+
+const pieces = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 8 });
+const map = fc
+  .array(
+    fc.tuple(
+      fc.oneof(fc.string({ unit: 'binary' }), fc.constant('__proto__')),
+      fc.string({ unit: 'binary' }),
+    ),
+  )
+  .map(entries => new Map(entries));
+
+describe('the body of a run', () => {
+  it('leaves out what is empty', async () => {
+    expect(await parsed(EMPTY)).toEqual({ promptVersionId, inputs: {} });
+  });
+
+  it('is the JSON of what was given, of the length it promises, whatever pieces the images come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(map, map, fc.array(pieces, { maxLength: 3 }), async (text, options, images) => {
+        const request = { ...EMPTY, text, options, images: images.map(image) };
+        const body = buildRunBody(request);
+        const bytes = await bytesOf(body);
+        expect(bytes.length).toBe(body.body.length);
+        expect(JSON.parse(bytes.toString())).toEqual({
+          promptVersionId,
+          inputs: {
+            ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
+            ...(images.length > 0 && {
+              imageInputs: images.map(pieces => ({
+                type: 'base64',
+                base64: Buffer.concat(pieces).toString('base64'),
+              })),
+            }),
+          },
+          ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
+        });
+      }),
+    );
+  });
+
+  it('can be sent again from the start', async () => {
+    const body = buildRunBody({ ...EMPTY, images: [image([Buffer.from('abcd')])] });
+    const first = await bytesOf(body);
+    expect(await bytesOf(body)).toEqual(first);
+  });
+
+  it('sends URLs as they are', async () => {
+    const url = 'https://example.com/a.png?b="c"';
+    expect(await parsed({ ...EMPTY, images: [{ kind: 'url', url, name: url }] })).toEqual({
+      promptVersionId,
+      inputs: { imageInputs: [{ type: 'url', url }] },
+    });
+  });
+});
+
+describe('the digest', () => {
+  const digest = (request: Partial<RunRequest>): string => buildRunBody({ ...EMPTY, ...request }).digest;
+
+  it('does not depend on the order of the inputs, but on each of them', () => {
+    const one = new Map([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
+    const same = new Map([
+      ['b', '2'],
+      ['a', '1'],
+    ]);
+    expect(digest({ text: one })).toBe(digest({ text: same }));
+    expect(digest({ text: one })).not.toBe(digest({ options: one }));
+    expect(digest({ text: one })).not.toBe(
+      digest({
+        text: new Map([
+          ['a', '1'],
+          ['b', '3'],
+        ]),
+      }),
+    );
+  });
+});

@@ -1,0 +1,97 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { parseInputsDocument } from '../../../src/cli/inputs/text-inputs.ts';
+
+const parse = (source: string) => parseInputsDocument(source, '--inputs x');
+const textOf = async (source: string) => Object.fromEntries((await parse(source)).text);
+
+const texts = fc.dictionary(
+  fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', 'constructor', 'textInputs')),
+  fc.string({ unit: 'binary' }),
+  { noNullPrototype: true },
+);
+
+describe('--inputs', () => {
+  it('gives every text of a JSON map as it is, flat or nested, whatever its key', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, async map => {
+        const flat = await parse(JSON.stringify(map));
+        const nested = await parse(JSON.stringify({ textInputs: map }));
+        expect([...flat.text]).toEqual(Object.entries(map));
+        expect([...nested.text]).toEqual(Object.entries(map));
+      }),
+    );
+  });
+
+  it('gives every text of a YAML map as it is', async () => {
+    const printable = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { noNullPrototype: true });
+    await fc.assert(
+      fc.asyncProperty(printable, async map => {
+        expect([...(await parse(`# yaml\n${stringify(map)}`)).text]).toEqual(Object.entries(map));
+      }),
+    );
+  });
+
+  it.each([
+    '{"a": 1.0, "b": 12345678901234567890, "c": -1e+3, "d": true, "e": "1.0 true \\" 2"}',
+    'a: 1.0\nb: 12345678901234567890\nc: -1e+3\nd: true\ne: "1.0 true \\" 2"\n',
+  ])('takes numbers and booleans as they are written: %s', async source => {
+    expect(await textOf(source)).toEqual({
+      a: '1.0',
+      b: '12345678901234567890',
+      c: '-1e+3',
+      d: 'true',
+      e: '1.0 true " 2',
+    });
+  });
+
+  it('reads long JSON with many quotes in no time worth noticing', async () => {
+    const text = '\\"'.repeat(500_000);
+    expect(await textOf(JSON.stringify({ text, n: 7 }))).toEqual({ text, n: '7' });
+  });
+
+  it.each([
+    ['{"a": null}', '"a" is null'],
+    ['{"a": [1]}', '"a" is a list'],
+    ['{"a": {"b": 1}}', '"a" is a map'],
+    ['a:\n', '"a" is null'],
+    ['- a', 'a map of keys to values is needed'],
+    ['', 'a map of keys to values is needed'],
+    ['{"textInputs": {"a": null}}', '"a" is null'],
+    ['{"textInputs": {}, "name": "x"}', '"name" stands beside textInputs'],
+    ['{"imageInputs": [{"type": "file"}]}', 'imageInputs[0] is neither'],
+    ['{"imageInputs": ["-"]}', 'imageInputs[0] is neither'],
+    ['a: [', 'neither JSON nor YAML: line'],
+    ['a: 1\na: 2', 'neither JSON nor YAML: line 2'],
+    ['a: &x [*x]', '"a" is a list'],
+  ])('refuses %j', async (source, why) => {
+    await expect(parse(source)).rejects.toThrow(why);
+  });
+
+  it('takes a flat map that happens to have a text called textInputs', async () => {
+    expect(await textOf('{"textInputs": "x", "b": "y"}')).toEqual({ textInputs: 'x', b: 'y' });
+  });
+
+  it('takes images as in the interface, and file names', async () => {
+    const images = [
+      { type: 'url', url: 'https://example.com/a.png' },
+      { type: 'base64', base64: 'AAAA' },
+      'b.png',
+    ];
+    expect(await parse(JSON.stringify({ imageInputs: images }))).toEqual({
+      text: new Map(),
+      images: ['https://example.com/a.png', 'data:;base64,AAAA', 'b.png'],
+    });
+  });
+
+  it('follows YAML aliases', async () => {
+    expect(await textOf('a: &x hello\nb: *x\n')).toEqual({ a: 'hello', b: 'hello' });
+  });
+
+  it('is not drowned by aliases of aliases', async () => {
+    const many = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
+    const bomb = `a: &a ${many('x')}\nb: &b ${many('*a')}\nc: &c ${many('*b')}\nd: ${many('*c')}\n`;
+    await expect(textOf(bomb)).rejects.toThrow('is a list, not text');
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { COMMANDS, GROUPS } from '../../../src/cli/program/command-table.ts';
+import { runInProcess } from '../../support/context.ts';
+
+const CONTRACT = `run, runs list, runs get, runs wait, runs journal, runs save, prompts get, prompts search,
+  prompts publish, versions list, versions get, resources list, resources refresh, resources status, batch, account,
+  api, login, logout, profile list, profile use, profile add, profile remove, config get, config set, config unset,
+  config list, config path, alias set, alias remove, alias list, serve, keys create, keys list, keys revoke,
+  completion, doctor, models`.split(/,\s+/);
+
+describe('the tree of commands', () => {
+  it('has every command of the contract', () => {
+    expect(COMMANDS.map(({ path }) => path)).toEqual(expect.arrayContaining(CONTRACT));
+  });
+
+  it.each([
+    ...COMMANDS.filter(({ hidden }) => hidden !== true).map(({ path }) => path),
+    ...GROUPS.map(({ name }) => name),
+  ])('explains %s with an example', async path => {
+    const { exitCode, stdout, stderr } = await runInProcess([...path.split(' '), '--help']);
+    expect(stdout()).toMatch(new RegExp(`^Usage: promptrun ${path}\\b`));
+    expect(stdout()).toMatch(/\nExamples?:\n {2}.*promptrun /);
+    expect(stdout()).toContain('--base-url');
+    expect([stderr(), exitCode]).toEqual(['', 0]);
+  });
+
+  it('prints the help when called alone, without hidden commands', async () => {
+    const { exitCode, stdout, stderr } = await runInProcess([]);
+    expect(stdout()).toMatch(/^Usage: promptrun <command>/);
+    expect(stdout()).not.toContain('__complete');
+    expect([stderr(), exitCode]).toEqual(['', 0]);
+  });
+
+  it('prints the help of a group that is called alone', async () => {
+    const { exitCode, stdout } = await runInProcess(['profile']);
+    expect(stdout()).toMatch(/^Usage: promptrun profile <command>[^]*\n {2}add /);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ['prompt', 'prompts'],
+    ['version', 'versions'],
+    ['resource', 'resources'],
+    ['profiles', 'profile'],
+    ['aliases', 'alias'],
+    ['key', 'keys'],
+  ])('takes %s for %s', async (alias, name) => {
+    expect((await runInProcess([alias])).stdout()).toBe((await runInProcess([name])).stdout());
+  });
+
+  it('prints the version, which nothing is added to', async () => {
+    expect((await runInProcess(['--version'])).stdout()).toBe('0.0.0-test\n');
+    expect((await runInProcess(['runs', '-V'])).stdout()).toBe('0.0.0-test\n');
+  });
+});
+
+describe('help', () => {
+  it('explains a command several levels deep as its --help does', async () => {
+    const { stdout, exitCode } = await runInProcess(['help', 'config', 'set']);
+    expect(stdout()).toBe((await runInProcess(['config', 'set', '--help'])).stdout());
+    expect(exitCode).toBe(0);
+  });
+
+  it('is the general help without a topic', async () => {
+    expect((await runInProcess(['help'])).stdout()).toBe((await runInProcess([])).stdout());
+  });
+
+  it('explains the environment and the exit codes', async () => {
+    const environment = await runInProcess(['help', 'environment']);
+    for (const variable of [
+      'PROMPTRUN_API_KEY',
+      'PROMPTRUN_STATE_DIR',
+      'NO_COLOR',
+      'NODE_EXTRA_CA_CERTS',
+      'CI',
+    ]) {
+      expect(environment.stdout()).toContain(variable);
+    }
+    const codes = await runInProcess(['help', 'exit-codes']);
+    expect(codes.stdout()).toMatch(/^ {2}143 {2}ended by SIGTERM$/m);
+  });
+
+  it.each([
+    ['help', 'nope'],
+    ['nope', '--help'],
+    ['config', 'nope', '--help'],
+    ['help', 'config', 'nope'],
+  ])('does not explain what is not there: %s %s %s', async (...argv) => {
+    const { exitCode, stdout, stderr } = await runInProcess(argv.filter(Boolean));
+    expect(stderr()).toMatch(/^error: unknown command 'nope'; did you mean \S+\? \(USAGE_ERROR\)\n/);
+    expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+});
+
+describe('wrong use', () => {
+  it.each([
+    [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
+    [['hello'], "error: unknown command 'hello'; did you mean help? (USAGE_ERROR)", 'promptrun'],
+    [['config', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun config'],
+    [
+      ['config', 'list', '--jsn'],
+      "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
+      'promptrun config list',
+    ],
+    [
+      ['--bogus', 'config', 'list'],
+      "error: unknown option '--bogus'; did you mean --debug? (USAGE_ERROR)",
+      'promptrun',
+    ],
+    [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
+    [
+      ['config', 'list', '--profile'],
+      "error: option '--profile <name>' argument missing (USAGE_ERROR)",
+      'promptrun',
+    ],
+    [
+      ['config', 'path', 'extra'],
+      "error: too many arguments for 'path'. Expected 0 arguments but got 1 (USAGE_ERROR)",
+      'promptrun config path',
+    ],
+  ])('%j is told in a line, with the usage and exit code 2', async (argv, line, command) => {
+    const { exitCode, stdout, stderr } = await runInProcess(argv);
+    const [first, usage, see] = stderr().split('\n');
+    expect(first).toBe(line);
+    expect(usage).toMatch(new RegExp(`^Usage: ${command} [<[]`));
+    expect(see).toBe(`See: ${command} --help`);
+    expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+
+  it.each([[['--json', 'rnus']], [['rnus', '--json']], [['config', '--query', 'x', 'nope']]])(
+    'is one line of JSON for %j',
+    async argv => {
+      const { stderr, exitCode } = await runInProcess(argv);
+      expect(JSON.parse(stderr())).toEqual({
+        status: 'USAGE_ERROR',
+        message: expect.stringContaining('unknown command') as string,
+        data: null,
+        exitCode: 2,
+      });
+      expect(stderr().trimEnd()).not.toContain('\n');
+      expect(exitCode).toBe(2);
+    },
+  );
+
+  it('leaves what stands after -- alone', async () => {
+    const { stderr } = await runInProcess(['nope', '--', '--json']);
+    expect(stderr()).toMatch(/^error: unknown command 'nope'/);
+  });
+});
+
+describe('global flags', () => {
+  it('work before and after the command', async () => {
+    const before = await runInProcess(['--json', 'config', 'list']);
+    const between = await runInProcess(['config', '--json', 'list']);
+    const after = await runInProcess(['config', 'list', '--json']);
+    expect(JSON.parse(before.stdout())).toEqual(
+      expect.arrayContaining([{ key: 'rate', value: 5, isSet: false }]),
+    );
+    expect([between.stdout(), after.stdout()]).toEqual([before.stdout(), before.stdout()]);
+  });
+
+  it('refuse a query that can not be evaluated before anything is done', async () => {
+    const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
+    expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: 2 });
+    expect([set.stdout(), set.exitCode]).toEqual(['', 2]);
+    expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe('5\n');
+  });
+
+  it('refuse a time that is none', async () => {
+    const { stderr, exitCode } = await runInProcess(['config', 'list', '--timeout', 'soon']);
+    expect(stderr()).toMatch(/^error: --timeout: 'soon' is not a duration \(USAGE_ERROR\)\n/);
+    expect(exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import {
+  deadBaseUrl,
+  type Exchange,
+  failure,
+  scriptedService,
+  success,
+} from '../../support/scripted-service.ts';
+
+const KEY = 'a-long-secret-key';
+const ACCOUNT = { username: 'ada', displayName: null, userFlags: 0 };
+
+async function serviceOf(...script: Exchange[]) {
+  const service = await scriptedService(...script);
+  onTestFinished(async () => {
+    await service.close();
+    service.verify();
+  });
+  return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+}
+
+const me = (headers: Record<string, string> = {}): Exchange => ({
+  expect: { path: '/me', headers: { 'cli-agent': null } },
+  answer: success(ACCOUNT, headers),
+});
+
+describe('after the result', () => {
+  it('renews the resources once if an answer asks for it, and names them from then on', async () => {
+    const env = await serviceOf(
+      { ...me({ 'action-require': 'x' }) },
+      {
+        expect: { method: 'GET', path: '/resources' },
+        answer: success({ hash: 'h2', resources: { models: [] } }, { 'action-require': 'again' }),
+      },
+      { expect: { path: '/me', headers: { 'cli-agent': 'h2' } }, answer: success(ACCOUNT) },
+    );
+    const home = temporaryDirectory();
+    const first = await runInProcess(['api', 'GET', '/me'], { env, home });
+    const second = await runInProcess(['api', 'GET', '/me'], { env, home });
+    expect([first.exitCode, first.stderr(), second.exitCode]).toEqual([0, '', 0]);
+  });
+
+  it('does not mind if that fails', async () => {
+    const env = await serviceOf(me({ 'action-require': '' }), {
+      expect: { path: '/resources' },
+      answer: failure(500, 'SERVER_ERROR', 'no'),
+    });
+    const { exitCode, stderr } = await runInProcess(['api', 'GET', '/me'], { env });
+    expect([exitCode, stderr()]).toEqual([0, '']);
+  });
+
+  it('renews them after a failure as well', async () => {
+    const refused = failure(404, 'NOT_FOUND_ERROR', 'no', null, { 'action-require': '1' });
+    const env = await serviceOf(
+      { expect: { path: '/me' }, answer: refused },
+      { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
+    );
+    expect((await runInProcess(['api', 'GET', '/me'], { env })).exitCode).toBe(4);
+  });
+});
+
+describe('a proxy', () => {
+  it('is used unless the host is excepted; the small letters win', async () => {
+    const env = await serviceOf({ ...me(), times: 2 });
+    const dead = (await deadBaseUrl()).replace('/v1', '');
+    const code = async (more: Record<string, string>) =>
+      (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
+    expect(await code({ HTTP_PROXY: dead })).toBe(1);
+    expect(await code({ http_proxy: dead, HTTP_PROXY: '' })).toBe(1);
+    expect(await code({ HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' })).toBe(0);
+    expect(await code({ HTTP_PROXY: dead, REQUEST_METHOD: 'GET' })).toBe(0);
+  });
+});
+
+describe('--debug', () => {
+  it('tells of each request, answer and retry, and never of the key', async () => {
+    const env = await serviceOf(
+      { expect: { path: '/me' }, answer: failure(503, 'SERVER_ERROR', 'no') },
+      me(),
+    );
+    const { stderr } = await runInProcess(['api', 'GET', '/me', '--debug'], { env });
+    const url = `${env.PROMPTRUN_BASE_URL}/me`;
+    expect(stderr().trimEnd().split('\n')).toEqual([
+      `debug: GET ${url}`,
+      expect.stringMatching(/^debug: GET \S+ 503 in \d+ ms$/),
+      expect.stringMatching(/^debug: GET \S+ again in \d+ ms$/),
+      `debug: GET ${url} try 2`,
+      expect.stringMatching(/^debug: GET \S+ 200 in \d+ ms$/),
+    ]);
+    expect(stderr()).not.toContain(KEY);
+  });
+});
+
+describe('the service built in', () => {
+  it('is named once on standard error, but not where it was asked for or nothing is to be said', async () => {
+    const home = temporaryDirectory();
+    const stderr = async (...flags: string[]) =>
+      (await runInProcess(['account', ...flags], { home, local: localService })).stderr();
+    expect(await stderr()).toMatch(/^Using the local service built in \(profile local\).*\n$/);
+    expect(await stderr('--quiet')).toBe('');
+    expect(await stderr('--profile', 'local')).toBe('');
+  });
+});

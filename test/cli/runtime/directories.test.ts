@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { directories } from '../../../src/cli/runtime/directories.ts';
+
+describe('directories', () => {
+  it('are those of the platform', () => {
+    const home = { HOME: '/home/ada' };
+    expect(directories(home, '/', 'linux')).toEqual({
+      config: '/home/ada/.config/promptrun',
+      data: '/home/ada/.local/share/promptrun',
+      state: '/home/ada/.local/state/promptrun',
+    });
+    expect(directories(home, '/', 'darwin').config).toBe('/home/ada/Library/Preferences/promptrun');
+  });
+
+  it('follow the base directory variables, but not relative ones', () => {
+    const env = { HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada', XDG_DATA_HOME: 'data' };
+    expect(directories(env, '/', 'linux')).toMatchObject({
+      config: '/etc/ada/promptrun',
+      data: '/home/ada/.local/share/promptrun',
+    });
+  });
+
+  it('are where the PROMPTRUN variables say, relative to the working directory', () => {
+    const env = {
+      HOME: '/h',
+      PROMPTRUN_CONFIG_DIR: 'c',
+      PROMPTRUN_DATA_DIR: '/d',
+      PROMPTRUN_STATE_DIR: '../s',
+    };
+    expect(directories(env, '/srv/here', 'linux')).toEqual({
+      config: '/srv/here/c',
+      data: '/d',
+      state: '/srv/s',
+    });
+  });
+});

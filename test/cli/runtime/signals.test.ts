@@ -1,0 +1,76 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { Interrupted } from '../../../src/cli/errors.ts';
+import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
+
+let time = 0;
+const clock = { now: () => time };
+
+function source() {
+  const emitter = new EventEmitter();
+  return Object.assign(emitter, {
+    pid: 1,
+    kill: vi.fn(),
+    send: (signal: string) => emitter.emit(signal, signal),
+  });
+}
+
+describe('signals', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s aborts with its exit code', (name, exitCode) => {
+    const process = source();
+    const { signal } = listenForInterrupts(process, clock);
+    process.send(name);
+    expect(signal.reason).toBeInstanceOf(Interrupted);
+    expect(signal.reason).toMatchObject({ signal: name, exitCode });
+  });
+
+  it('ends the process at the second one', () => {
+    const process = source();
+    listenForInterrupts(process, clock);
+    process.send('SIGINT');
+    expect(process.kill).not.toHaveBeenCalled();
+    process.send('SIGTERM');
+    expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
+    expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('counts once where whatever started the command hands it on', () => {
+    const process = source();
+    const { onInterrupt } = listenForInterrupts(process, clock);
+    const handler = vi.fn();
+    onInterrupt(handler);
+    process.send('SIGINT');
+    time += 20;
+    process.send('SIGINT');
+    expect(handler).toHaveBeenCalledTimes(1);
+    time += 500;
+    process.send('SIGINT');
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it('goes to the latest handler until that hands it back', () => {
+    const process = source();
+    const { signal, onInterrupt } = listenForInterrupts(process, clock);
+    const [outer, inner] = [vi.fn(), vi.fn()];
+    onInterrupt(outer);
+    const handBack = onInterrupt(inner);
+    process.send('SIGINT');
+    handBack();
+    handBack();
+    process.send('SIGTERM');
+    expect([inner.mock.calls, outer.mock.calls, signal.aborted]).toEqual([
+      [['SIGINT']],
+      [['SIGTERM']],
+      false,
+    ]);
+  });
+
+  it('are left to the system once nobody listens', () => {
+    const process = source();
+    listenForInterrupts(process, clock).uninstall();
+    expect(process.eventNames()).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { CliError } from '../../../src/cli/errors.ts';
+import { paintFor } from '../../../src/cli/terminal/colour.ts';
+import { completeIo, plainIo, type Streams } from '../../../src/cli/terminal/io.ts';
+
+class Collecting extends Writable {
+  readonly pieces: Buffer[] = [];
+
+  constructor(private readonly fault?: { code: string }) {
+    super({ highWaterMark: 1 });
+  }
+
+  override _write(piece: Buffer, _: string, done: (error?: Error) => void): void {
+    this.pieces.push(piece);
+    done(this.fault && Object.assign(new Error('write failed'), this.fault));
+  }
+
+  text(): string {
+    return Buffer.concat(this.pieces).toString();
+  }
+}
+
+function streams(stdout: Writable, stderr: Writable = new Collecting()): Streams {
+  return {
+    stdout,
+    stderr,
+    stdinIsTerminal: false,
+    stdin: () => {
+      throw new Error('standard input was opened');
+    },
+    releaseStdin: () => {},
+  };
+}
+
+describe('standard output', () => {
+  it('gets the exact bytes, in order', async () => {
+    const stdout = new Collecting();
+    const io = plainIo(streams(stdout));
+    await Promise.all([io.out('ä'), io.out(Uint8Array.of(0xff, 0x00)), io.out('')]);
+    expect(Buffer.concat(stdout.pieces)).toEqual(Buffer.from([0xc3, 0xa4, 0xff, 0x00]));
+  });
+
+  it.each(['EPIPE', 'ECONNRESET'])('says quietly that its reader has gone: %s', async code => {
+    const io = plainIo(streams(new Collecting({ code })));
+    expect([await io.out('a'), await io.out('b')]).toEqual([false, false]);
+  });
+
+  it('tells when it can not be written for another reason', async () => {
+    const io = plainIo(streams(new Collecting({ code: 'ENOSPC' })));
+    await expect(io.out('a')).rejects.toThrow(CliError);
+  });
+});
+
+describe('standard error', () => {
+  it('is not driven by what a note repeats', async () => {
+    const stderr = new Collecting();
+    const paint = await paintFor(0);
+    const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
+      quiet: false,
+      paint,
+      paintErr: paint,
+    });
+    io.note('going on with run \u001B]0;x\u0007');
+    expect(stderr.text()).toBe('going on with run ^[]0;x^G\n');
+  });
+
+  it('is left without notes by --quiet, not without errors', async () => {
+    const stderr = new Collecting();
+    const paint = await paintFor(0);
+    const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
+      quiet: true,
+      paint,
+      paintErr: paint,
+    });
+    io.note('note');
+    io.error('error');
+    expect(stderr.text()).toBe('error\n');
+  });
+
+  it('swallows its own faults: nobody is left to be told', async () => {
+    const io = plainIo(streams(new Collecting(), new Collecting({ code: 'EPIPE' })));
+    io.error('a');
+    io.error('b');
+    expect(await io.out('c')).toBe(true);
+  });
+});
+
+it('lets a spinner step aside before anything is written, but not before its own drawing', async () => {
+  const io = plainIo(streams(new Collecting()));
+  const stepAside = vi.fn();
+  const stop = io.beforeWrite(stepAside);
+  io.err('drawing');
+  expect(stepAside).toHaveBeenCalledTimes(0);
+  io.error('line');
+  await io.out('result');
+  expect(stepAside).toHaveBeenCalledTimes(2);
+  stop();
+  io.error('line');
+  expect(stepAside).toHaveBeenCalledTimes(2);
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { iterm2, kitty } from '../../../src/cli/terminal/pictures/graphics.ts';
+import { miniature } from '../../../src/cli/terminal/pictures/miniature.ts';
+import { sixel } from '../../../src/cli/terminal/pictures/sixel.ts';
+import { png } from '../../support/pictures.ts';
+
+describe('a miniature', () => {
+  it.each([
+    [1000, 100, 360, 36],
+    [100, 1000, 24, 240],
+    [20, 10, 20, 10],
+  ])('of %i by %i pixels is %i by %i', async (width, height, drawnWidth, drawnHeight) => {
+    const drawn = await miniature(png(width, height));
+    expect({ width: drawn.width, height: drawn.height }).toEqual({ width: drawnWidth, height: drawnHeight });
+  });
+
+  it.each([
+    Buffer.alloc(0),
+    Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    png(1, 1).subarray(0, 20),
+  ])('of %j can not be made', async bytes => {
+    await expect(miniature(bytes)).rejects.toThrow();
+  });
+});
+
+describe('what a terminal draws a picture from', () => {
+  const pixel = (...rgba: number[]): number[] => rgba;
+  const picture = (width: number, height: number, pixels: number[]) => ({
+    width,
+    height,
+    pixels: Uint8Array.from(pixels),
+    png: Buffer.alloc(4000, 'x'),
+  });
+
+  it('is the PNG in pieces for kitty', () => {
+    const sequence = kitty(picture(1, 1, []));
+    const pieces = sequence.split('\u001B\\').map(piece => piece.replace('\u001B_G', '').split(';'));
+    expect(pieces.map(([control]) => control)).toEqual(['f=100,a=T,q=2,m=1', 'm=0', '']);
+    expect(Buffer.from(pieces.map(([, data]) => data).join(''), 'base64')).toEqual(Buffer.alloc(4000, 'x'));
+  });
+
+  it('is the PNG with its size for iTerm2', () => {
+    expect(iterm2(picture(3, 2, []))).toBe(
+      `\u001B]1337;File=inline=1;size=4000;width=3px;height=2px;preserveAspectRatio=1:${Buffer.alloc(4000, 'x').toString('base64')}\u0007`,
+    );
+  });
+
+  it('is six rows at a time for each colour in sixels, nothing where it is transparent', () => {
+    const red = pixel(255, 0, 0, 255);
+    const blue = pixel(0, 0, 255, 255);
+    const clear = pixel(0, 0, 0, 0);
+    const rows = [
+      [...red, ...red, ...red, ...red, ...red],
+      [...blue, ...clear, ...clear, ...clear, ...clear],
+    ].flat();
+    expect(sixel(picture(5, 2, rows))).toBe(
+      '\u001BP0;1q"1;1;5;2#5;2;0;0;100#180;2;100;0;0#180!5@$#5A!4?\u001B\\',
+    );
+  });
+});

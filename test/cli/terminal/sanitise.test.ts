@@ -1,0 +1,67 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { oneLine, safeFileName, visible } from '../../../src/cli/terminal/sanitise.ts';
+
+// oxlint-disable-next-line no-control-regex -- what a terminal acts on
+const DRIVES_A_TERMINAL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+
+const anyText = fc
+  .array(fc.integer({ min: 0, max: 0x2100 }), { maxLength: 200 })
+  .map(codes => String.fromCodePoint(...codes));
+
+describe('visible', () => {
+  it('shows what would drive the terminal, and keeps tabs and lines', () => {
+    expect(visible('a\tb\nc')).toBe('a\tb\nc');
+    expect(visible('\u001b[31mred\u0007')).toBe('^[[31mred^G');
+    expect(visible('overwritten\rx')).toBe('overwritten^Mx');
+    expect(visible('\u009b2J \u007f \u202egnp.exe')).toBe('\\u009b2J ^? \\u202egnp.exe');
+  });
+
+  it('leaves every script of the world as it is', () => {
+    const text = 'Zürich 東京 שלום 👩‍👩‍👧 naïve';
+    expect(visible(text)).toBe(text);
+  });
+
+  it('lets nothing through, whatever comes', () => {
+    fc.assert(
+      fc.property(anyText, text => {
+        expect(visible(text)).not.toMatch(DRIVES_A_TERMINAL);
+        expect(oneLine(text)).not.toMatch(/[\t\n]/u);
+      }),
+    );
+  });
+});
+
+describe('oneLine', () => {
+  it('joins lines and turns tabs into spaces', () => {
+    expect(oneLine('a\tb \r\n  c\u2028d')).toBe('a b c d');
+  });
+});
+
+describe('safeFileName', () => {
+  it.each([
+    ['a cat.png', 'a_cat.png'],
+    ['../../etc/passwd', 'etc_passwd'],
+    ['..', '_'],
+    ['', '_'],
+    ['a\u0000b\u001b[2J', 'a_b_[2J'],
+    ['C:\\x', 'C_x'],
+    ['CON', '_CON'],
+    ['nul.txt', '_nul.txt'],
+    ['-rf', 'rf'],
+    ['東京', '東京'],
+  ])('makes %j harmless', (text, name) => {
+    expect(safeFileName(text)).toBe(name);
+  });
+
+  it('is one short segment, whatever comes', () => {
+    fc.assert(
+      fc.property(anyText, text => {
+        const name = safeFileName(text);
+        expect(name).not.toMatch(/[/\\]|^\.{0,2}$/u);
+        expect(name).not.toMatch(DRIVES_A_TERMINAL);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
+      }),
+    );
+  });
+});

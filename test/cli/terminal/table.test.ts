@@ -1,0 +1,102 @@
+import * as fc from 'fast-check';
+import stringWidth from 'fast-string-width';
+import { describe, expect, it } from 'vitest';
+import { type Cell, type Column, plainRows, terminalTable } from '../../../src/cli/terminal/table.ts';
+import { testContext } from '../../support/context.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ID' },
+  { title: 'NAME', min: 6, dropOrder: 2 },
+  { title: 'N', align: 'right', dropOrder: 1 },
+];
+
+async function table(columns: number, rows: readonly (readonly Cell[])[], shape = COLUMNS): Promise<string> {
+  const { ctx } = await testContext({ terminal: { stdout: true }, columns, env: { NO_COLOR: '1' } });
+  return terminalTable(ctx.io, shape, rows);
+}
+
+describe('terminalTable', () => {
+  const rows = [
+    ['0123456789', 'a long name of it', '7'],
+    ['9876543210', 'short', '1234'],
+  ];
+
+  it('has a header, and columns as wide as what they hold', async () => {
+    expect(await table(80, rows)).toBe(
+      [
+        'ID          NAME                  N',
+        '0123456789  a long name of it     7',
+        '9876543210  short              1234',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('cuts what may be cut, then leaves columns out', async () => {
+    expect(await table(26, rows)).toContain('0123456789  a long …     7\n');
+    expect(await table(22, rows)).toContain('0123456789  a long na…\n');
+    expect(await table(12, rows)).toContain('\n0123456789\n');
+    expect(await table(6, rows)).toContain('\n01234…\n');
+  });
+
+  it('counts columns, not characters', async () => {
+    const wide = await table(22, [['1', '東京タワーと富士山の写真', '1']]);
+    expect(wide).toContain('1   東京タワーと富…  1');
+    for (const line of wide.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(22);
+  });
+
+  it('aligns what is written with combining marks', async () => {
+    const names = ['हिन्दी', 'שָׁלוֹם', 'Zürich'];
+    const text = await table(
+      80,
+      names.map(name => [name, 'x']),
+    );
+    const widths = text
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map(line => stringWidth(line));
+    expect(new Set(widths).size).toBe(1);
+  });
+
+  it('never cuts a character in two', async () => {
+    expect(await table(10, [['1', '👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', '']])).toContain('1   👩‍👩‍👧👩‍👩‍👧…');
+  });
+
+  it('leaves out a column that holds nothing', async () => {
+    expect(await table(80, [['1', '', '2']])).toBe('ID  N\n1   2\n');
+  });
+
+  it('lets no cell drive the terminal or break the line', async () => {
+    expect(await table(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe('ID     NAME   N\n^[[2J  a b c\n');
+  });
+
+  it('fits whatever the terminal and the rows are', async () => {
+    const cell = fc.string({ unit: 'grapheme', maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 20, max: 200 }),
+        fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 4 }),
+        async (columns, cells) => {
+          for (const line of (await table(columns, cells)).split('\n')) {
+            expect(stringWidth(line)).toBeLessThanOrEqual(columns);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('colours a cell after cutting it', async () => {
+    const paint = (text: string): string => `<${text}>`;
+    expect(await table(8, [[{ text: '0123456789', paint }]], [{ title: 'ID', min: 3 }])).toContain(
+      '<0123456…>',
+    );
+  });
+});
+
+describe('plainRows', () => {
+  it('separates cells by tabs that no cell can hold', () => {
+    expect(plainRows([['a\tb', 'c\r\nd', '']])).toBe('a b\tc d\t\n');
+  });
+});
