@@ -1,14 +1,20 @@
 #!/usr/bin/env node
-const OLDEST = [20, 19];
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+'use strict';
 
-if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
-  process.stderr.write(
-    `error: promptrun needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}\n`,
-  );
-  process.exitCode = 1;
-} else {
+const OLDEST = [20, 19];
+
+async function start() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+    process.stderr.write(
+      `error: promptrun needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
   /** @type {{ main(argv: readonly string[]): Promise<number> }} */
-  const command = await import('../dist/main.js');
+  const command = require('../dist/main.cjs');
   process.exitCode = await command.main(process.argv.slice(2));
 }
+
+void start();

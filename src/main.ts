@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import packageJson from '../package.json' with { type: 'json' };
 import { systemClock } from './cli/core/clock.ts';
 import type { LocalService } from './cli/core/local-service.ts';
 import type { ExitCode } from './cli/exit-codes.ts';
@@ -8,7 +8,7 @@ import { processStreams } from './cli/terminal/io.ts';
 /** Runs the command line in this process: reads its arguments, gives its exit code. */
 export function main(argv: readonly string[]): Promise<ExitCode> {
   return runCli(argv, {
-    version: packageVersion(),
+    version: packageJson.version,
     streams: processStreams(),
     env: process.env,
     cwd: process.cwd(),
@@ -45,8 +45,3 @@ const EMBEDDED = {
   embedded: true,
   onNotice: () => {},
 };
-
-function packageVersion(): string {
-  const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { version: string }).version;
-}

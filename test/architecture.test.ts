@@ -43,7 +43,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   service: ['service', 'wire'],
   cli: ['cli', 'client', 'wire'],
   'index.ts': ['client', 'wire'],
-  'main.ts': ['cli', 'client', 'service', 'wire'],
+  'main.ts': ['cli', 'client', 'service', 'wire', '..'], // the package's own package.json, for the version
 };
 
 /** The rooms of the command line from the ground up; those of one floor know nothing of each other. */

@@ -3,7 +3,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 
 const here = import.meta.dirname;
 // Inside node_modules, so that the packages with a native part are found from there.
@@ -11,25 +11,19 @@ const outdir = path.resolve(here, '../../node_modules/.cache/promptrun-bench');
 const wanted = process.argv.slice(2);
 
 rmSync(outdir, { recursive: true, force: true });
-await build({
-  entryPoints: readdirSync(here)
+const bundle = await rolldown({
+  input: readdirSync(here)
     .filter(name => name.endsWith('.ts'))
     .map(name => path.join(here, name)),
-  outdir,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
-  target: 'node20.19',
-  external: ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring', 'autocannon', 'esbuild'],
-  loader: { '.prompt': 'text' },
-  define: { 'process.env.NODE_ENV': '"production"' },
-  banner: {
-    js: "import{createRequire as $require}from'node:module';const require=$require(import.meta.url);",
-  },
-  chunkNames: '[name]-[hash]',
-  outExtension: { '.js': '.mjs' },
-  logLevel: 'warning',
+  external: ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring', 'autocannon', 'rolldown'],
+  transform: { target: 'node20.19', define: { 'process.env.NODE_ENV': '"production"' } },
+});
+await bundle.write({
+  dir: outdir,
+  format: 'esm',
+  entryFileNames: '[name].mjs',
+  chunkFileNames: '[name]-[hash].mjs',
 });
 
 // Soaks take long and measure nothing: they run only where they are named.

@@ -18,7 +18,7 @@ interface Subject {
 
 /** What a command costs from start to end, as multiples of a bare `node -e 0` in the same run. */
 export default async function benchStartUp(): Promise<void> {
-  execFileSync(process.execPath, ['esbuild.config.js'], { stdio: 'inherit' });
+  execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
   const server = fork(path.join(import.meta.dirname, 'service-process.mjs'), [
     'measured',

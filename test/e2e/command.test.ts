@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -66,15 +66,6 @@ describe('the command', () => {
     });
     expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Usage: pro 0\n', '']);
   });
-
-  it('loads nothing heavy to explain itself', () => {
-    const loaded = staticImports(path.resolve(path.dirname(COMMAND), '../dist/main.js'));
-    const text = loaded.map(file => readFileSync(file, 'utf8')).join('\n');
-    for (const heavy of ['UND_ERR_', 'FST_ERR_', 'ajv', 'Handlebars', 'supportsColor']) {
-      expect(text).not.toContain(heavy);
-    }
-    expect(text.length).toBeLessThan(150_000);
-  });
 });
 
 describe('signals', () => {
@@ -111,17 +102,3 @@ describe('settings', () => {
     expect(readdirSync(path.join(home, 'config'))).toEqual(['config.json']);
   });
 });
-
-/** The files a module loads before it runs. */
-function staticImports(entry: string, seen = new Set<string>()): string[] {
-  if (seen.has(entry)) return [];
-  seen.add(entry);
-  const text = readFileSync(entry, 'utf8');
-  for (const [, target = ''] of text.matchAll(
-    /(?:^|[;}\s])(?:import|export)\b[^'"()]*?["'](\.[^"']+)["']/g,
-  )) {
-    const file = path.resolve(path.dirname(entry), target);
-    if (existsSync(file)) staticImports(file, seen);
-  }
-  return [...seen];
-}

@@ -4,8 +4,8 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const DIST = path.join(root, 'dist');
-const BUILT = path.join(DIST, 'main.js');
-const SOURCES = ['src', 'completions', 'esbuild.config.js', 'package-lock.json'];
+const BUILT = path.join(DIST, 'main.cjs');
+const SOURCES = ['src', 'completions', 'scripts', 'package-lock.json'];
 
 /** Builds the command once before the tests, where it is missing or older than what it is made from. */
 export default function build(): void {
@@ -14,7 +14,7 @@ export default function build(): void {
   mkdirSync(cache, { recursive: true });
   const made = mkdtempSync(path.join(cache, 'build-'));
   const env = { ...process.env, OUTDIR: path.join(made, 'new') };
-  execFileSync(process.execPath, ['esbuild.config.js'], { cwd: root, stdio: 'inherit', env });
+  execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit', env });
   // Swapped in one step: tests that another terminal runs meanwhile find the old build or the new one.
   if (existsSync(DIST)) renameSync(DIST, path.join(made, 'old'));
   renameSync(path.join(made, 'new'), DIST);
