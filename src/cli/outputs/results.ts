@@ -6,6 +6,7 @@ import { visible } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { RunFacts } from './manifest.ts';
+import type { SchemaCheck } from './output-schema.ts';
 import { printOutputs } from './print-outputs.ts';
 import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
 
@@ -14,6 +15,8 @@ export interface PresentOptions {
   readonly save?: SaveOptions;
   /** Whether pictures may be shown on a terminal that can. */
   readonly preview: boolean;
+  /** What the text output must match. */
+  readonly schema?: SchemaCheck;
 }
 
 const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
@@ -29,6 +32,7 @@ export async function presentRun(
   if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
   else await printOutputs(ctx, connection, run, { paths, preview: options.preview });
   if (run.runStatus !== 'failed') {
+    await refuseMismatch(run, options.schema);
     refuseFailures(run, failures);
     return EXIT.ok;
   }
@@ -46,6 +50,22 @@ async function printJson(ctx: Context, run: Run): Promise<void> {
     const message = `${error.message} Get the run with: promptrun runs get ${shellWord(runId)}`;
     const { status, exitCode, hints } = error;
     throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
+  }
+}
+
+/** A run that succeeded with an output that is not what was asked for. */
+async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promise<void> {
+  if (schema === undefined || run.runStatus !== 'succeeded') {
+    return;
+  }
+  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
+  const mismatch = outputMismatch(run.outputs, schema);
+  if (mismatch !== undefined) {
+    throw new CliError(mismatchText(mismatch), {
+      status: 'SCHEMA_MISMATCH',
+      exitCode: EXIT.runFailed,
+      data: { runId: run.runId, ...mismatch },
+    });
   }
 }
 
@@ -94,15 +114,35 @@ export interface OutputFlags {
   readonly save?: string | true;
   readonly force?: boolean;
   readonly preview: boolean;
+  /** A file with the JSON Schema that the text output must match. */
+  readonly schema?: string;
 }
 
 /**
- * How outputs are to be given, once the facts of their run are known. Settings are read at once, so that one that is
- * damaged costs no run.
+ * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, so
+ * that one that is damaged costs no run.
+ *
+ * @throws {CliError} USAGE_ERROR for a schema that can't be used
  */
-export function outputPlan(ctx: Context, flags: OutputFlags): (facts: RunFacts) => PresentOptions {
+export async function outputPlan(
+  ctx: Context,
+  flags: OutputFlags,
+): Promise<(facts: RunFacts) => PresentOptions> {
   const directory = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
   const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
-  return facts => ({ preview, ...(directory !== undefined && { save: { directory, force, facts } }) });
+  const schema = await schemaOf(ctx, flags.schema);
+  return facts => ({
+    preview,
+    ...(directory !== undefined && { save: { directory, force, facts } }),
+    ...(schema !== undefined && { schema }),
+  });
+}
+
+async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
+  if (file === undefined) {
+    return undefined;
+  }
+  const { readSchema } = await import('./output-schema.ts');
+  return readSchema(file, ctx.cwd, '--schema');
 }

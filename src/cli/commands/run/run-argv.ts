@@ -35,6 +35,7 @@ export function runArgv(
     ...each('--image', [...flags.image, ...answered.images]),
     ...each('-o', flags.option),
     ...wordsOfSwitches(flags),
+    ...given('--schema', flags.schema),
     ...given('--save', flags.save === true ? undefined : flags.save),
     ...wordsOfGlobals(globals),
   ];
@@ -45,6 +46,7 @@ function wordsOfSwitches(flags: RunFlags): string[] {
     ...(flags.validate ? [] : ['--no-validate']),
     ...(flags.wait ? [] : ['--no-wait']),
     ...(flags.preview ? [] : ['--no-preview']),
+
     ...(flags.save === true ? ['--save'] : []),
     ...(flags.force === true ? ['--force'] : []),
     ...(flags.dryRun === true ? ['--dry-run'] : []),

@@ -30,6 +30,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
+    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
     .option('--dry-run', 'print what would be sent, and create nothing')
     .addHelpText('after', EXAMPLES)
     .action((target: string | undefined, flags: RunFlags) =>
@@ -48,7 +49,7 @@ export async function runTarget(
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared);
   }
-  const planned = outputPlan(ctx, flags);
+  const planned = await outputPlan(ctx, flags);
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, { wait: flags.wait });
   if (started.kind === 'going') return giveRunId(ctx, prepared.connection, started.runId);

@@ -19,13 +19,14 @@ export function declareRunsGet(command: Command, host: Host, run = runsGet): voi
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
+    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
     .addHelpText('after', EXAMPLES)
     .action((runId: string, flags: OutputFlags) => host.runAction(command, ctx => run(ctx, runId, flags)));
 }
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
 export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): Promise<ExitCode> {
-  const planned = outputPlan(ctx, flags);
+  const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   if (isOver(run)) {

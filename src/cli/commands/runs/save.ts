@@ -35,7 +35,7 @@ export async function runsSave(
   directory: string | undefined,
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
-  const planned = outputPlan(ctx, { ...flags, save: directory ?? true });
+  const planned = await outputPlan(ctx, { ...flags, save: directory ?? true });
   const connection = await ctx.connection();
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   if (!isOver(run)) {

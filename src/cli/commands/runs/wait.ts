@@ -28,6 +28,7 @@ export function declareRunsWait(command: Command, host: Host, run = runsWait): v
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
+    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
     .addHelpText('after', EXAMPLES)
     .action((runId: string | undefined, flags: RunsWaitFlags) =>
       host.runAction(command, ctx => run(ctx, runId, flags)),
@@ -43,7 +44,7 @@ export async function runsWait(
   if ((runId === undefined) === (flags.last !== true)) {
     throw usageError('give either a run id or --last', 'See: promptrun runs wait --help');
   }
-  const planned = outputPlan(ctx, flags);
+  const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await wait(ctx, connection, runId ?? (await lastRun(ctx, connection)));
   await recordEndOfRun(ctx, connection, run);
