@@ -25,6 +25,7 @@ async function bundleCommand() {
   const bundle = await rolldown({
     ...common(),
     input: { main: 'src/main.ts' },
+    preserveEntrySignatures: 'allow-extension',
     plugins: [leaveOutHttp2(), lightBuiltins()],
   });
   await bundle.write({
@@ -33,7 +34,10 @@ async function bundleCommand() {
     minify: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
-    codeSplitting: { groups: [{ name: chunkNames(), debugName: 'path' }] },
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: chunkNames(), debugName: 'files of chunks.js' }],
+    },
   });
 }
 

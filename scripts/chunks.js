@@ -1,34 +1,49 @@
 // Which modules share a file of the built command. Every file that a command loads costs about a millisecond, so what
-// is always loaded together is one file; the rest is split by itself.
+// is loaded together is one file. What no line here reaches is split by the bundler.
 import path from 'node:path';
 
 /** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
-const FILES = [{ file: 'start', from: ['src/main.ts'] }];
+const FILES = {
+  start: ['src/main.ts'],
+  action: [
+    'src/cli/program/run-action.ts',
+    'src/cli/inputs/schema/describe.ts',
+    'src/cli/outputs/present.ts',
+    'src/cli/settings/journal/journal.ts',
+  ],
+  failure: ['src/cli/program/report-error.ts'],
+  complete: ['src/cli/complete/complete.ts'],
+  resources: ['src/cli/commands/resources/list.ts'],
+  client: ['src/client/client.ts', 'src/client/transport.ts', 'src/client/undici-transport.ts'],
+  run: ['src/cli/commands/run/run.ts'],
+  undici: ['undici/lib/api/api-request.js', 'undici/lib/dispatcher/agent.js'],
+  proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/env-http-proxy-agent.js'],
+  service: ['src/service/index.ts'],
+};
 
 /** Names the file a module belongs to, once the graph of modules is complete; null leaves it to the bundler. */
 export function chunkNames() {
   let names;
   return (id, context) => {
-    names ??= assign(name => context.getModuleInfo(name));
+    names ??= assign(module => context.getModuleInfo(module)?.importedIds);
     return names.get(id) ?? null;
   };
 }
 
-function assign(getModuleInfo) {
-  const names = new Map([['\0rolldown/runtime.js', FILES[0].file]]);
-  for (const { file, from } of FILES) {
-    for (const id of from.map(name => path.resolve(name))) {
-      if (!getModuleInfo(id)) {
-        throw new Error(`scripts/chunks.js names ${id}, which the command does not use`);
-      }
-      take(id, file);
+function assign(importsOf) {
+  const names = new Map();
+  for (const [file, roots] of Object.entries(FILES)) {
+    for (const root of roots) {
+      const id = path.resolve(root.startsWith('src/') ? root : path.join('node_modules', root));
+      if (!importsOf(id)) throw new Error(`scripts/chunks.js names ${root}, which the command does not use`);
+      assignWithImports(id, file);
     }
   }
   return names;
 
-  function take(id, file) {
+  function assignWithImports(id, file) {
     if (names.has(id)) return;
     names.set(id, file);
-    for (const imported of getModuleInfo(id)?.importedIds ?? []) take(imported, file);
+    for (const imported of importsOf(id) ?? []) assignWithImports(imported, file);
   }
 }
