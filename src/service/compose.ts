@@ -21,7 +21,6 @@ import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { Runner } from './runs/runner.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { workerLocks } from './store/sqlite/worker-locks.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
@@ -63,9 +62,17 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const engines = createEngines({ env });
   const media = await openMedia(dataDir, store, clock);
   const inputs = inputFiles(dataDir, clock);
-  const locks = workerLocks(dataDir, clock);
   const executor = createExecutor({ definitions, models, engines, inputs, media, clock });
-  const runner = new Runner({ store, executor, locks, clock, onFault, parallel: options.parallel });
+  const runner = new Runner({
+    store,
+    executor,
+    clock,
+    onFault,
+    models: () => models.list().map(({ model }) => model),
+    parallel: options.parallel,
+    maxQueued: options.maxQueued,
+    maxMediaBytes: options.maxMediaBytes,
+  });
   const app = await buildApp({
     services: {
       store,
@@ -97,6 +104,6 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     requests,
     models,
     sessionKey,
-    housekeeping: { store, media, inputs, locks, clock, onFault },
+    housekeeping: { store, media, inputs, clock, onFault },
   };
 }

@@ -17,6 +17,10 @@ export interface ServiceOptions {
   graceMs?: number;
   /** Runs at a time; default 32. */
   parallel?: number;
+  /** Runs of one user that may be queued; default 10,000. */
+  maxQueued?: number | undefined;
+  /** Bytes of media that are kept for one user; default 2 GiB. */
+  maxMediaBytes?: number | undefined;
   /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
   onNotice?: (line: string) => void;
   /** For one caller, perhaps only for a moment: makes no key on the first start, and is slow to take up runs of others. */

@@ -10,7 +10,9 @@ export const ERROR_HTTP_STATUS = {
   TOO_MANY_REQUESTS_ERROR: 429,
   HEADERS_TOO_LARGE_ERROR: 431,
   SERVER_ERROR: 500,
+  SERVICE_UNAVAILABLE_ERROR: 503,
   GATEWAY_TIMEOUT_ERROR: 504,
+  INSUFFICIENT_STORAGE_ERROR: 507,
 } as const satisfies Record<string, number>;
 export type ErrorStatus = keyof typeof ERROR_HTTP_STATUS;
 

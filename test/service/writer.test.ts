@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../src/service/store/prepared.ts';
 import { openSqlite, type SqliteDatabase } from '../../src/service/store/sqlite/binding.ts';
 import { sqliteDialect } from '../../src/service/store/sqlite/dialect.ts';
-import { Writer } from '../../src/service/store/sqlite/writer.ts';
+import { GroupWriter } from '../../src/service/store/sqlite/group-writer.ts';
 import type { Tables } from '../../src/service/store/tables.ts';
 
 let database: SqliteDatabase;
 /** Transactions so far. */
 let begun: number;
 let db: Db;
-let writer: Writer;
+let writer: GroupWriter;
 
 beforeEach(async () => {
   database = await openSqlite(':memory:');
@@ -29,7 +29,7 @@ beforeEach(async () => {
     close: () => database.close(),
   };
   db = new Kysely<Tables>({ dialect: sqliteDialect(counted) });
-  writer = new Writer(db);
+  writer = new GroupWriter(db);
 });
 afterEach(() => database.close());
 

@@ -21,6 +21,7 @@ export class HandClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#sleepers = this.#sleepers.filter(other => other !== sleeper);

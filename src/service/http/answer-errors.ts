@@ -8,7 +8,8 @@ export function errorAnswerer(onFault: (error: unknown) => void) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const refusal = refusalOf(error, request);
     if (!refusal) onFault(error);
-    const { httpStatus, status, message, data } = refusal ?? serverError(error);
+    const { httpStatus, status, message, data, retryAfterSeconds } = refusal ?? serverError(error);
+    if (retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(retryAfterSeconds)));
     // Fastify would hang up on a caller that is still sending, who then never sees the answer.
     void reply
       .removeHeader('connection')

@@ -9,6 +9,8 @@ export class ApiError extends Error {
     readonly status: ErrorStatus,
     message: string,
     readonly data: unknown = null,
+    /** When another try may be worth it, in seconds. */
+    readonly retryAfterSeconds?: number,
   ) {
     super(message);
     this.httpStatus = ERROR_HTTP_STATUS[status];
@@ -25,6 +27,10 @@ export function notFound(message: string): ApiError {
 
 export function invalid(message: string): ApiError {
   return new ApiError('VALIDATION_ERROR', message);
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS_ERROR', message, null, retryAfterSeconds);
 }
 
 export function badRequest(message: string): ApiError {

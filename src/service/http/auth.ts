@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ACTION_REQUIRE_HEADER, CLI_AGENT_HEADER } from '../../wire/index.ts';
+import {
+  ACTION_REQUIRE_HEADER,
+  CLI_AGENT_HEADER,
+  IDEMPOTENCY_HEADER,
+  IDEMPOTENCY_SUPPORTED,
+} from '../../wire/index.ts';
 import { isSameSecret } from '../same-secret.ts';
 import type { Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, tooManyRequests } from './api-error.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 /** Who a request comes from. */
@@ -40,7 +45,7 @@ export function authenticator(options: AuthOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const caller = await identify(options, request, reply);
     if (!caller) throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
-    admit(options, caller, reply);
+    admit(options, caller);
   };
 }
 
@@ -49,7 +54,7 @@ export function optionalAuthenticator(options: AuthOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (!request.is404) return;
     const caller = await identify(options, request, reply);
-    if (caller) admit(options, caller, reply);
+    if (caller) admit(options, caller);
   };
 }
 
@@ -64,6 +69,7 @@ async function identify(
   const caller = key === undefined ? undefined : await identified(options, keyHash(key));
   if (!caller) return undefined;
   request.caller = caller;
+  reply.header(IDEMPOTENCY_HEADER, IDEMPOTENCY_SUPPORTED);
   const held = request.headers[CLI_AGENT_HEADER];
   if (held !== undefined && held !== options.resourcesHash()) {
     reply.header(ACTION_REQUIRE_HEADER, 'refresh-resources');
@@ -71,12 +77,10 @@ async function identify(
   return caller;
 }
 
-function admit({ limiter }: AuthOptions, caller: IdentifiedCaller, reply: FastifyReply): void {
+function admit({ limiter }: AuthOptions, caller: IdentifiedCaller): void {
   if (caller.plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
   const waitMs = limiter?.take(caller.keyId) ?? 0;
-  if (waitMs === 0) return;
-  reply.header('retry-after', String(Math.ceil(waitMs / 1000)));
-  throw new ApiError('TOO_MANY_REQUESTS_ERROR', 'too many requests for this API key');
+  if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
 }
 
 async function identified(options: AuthOptions, hash: string): Promise<IdentifiedCaller | undefined> {

@@ -1,14 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Media } from '../media/media.ts';
 import type { InputFiles } from '../runs/input-files.ts';
-import type { WorkerLocks } from '../store/sqlite/worker-locks.ts';
 import type { Store } from '../store/store.ts';
 
 export interface HousekeepingOptions {
   store: Store;
   media: Media;
   inputs: InputFiles;
-  locks: WorkerLocks;
   clock: Clock;
   onFault: (error: unknown) => void;
 }
@@ -23,9 +21,10 @@ export async function runHousekeeping(options: HousekeepingOptions, stop: AbortS
   }
 }
 
-async function clearAway({ store, media, inputs, locks }: HousekeepingOptions): Promise<void> {
+async function clearAway({ store, media, inputs, clock }: HousekeepingOptions): Promise<void> {
   await media.sweep();
-  await locks.sweep();
+  await store.runs.forgetKeys(clock.now());
+  await store.workers.sweep();
   const kept = await inputs.leftBehind();
   const needed = await store.queue.unfinished(kept);
   for (const runId of kept) if (!needed.has(runId)) await inputs.remove(runId);

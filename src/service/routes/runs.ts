@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { isUuid } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, isUuid } from '../../wire/index.ts';
 import { callerOf, success } from '../http/answer.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import type { App } from '../http/app-type.ts';
@@ -44,6 +44,7 @@ export function runRoutes(app: App, services: Services): void {
           'BAD_REQUEST_ERROR',
           'NOT_FOUND_ERROR',
           'PAYLOAD_TOO_LARGE_ERROR',
+          'INSUFFICIENT_STORAGE_ERROR',
           'VALIDATION_ERROR',
           'GATEWAY_TIMEOUT_ERROR',
         ],
@@ -52,7 +53,12 @@ export function runRoutes(app: App, services: Services): void {
       preValidation: requireBody,
     },
     async request => {
-      const { id, outcome } = await createRun(services, callerOf(request), request.body);
+      const { id, outcome } = await createRun(
+        services,
+        callerOf(request),
+        request.body,
+        headerOf(request.headers[IDEMPOTENCY_KEY_HEADER]),
+      );
       if (!outcome) {
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not finished yet and goes on', {
           runId: id,
@@ -75,4 +81,8 @@ export function runRoutes(app: App, services: Services): void {
       return success(runView(run, outputViews(services, request, run.outputs)));
     },
   );
+}
+
+function headerOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -1,51 +1,109 @@
 import { randomUUID } from 'node:crypto';
-import type { ImageInput } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError, invalid, notFound } from '../http/api-error.ts';
+import { ApiError, invalid, notFound, tooManyRequests } from '../http/api-error.ts';
 import type { Caller } from '../http/auth.ts';
 import { InvalidImage, type LoadedImage } from '../images/index.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
-import type { Outcome } from '../store/run-records.ts';
+import type { Idempotency, NewRun, Outcome, RefusalReason } from '../store/run-records.ts';
+import { outcomeOf } from './endings.ts';
+import { idempotencyOf } from './idempotency.ts';
 import { checkInputs } from './run-request.ts';
 
-/** A run that was created; without an outcome if it had none within the waiting window. */
+/** A run that was created, now or before; without an outcome while it goes on. */
 export interface CreatedRun {
   id: string;
-  outcome: Outcome | undefined;
+  outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens'> | undefined;
 }
 
-/** Checks a creation, puts it on disk, and waits for its end as long as the window is open (interface §4.2). */
-export async function createRun(services: Services, caller: Caller, body: CreateRun): Promise<CreatedRun> {
-  const { store, definitions, models, runner, inputs } = services;
+/** How long a caller whose queue is full should wait before the next try, in seconds. */
+const FULL_QUEUE_RETRY_S = 5;
+
+const NO_SPACE =
+  'your generated media and the pictures of your unfinished runs take up all the space a user has; media goes 24 hours after it was made';
+
+/**
+ * Checks a creation, puts it on disk, and waits for its end as long as the window is open (interface §4.2). One whose
+ * key was used before gives that run, as it is by now.
+ */
+export async function createRun(
+  services: Services,
+  caller: Caller,
+  body: CreateRun,
+  idempotencyKey?: string,
+): Promise<CreatedRun> {
+  const idempotency = idempotencyOf(idempotencyKey, body);
+  const known = idempotency && (await repeatedRun(services, caller, idempotency));
+  if (known) return known;
+  const { run, images } = await checkedRun(services, caller, body);
+  await services.inputs.save(run.id, images);
+  const { creation, ending } = await services.runner.create({ ...run, idempotency });
+  if (creation.state === 'created') {
+    return { id: run.id, outcome: await within(services.syncWindowMs, services.clock, ending) };
+  }
+  await services.inputs.remove(run.id);
+  if (creation.state === 'refused') throw refusal(creation.reason, run.credits);
+  const repeated = await services.store.runs.find(caller.userId, creation.runId);
+  return { id: creation.runId, outcome: repeated && outcomeOf(repeated) };
+}
+
+async function repeatedRun(
+  { store, clock }: Services,
+  { userId }: Caller,
+  { key, digest }: Idempotency,
+): Promise<CreatedRun | undefined> {
+  const known = await store.runs.createdWith(userId, key, clock.now());
+  if (!known) return undefined;
+  if (known.digest !== digest) throw refusal('key', 0);
+  return { id: known.run.id, outcome: outcomeOf(known.run) };
+}
+
+type CheckedRun = Omit<NewRun, 'status' | 'worker' | 'idempotency'>;
+
+async function checkedRun(
+  services: Services,
+  { userId }: Caller,
+  body: CreateRun,
+): Promise<{ run: CheckedRun; images: LoadedImage[] }> {
+  const { store, definitions, models } = services;
   const version = await store.prompts.version(body.promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
   const definition = definitions.of(version);
   const model = models.get(definition.model);
   if (!model) throw invalid(`the prompt's model ${definition.model} is not available here`);
-  const checked = checkInputs(body, definition, model);
+  const { textInputs, runOptions, ...checked } = checkInputs(body, definition, model);
   const images = await loadImages(services, checked.images);
-
-  const id = randomUUID();
-  await inputs.save(id, images);
-  const created = await runner.create({
-    id,
-    userId: caller.userId,
-    promptVersionId: version.id,
-    promptId: version.promptId,
-    name: version.title,
-    credits: model.credits,
-    request: {
-      textInputs: checked.textInputs,
-      images: images.map(({ mediaType }) => mediaType),
-      runOptions: checked.runOptions,
+  const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };
+  return {
+    images,
+    run: {
+      id: randomUUID(),
+      userId,
+      promptVersionId: version.id,
+      promptId: version.promptId,
+      name: version.title,
+      model: definition.model,
+      credits: model.credits,
+      inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+      needsSpace: images.length > 0 || model.modality !== 'text',
+      request,
     },
-  });
-  if (!created) {
-    await inputs.remove(id);
-    throw new ApiError('PAYMENT_REQUIRED_ERROR', `too few credits: the run needs ${model.credits}`);
+  };
+}
+
+function refusal(reason: RefusalReason, credits: number): ApiError {
+  if (reason === 'credits') {
+    return new ApiError('PAYMENT_REQUIRED_ERROR', `too few credits: the run needs ${credits}`);
   }
-  return { id, outcome: await within(services.syncWindowMs, services.clock, created.ending) };
+  if (reason === 'queue') {
+    return tooManyRequests(
+      'too many of your runs are queued; wait until some have ended',
+      FULL_QUEUE_RETRY_S,
+    );
+  }
+  if (reason === 'space') return new ApiError('INSUFFICIENT_STORAGE_ERROR', NO_SPACE);
+  return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
 }
 
 async function loadImages(services: Services, images: ImageInput[]): Promise<LoadedImage[]> {

@@ -3,46 +3,56 @@ import type { Clock } from '../clock.ts';
 import { PendingWork } from '../lifecycle/pending-work.ts';
 import { retryForever } from '../lifecycle/retry-forever.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { NewRun } from '../store/run-records.ts';
-import type { WorkerLocks } from '../store/sqlite/worker-locks.ts';
+import type { Creation, NewRun, UserLimits } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
-import { claimOrphans } from './claim-orphans.ts';
-import { type Ending, Endings } from './endings.ts';
+import { type Ending, Endings, outcomeOf } from './endings.ts';
 import type { Executor } from './executor.ts';
+import { TurnTaking } from './turn-taking.ts';
 
 export interface RunnerOptions {
   store: Store;
   executor: Executor;
-  locks: WorkerLocks;
   clock: Clock;
   /** Faults that no caller is told of. */
   onFault: (error: unknown) => void;
+  /** The models that runs can be carried out with here; asked on a shared store only. */
+  models: () => string[];
   /** Runs at a time; the rest is queued. */
   parallel?: number | undefined;
+  /** Default 10,000. */
+  maxQueued?: number | undefined;
+  /** Default 2 GiB. */
+  maxMediaBytes?: number | undefined;
 }
 
 /** Runs at a time by default: an engine mostly waits for somebody else. */
 const PARALLEL = 32;
-/** How often runs are looked for that nobody has in hand, in milliseconds. */
+/** How often runs are looked for that no living process has in hand, in milliseconds. */
 const CLAIM_EVERY_MS = 2000;
+const MAX_QUEUED = 10_000;
+const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
 
-/** Starts runs in order, a bounded number at a time, and writes down how they end. */
+/** Starts runs, a bounded number at a time and the users in turn, and writes down how they end. */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #parallel: number;
+  readonly #limits: UserLimits;
   readonly #stop = new AbortController();
-  readonly #queue: QueuedRun[] = [];
+  readonly #turns: TurnTaking;
   readonly #endings = new Endings();
   readonly #pending = new PendingWork();
-  #slots = 0;
   #closing = false;
-  /** Whether nobody may have in hand more runs than could be taken up. */
-  #moreLeft = false;
-  #claims = true;
+  /** Whether it takes up what no living process has in hand. */
+  #takesOrphans = true;
+  #claiming: Promise<void> | undefined;
+  #claimAgain = false;
+  /** Strays are looked for between claims only: what is just being claimed is not in hand yet. */
+  #straysDue = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
-    this.#parallel = options.parallel ?? PARALLEL;
+    const { maxQueued = MAX_QUEUED, maxMediaBytes = MAX_MEDIA_BYTES } = options;
+    this.#limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
+    this.#turns = new TurnTaking(options.parallel ?? PARALLEL);
     // Every run listens to it: Node would warn of a leak at the eleventh.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -52,12 +62,12 @@ export class Runner {
    * others after a while only: a process that is gone in a moment would but start it, in vain and perhaps for money.
    */
   start({ patient = false }: { patient?: boolean } = {}): void {
-    this.#claims = !patient;
+    this.#takesOrphans = !patient;
     void this.#keepClaiming();
   }
 
-  /** Puts a run on disk, then starts or queues it; undefined if the user's balance is too low. */
-  create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ ending: Ending } | undefined> {
+  /** Puts a run on disk unless it is refused, then starts or queues it. */
+  create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
     return this.#pending.track(this.#create(run));
   }
 
@@ -67,84 +77,64 @@ export class Runner {
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const { clock, store, locks } = this.#options;
+    const { clock, store, onFault } = this.#options;
     await this.#pending.endedWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
     await this.#pending.ended();
-    const worker = locks.held();
-    if (worker !== undefined) await store.queue.release(worker).catch(this.#options.onFault);
+    const worker = store.workers.held();
+    if (worker !== undefined) await store.queue.release(worker).catch(onFault);
     this.#endings.giveUp();
-    await locks.release();
+    await store.workers.release();
   }
 
-  async #create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ ending: Ending } | undefined> {
-    const { store, locks, clock } = this.#options;
-    const worker = this.#closing ? null : await locks.hold();
-    const started = worker !== null && this.#takeSlot();
+  async #create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
+    const { store, clock } = this.#options;
+    const worker = this.#closing ? null : await store.workers.hold();
+    const started = worker !== null && this.#turns.take(run);
     const ending = this.#endings.of(run.id);
     try {
       const status = started ? 'running' : 'queued';
-      const created = await store.runs.create({ ...run, status, worker }, clock.now());
-      if (!created) return this.#abandon(run.id, started);
+      const creation = await store.runs.create({ ...run, status, worker }, this.#limits, clock.now());
+      if (creation.state !== 'created') this.#abandon(run.id);
+      else if (started) void this.#pending.track(this.#run(run));
+      else if (worker === null) this.#endings.report(run.id, undefined);
+      else this.#claim();
+      return { creation, ending };
     } catch (error) {
-      this.#abandon(run.id, started);
+      this.#abandon(run.id);
       throw error;
     }
-    if (started) void this.#pending.track(this.#run(run));
-    else if (worker === null) this.#endings.report(run.id, undefined);
-    else this.#queue.push(run);
-    return { ending };
   }
 
-  #abandon(id: string, started: boolean): undefined {
+  #abandon(id: string): void {
     this.#endings.report(id, undefined);
-    if (started) this.#freeSlot();
+    this.#endTurn(id);
   }
 
-  #takeSlot(): boolean {
-    if (this.#slots >= this.#parallel) return false;
-    this.#slots += 1;
-    return true;
-  }
-
-  #freeSlot(): void {
-    this.#slots -= 1;
-    this.#startQueued();
-    if (this.#moreLeft && this.#queue.length === 0) void this.#claimOrphans();
-  }
-
-  #startQueued(): void {
-    while (!this.#closing && this.#queue.length > 0 && this.#takeSlot()) {
-      const run = this.#queue.shift();
-      if (run) void this.#pending.track(this.#startAndRun(run));
-    }
-  }
-
-  async #startAndRun(run: QueuedRun): Promise<void> {
-    const ours = await this.#retryForever(worker => this.#options.store.queue.start(run.id, worker));
-    if (ours) return await this.#run(run);
-    this.#abandon(run.id, true);
+  #endTurn(id: string): void {
+    this.#turns.end(id);
+    if (this.#turns.moreLeft) this.#claim();
   }
 
   /** Never rejects. A run that is stopped on the way stays as it is on disk, to be let go of. */
   async #run(run: QueuedRun): Promise<void> {
-    const { store, executor } = this.#options;
+    const { store, executor, onFault } = this.#options;
     try {
       const outcome = await executor.execute(run, this.#stop.signal);
       if (!outcome) return;
       // The result may have cost money: it is kept until it can be written down.
       const ours = await this.#retryForever(worker => store.runs.settle(run.id, worker, outcome));
-      if (!ours) return;
+      if (!ours) return await this.#reportEnded([run.id]).catch(onFault);
       this.#endings.report(run.id, outcome);
-      await executor.forget(run).catch(this.#options.onFault);
+      await executor.forget(run).catch(onFault);
     } finally {
-      this.#freeSlot();
+      this.#endTurn(run.id);
     }
   }
 
   #retryForever<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
-    const { locks, clock, onFault } = this.#options;
-    return retryForever(async () => await work(await locks.hold()), {
+    const { store, clock, onFault } = this.#options;
+    return retryForever(async () => await work(await store.workers.hold()), {
       clock,
       onFault,
       signal: this.#stop.signal,
@@ -152,20 +142,79 @@ export class Runner {
   }
 
   async #keepClaiming(): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onFault } = this.#options;
     while (!this.#closing) {
-      await this.#claimOrphans();
+      await this.#pending.track(this.#recover()).catch(onFault);
+      this.#straysDue = true;
+      this.#claim();
+      await this.#claiming;
       await clock.sleep(CLAIM_EVERY_MS, this.#stop.signal).catch(() => {});
-      this.#claims = true;
+      this.#takesOrphans = true;
     }
   }
 
-  async #claimOrphans(): Promise<void> {
-    const may = this.#claims && !this.#closing;
-    const free = may ? this.#parallel - this.#slots - this.#queue.length : 0;
-    const found = await this.#pending.track(claimOrphans(this.#options, free)).catch(this.#options.onFault);
-    this.#moreLeft = may && found?.moreLeft === true;
-    this.#queue.push(...(found?.runs ?? []));
-    this.#startQueued();
+  /** Queues again what nobody is carrying out, and reports what others have carried out. */
+  async #recover(): Promise<void> {
+    const { store, executor } = this.#options;
+    for (const worker of await store.queue.workers()) {
+      if (await store.workers.isAlive(worker)) continue;
+      const failed = await store.queue.takeFrom(worker);
+      for (const id of failed) await executor.forgetInputs(id);
+    }
+    await this.#reportEnded(this.#endings.awaited().filter(id => !this.#turns.has(id)));
+  }
+
+  /** Lets go of runs that this process carries out as far as the store knows, though it never heard of it. */
+  async #releaseStrays(): Promise<void> {
+    const { queue, workers } = this.#options.store;
+    const worker = workers.held();
+    if (worker === undefined) return;
+    const running = await queue.runningOf(worker);
+    await queue.release(
+      worker,
+      running.filter(id => !this.#turns.has(id)),
+    );
+  }
+
+  async #reportEnded(ids: readonly string[]): Promise<void> {
+    for (const run of await this.#options.store.runs.ended(ids)) this.#endings.report(run.id, outcomeOf(run));
+  }
+
+  /** Takes up as many queued runs as there is room for; one claim at a time. */
+  #claim(): void {
+    this.#claimAgain = true;
+    this.#claiming ??= this.#pending
+      .track(this.#claimAll())
+      .catch(this.#options.onFault)
+      .finally(() => {
+        this.#claiming = undefined;
+      });
+  }
+
+  async #claimAll(): Promise<void> {
+    const { store, models } = this.#options;
+    while (this.#claimAgain && !this.#closing) {
+      this.#claimAgain = false;
+      if (this.#straysDue) await this.#releaseStrays();
+      this.#straysDue = false;
+      const claimed = await store.queue.claim({
+        worker: store.workers.held(),
+        hold: () => store.workers.hold(),
+        free: this.#turns.free,
+        running: this.#turns.byUser(),
+        orphans: this.#takesOrphans,
+        models: store.shared ? models() : undefined,
+      });
+      this.#turns.moreLeft = claimed.moreLeft;
+      for (const run of claimed.runs) this.#begin(run);
+      this.#claimAgain ||= claimed.moreLeft && claimed.runs.length > 0;
+    }
+  }
+
+  /** Of what was claimed while closing, nothing is started: it is let go of at the end. */
+  #begin(run: QueuedRun): void {
+    if (this.#closing) return;
+    this.#turns.begin(run);
+    void this.#pending.track(this.#run(run));
   }
 }

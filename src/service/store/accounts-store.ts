@@ -1,6 +1,6 @@
 import { type Db, prepared } from './prepared.ts';
-import type { Writer } from './sqlite/writer.ts';
 import type { Plan } from './tables.ts';
+import type { Writer } from './writer.ts';
 
 /** A user as found by a key. */
 export interface KeyOwner {
@@ -50,6 +50,8 @@ export interface UserChanges {
   credits?: number | undefined;
 }
 
+const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
+
 export function accountsStore(db: Db, writer: Writer): AccountsStore {
   const ownerByHash = prepared<{ hash: string }>()(db, (db, { hash }) =>
     db
@@ -59,12 +61,12 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
       .where('hash', '=', hash),
   );
   const userById = prepared<{ id: number }>()(db, (db, { id }) =>
-    db.selectFrom('users').selectAll().where('id', '=', id),
+    db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id),
   );
   return {
     ownerOf: async hash => (await ownerByHash(db, { hash })).rows[0],
     user: async id => (await userById(db, { id })).rows[0],
-    userNamed: name => db.selectFrom('users').selectAll().where('name', '=', name).executeTakeFirst(),
+    userNamed: name => userNamed(db, name).executeTakeFirst(),
     saveUser: (name, defaults, changes = {}) => writer.write(db => saveUser(db, name, defaults, changes)),
     addKey: (key, limit) =>
       writer.write(async db => {
@@ -96,13 +98,17 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
   };
 }
 
+function userNamed(db: Db, name: string) {
+  return db.selectFrom('users').select(USER_COLUMNS).where('name', '=', name);
+}
+
 async function saveUser(
   db: Db,
   name: string,
   defaults: Omit<User, 'id' | 'name'>,
   changes: UserChanges,
 ): Promise<User> {
-  const held = await db.selectFrom('users').selectAll().where('name', '=', name).executeTakeFirst();
+  const held = await userNamed(db, name).executeTakeFirst();
   const { plan, credits } = held ?? defaults;
   const wanted = { plan: changes.plan ?? plan, credits: changes.credits ?? credits };
   if (!held) return await insertUser(db, { name, ...wanted });
@@ -112,7 +118,13 @@ async function saveUser(
   return { ...held, ...wanted };
 }
 
+/** Another process may make the user at the same time: then that one's is taken. */
 async function insertUser(db: Db, user: Omit<User, 'id'>): Promise<User> {
-  const row = { id: null as unknown as number, ...user };
-  return await db.insertInto('users').values(row).returningAll().executeTakeFirstOrThrow();
+  const made = await db
+    .insertInto('users')
+    .values(user)
+    .onConflict(conflict => conflict.column('name').doNothing())
+    .returning(USER_COLUMNS)
+    .executeTakeFirst();
+  return made ?? (await userNamed(db, user.name).executeTakeFirstOrThrow());
 }

@@ -1,7 +1,7 @@
 import type { Db } from './prepared.ts';
-import type { Writer } from './sqlite/writer.ts';
+import type { Writer } from './writer.ts';
 
-/** A generated picture or video whose bytes are in a file of its own. */
+/** A generated picture or video whose bytes are kept apart. */
 export interface StoredMedia {
   id: string;
   runId: string;
@@ -12,7 +12,7 @@ export interface StoredMedia {
 
 export interface MediaStore {
   find(id: string): Promise<StoredMedia | undefined>;
-  /** Forgets what was made before `time` (milliseconds) and gives its ids. */
+  /** Forgets what was made before `time` (milliseconds), gives its space back to its users, and gives its ids. */
   forgetBefore(time: number): Promise<string[]>;
 }
 
@@ -21,11 +21,26 @@ export function mediaStore(db: Db, writer: Writer): MediaStore {
     find: id => db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),
     forgetBefore: async time => {
       const old = await db.selectFrom('media').select('id').where('createdAt', '<', time).limit(1).execute();
-      if (old.length === 0) return [];
-      const gone = await writer.write(db =>
-        db.deleteFrom('media').where('createdAt', '<', time).returning('id').execute(),
-      );
-      return gone.map(row => row.id);
+      return old.length === 0 ? [] : await writer.write(db => forgetBefore(db, time));
     },
   };
+}
+
+async function forgetBefore(db: Db, time: number): Promise<string[]> {
+  const gone = await db
+    .deleteFrom('media')
+    .where('createdAt', '<', time)
+    .returning(['id', 'userId', 'size'])
+    .execute();
+  const bytes = new Map<number, number>();
+  for (const { userId, size } of gone) bytes.set(userId, (bytes.get(userId) ?? 0) + size);
+  // In one order everywhere, so that two that do this at once don't wait for each other.
+  for (const userId of [...bytes.keys()].sort((a, b) => a - b)) {
+    await db
+      .updateTable('users')
+      .set(({ eb }) => ({ mediaBytes: eb('mediaBytes', '-', bytes.get(userId) ?? 0) }))
+      .where('id', '=', userId)
+      .execute();
+  }
+  return gone.map(({ id }) => id);
 }

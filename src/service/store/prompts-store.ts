@@ -1,6 +1,6 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
 import { type Db, prepared } from './prepared.ts';
-import type { Writer } from './sqlite/writer.ts';
+import type { Writer } from './writer.ts';
 
 /** A version of a prompt that is published at present. */
 export interface StoredVersion {

@@ -9,9 +9,17 @@ export type StoredOutput =
 /** What a run needs to be run, kept until it ends. */
 export interface StoredRequest {
   textInputs: Record<string, string>;
-  /** Media types of the input images, whose bytes are in files. */
+  /** Media types of the input images, whose bytes are kept apart. */
   images: string[];
   runOptions: Record<string, string>;
+}
+
+/** What a caller sent along to have a creation made once only. */
+export interface Idempotency {
+  /** The caller's own name for the creation. */
+  key: string;
+  /** Of the request body: another body under the same key is another creation. */
+  digest: string;
 }
 
 export interface NewRun {
@@ -20,12 +28,36 @@ export interface NewRun {
   promptVersionId: string;
   promptId: string;
   name: string;
+  /** What the process that runs it has to have. */
+  model: string;
   status: 'queued' | 'running';
   /** The estimate that is reserved. */
   credits: number;
   request: StoredRequest;
+  /** Of the input images. */
+  inputBytes: number;
+  /** Whether it will keep anything in the user's share of the disk. */
+  needsSpace: boolean;
   worker: string | null;
+  idempotency?: Idempotency | undefined;
 }
+
+/** What a user may have at once. */
+export interface UserLimits {
+  /** Runs that are queued. */
+  queued: number;
+  /** Bytes of generated media and of the input images of unfinished runs. */
+  mediaBytes: number;
+}
+
+/** What a creation came to; nothing is stored unless it is `created`. */
+export type Creation =
+  | { state: 'created' }
+  /** The same key with the same body has made this run before. */
+  | { state: 'repeated'; runId: string }
+  | { state: 'refused'; reason: RefusalReason };
+
+export type RefusalReason = 'credits' | 'queue' | 'space' | 'key';
 
 /** A run as it is read. */
 export interface StoredRun {

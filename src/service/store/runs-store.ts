@@ -1,99 +1,99 @@
-import { sql } from 'kysely';
+import type { Compilable } from 'kysely';
 import { type Db, prepared } from './prepared.ts';
-import { type NewRun, type Outcome, parseOutputs, RUN_COLUMNS, type StoredRun } from './run-records.ts';
-import type { Writer } from './sqlite/writer.ts';
+import { IDEMPOTENCY_LIFETIME_MS, runCreation } from './run-creation.ts';
+import {
+  type Creation,
+  type NewRun,
+  type Outcome,
+  parseOutputs,
+  RUN_COLUMNS,
+  type StoredRun,
+  type UserLimits,
+} from './run-records.ts';
+import type { Writer } from './writer.ts';
 
-/** Creates, reads and ends runs. */
+/** Creates, reads and ends runs; times in milliseconds. */
 export interface RunsStore {
-  /** Reserves the credits and queues the run, both or neither; false if the balance is too low. */
-  create(run: NewRun, now: number): Promise<boolean>;
+  /** Keeps a run, its reservations and its idempotency key: all of it or, where it is refused, nothing. */
+  create(run: NewRun, limits: UserLimits, now: number): Promise<Creation>;
   find(userId: number, id: string): Promise<StoredRun | undefined>;
+  /** The run that a key has made within the last 24 hours, and the digest of the body it was sent with. */
+  createdWith(
+    userId: number,
+    key: string,
+    now: number,
+  ): Promise<{ digest: string; run: StoredRun } | undefined>;
+  /** Forgets keys once their 24 hours are over. */
+  forgetKeys(now: number): Promise<void>;
   /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
   settle(id: string, worker: string, outcome: Outcome): Promise<boolean>;
+  /** Those of these runs that have ended, whoever they belong to. */
+  ended(ids: readonly string[]): Promise<StoredRun[]>;
 }
 
 export function runsStore(db: Db, writer: Writer): RunsStore {
   const byId = prepared<{ id: string; userId: number }>()(db, (db, { id, userId }) =>
     db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).where('userId', '=', userId),
   );
-  const create = creation(db);
   const settle = settlement(db);
   return {
-    create: (run, now) => writer.write(db => create(db, run, now)),
+    create: runCreation(db, writer),
     find: async (userId, id) => {
       const [row] = (await byId(db, { id, userId })).rows;
       return row && parseOutputs(row);
     },
+    createdWith: (userId, key, now) => createdWith(db, userId, key, now),
+    forgetKeys: async now => {
+      const before = now - IDEMPOTENCY_LIFETIME_MS;
+      await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
+    },
     settle: (id, worker, outcome) => writer.write(db => settle(db, id, worker, outcome)),
+    ended: async ids => {
+      if (ids.length === 0) return [];
+      const rows = await db
+        .selectFrom('runs')
+        .select(RUN_COLUMNS)
+        .where('id', 'in', ids)
+        .where('status', 'in', ['succeeded', 'failed'])
+        .execute();
+      return rows.map(parseOutputs);
+    },
   };
 }
 
-type Create = (db: Db, run: NewRun, now: number) => Promise<boolean>;
-
-/** The statements that create a run; `now` in milliseconds. */
-function creation(db: Db): Create {
-  const reserve = reservation(db);
-  const insert = insertion(db);
-  const countUse = useCount(db);
-  return async (db, run, now) => {
-    const { numAffectedRows } = await reserve(db, run);
-    if (numAffectedRows !== 1n) return false;
-    await insert(db, { ...run, request: JSON.stringify(run.request), now: now * 1000 });
-    await countUse(db, run);
-    return true;
-  };
+async function createdWith(
+  db: Db,
+  userId: number,
+  key: string,
+  now: number,
+): Promise<{ digest: string; run: StoredRun } | undefined> {
+  const row = await db
+    .selectFrom('idempotencyKeys')
+    .innerJoin('runs', 'runs.id', 'idempotencyKeys.runId')
+    .select('digest')
+    .select(RUN_COLUMNS.map(column => `runs.${column}` as const))
+    .where('idempotencyKeys.userId', '=', userId)
+    .where('idempotencyKeys.key', '=', key)
+    .where('idempotencyKeys.createdAt', '>=', now - IDEMPOTENCY_LIFETIME_MS)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { digest, ...run } = row;
+  return { digest, run: parseOutputs(run) };
 }
 
-function reservation(db: Db) {
-  return prepared<{ userId: number; credits: number }>()(db, (db, values) =>
-    db
-      .updateTable('users')
-      .set(({ eb }) => ({ credits: eb('credits', '-', values.credits) }))
-      .where('id', '=', values.userId)
-      .where('credits', '>=', values.credits),
-  );
-}
+type EndedRun = { id: string; userId: number; credits: number; inputBytes: number };
 
-function insertion(db: Db) {
-  return prepared<Omit<NewRun, 'request'> & { request: string; now: number }>()(db, (db, run) =>
-    db.insertInto('runs').values({
-      id: run.id,
-      userId: run.userId,
-      promptVersionId: run.promptVersionId,
-      name: run.name,
-      status: run.status,
-      credits: run.credits,
-      request: run.request,
-      worker: run.worker,
-      outputs: '[]',
-      tokens: 0,
-      deaths: 0,
-      // Unique and growing even where the clock stood still or went back: the list's order and its cursors need it.
-      createdAt: sql<number>`max(${run.now}, coalesce((select max(createdAt) + 1 from runs where userId = ${run.userId}), 0))`,
-    }),
-  );
-}
-
-function useCount(db: Db) {
-  return prepared<{ promptId: string }>()(db, (db, { promptId }) =>
-    db
-      .updateTable('prompts')
-      .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))
-      .where('id', '=', promptId),
-  );
-}
-
-type Settle = (db: Db, id: string, worker: string, outcome: Outcome) => Promise<boolean>;
-
-/** The statements that end a run: its outcome, its media, and the refund where it failed. */
-function settlement(db: Db): Settle {
+/** The statements that end a run: its outcome, its media, and what the user gets back. */
+function settlement(db: Db) {
   const end = ending(db);
-  return async (db, id, worker, { status, tokens, outputs, media }) => {
+  return async (db: Db, id: string, worker: string, outcome: Outcome): Promise<boolean> => {
+    const { status, tokens, outputs, media } = outcome;
     const ended = await end(db, { id, worker, status, tokens, outputs: JSON.stringify(outputs) });
     const [run] = ended.rows;
     if (!run) return false;
-    if (status === 'failed') await refund(db, run);
-    if (media.length > 0) await db.insertInto('media').values(media).execute();
+    await giveBack(db, run, outcome);
+    const rows = media.map(item => ({ ...item, userId: run.userId }));
+    if (rows.length > 0) await db.insertInto('media').values(rows).execute();
     return true;
   };
 }
@@ -105,23 +105,35 @@ function ending(db: Db) {
     status: Outcome['status'];
     tokens: number;
     outputs: string;
-  }>()(db, (db, run) =>
-    db
-      .updateTable('runs')
-      .set({ status: run.status, tokens: run.tokens, outputs: run.outputs, request: null, worker: null })
-      .where('id', '=', run.id)
-      .where('worker', '=', run.worker)
-      .where('status', '=', 'running')
-      .returning(['id', 'userId', 'credits']),
+  }>()(
+    db,
+    (db, run): Compilable<EndedRun> =>
+      db
+        .updateTable('runs')
+        .set({ status: run.status, tokens: run.tokens, outputs: run.outputs, request: null, worker: null })
+        .where('id', '=', run.id)
+        .where('worker', '=', run.worker)
+        .where('status', '=', 'running')
+        .returning(['id', 'userId', 'credits', 'inputBytes']),
   );
 }
 
-/** Gives the user back what a run had reserved. */
-export async function refund(db: Db, run: { id: string; userId: number; credits: number }): Promise<void> {
+/** Gives the user back what an ended run had reserved and did not use. */
+export async function giveBack(
+  db: Db,
+  run: EndedRun,
+  { status, media }: Pick<Outcome, 'status' | 'media'>,
+): Promise<void> {
+  const credits = status === 'failed' ? run.credits : 0;
+  const space = run.inputBytes - media.reduce((sum, { size }) => sum + size, 0);
+  if (credits > 0) await db.updateTable('runs').set({ credits: 0 }).where('id', '=', run.id).execute();
+  if (credits === 0 && space === 0) return;
   await db
     .updateTable('users')
-    .set(({ eb }) => ({ credits: eb('credits', '+', run.credits) }))
+    .set(({ eb }) => ({
+      credits: eb('credits', '+', credits),
+      mediaBytes: eb('mediaBytes', '-', space),
+    }))
     .where('id', '=', run.userId)
     .execute();
-  await db.updateTable('runs').set({ credits: 0 }).where('id', '=', run.id).execute();
 }

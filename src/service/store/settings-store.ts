@@ -1,5 +1,5 @@
 import type { Db } from './prepared.ts';
-import type { Writer } from './sqlite/writer.ts';
+import type { Writer } from './writer.ts';
 
 /** Single values of the store, each written once. */
 export interface SettingsStore {
@@ -15,11 +15,14 @@ export function settingsStore(db: Db, writer: Writer): SettingsStore {
       const held = await read(db, key);
       if (held !== undefined) return { value: held, made: false };
       return await writer.write(async db => {
-        const raced = await read(db, key);
-        if (raced !== undefined) return { value: raced, made: false };
         const value = make();
-        await db.insertInto('settings').values({ key, value }).execute();
-        return { value, made: true };
+        const { numInsertedOrUpdatedRows } = await db
+          .insertInto('settings')
+          .values({ key, value })
+          .onConflict(conflict => conflict.column('key').doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 1n) return { value, made: true };
+        return { value: (await read(db, key)) ?? value, made: false };
       });
     },
   };

@@ -10,7 +10,8 @@ import { type SettingsStore, settingsStore } from './settings-store.ts';
 import { connect } from './sqlite/connect.ts';
 import { dataDirectoryError, prepareDataDirectory } from './sqlite/data-dir.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
-import { Writer } from './sqlite/writer.ts';
+import { GroupWriter } from './sqlite/group-writer.ts';
+import { type Workers, workerLocks } from './sqlite/worker-locks.ts';
 import type { Tables } from './tables.ts';
 
 /** Everything the local service keeps in its database; nothing outside of `store/` knows SQL. */
@@ -22,6 +23,9 @@ export interface Store {
   readonly queue: RunQueue;
   readonly media: MediaStore;
   readonly settings: SettingsStore;
+  readonly workers: Workers;
+  /** Whether processes of other machines work on it as well. */
+  readonly shared: boolean;
   /** Waits for what is being written, and closes the database. */
   close(): Promise<void>;
 }
@@ -36,15 +40,17 @@ export async function openDatabase(dataDir: string, clock: Clock): Promise<Store
     const file = await prepareDataDirectory(dataDir);
     const database = await connect(file, clock);
     const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
-    const writer = new Writer(db);
+    const writer = new GroupWriter(db);
     return {
       accounts: accountsStore(db, writer),
       prompts: promptsStore(db, writer),
       runs: runsStore(db, writer),
       runList: runList(db),
-      queue: runQueue(db, writer),
+      queue: runQueue(db, writer, { shared: false }),
       media: mediaStore(db, writer),
       settings: settingsStore(db, writer),
+      workers: workerLocks(dataDir, clock),
+      shared: false,
       async close() {
         await writer.idle();
         await db.destroy();

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
 
 /** Plans a user may have; `none` is answered 402. */
@@ -5,11 +6,15 @@ export const PLANS = ['pro', 'none'] as const;
 export type Plan = (typeof PLANS)[number];
 
 interface Users {
-  id: number;
+  id: Generated<number>;
   name: string;
   plan: Plan;
   /** What is left, reservations taken off. */
   credits: number;
+  /** The `createdAt` of the newest run: microseconds, 0 before the first. */
+  lastRunAt: Generated<number>;
+  /** Bytes of generated media and of the input images of unfinished runs. */
+  mediaBytes: Generated<number>;
 }
 
 interface Keys {
@@ -44,6 +49,8 @@ interface Runs {
   userId: number;
   promptVersionId: string;
   name: string;
+  /** What the run asks of the process that runs it; '' where any will do. */
+  model: string;
   status: RunStatus;
   /** Microseconds since the Unix epoch, unique for each user and growing: the order of the list. */
   createdAt: number;
@@ -58,11 +65,24 @@ interface Runs {
   worker: string | null;
   /** How often a process died while running it. */
   deaths: number;
+  /** Of the input images, which are kept until the run ends. */
+  inputBytes: number;
+}
+
+/** Which run a creation gave, by the key that its caller sent with it. */
+interface IdempotencyKeys {
+  userId: number;
+  key: string;
+  /** Of the request body. */
+  digest: string;
+  runId: string;
+  createdAt: number;
 }
 
 interface Media {
   id: string;
   runId: string;
+  userId: number;
   mediaType: string;
   size: number;
   createdAt: number;
@@ -80,6 +100,7 @@ export interface Tables {
   prompts: Prompts;
   promptVersions: PromptVersions;
   runs: Runs;
+  idempotencyKeys: IdempotencyKeys;
   media: Media;
   settings: Settings;
 }

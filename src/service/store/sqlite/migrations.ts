@@ -69,6 +69,26 @@ const MIGRATIONS: readonly string[] = [
     ('runs', 'runsByStatus', '1000000 100000 1000 1');
   analyze sqlite_schema;
   `,
+  `
+  alter table users add column lastRunAt integer not null default 0;
+  alter table users add column mediaBytes integer not null default 0;
+  alter table runs add column model text not null default '';
+  alter table runs add column inputBytes integer not null default 0;
+  alter table media add column userId integer not null default 0;
+  update users set lastRunAt = coalesce((select max(createdAt) from runs where userId = users.id), 0);
+  update media set userId = coalesce((select userId from runs where runs.id = media.runId), 0);
+  update users set mediaBytes = coalesce((select sum(size) from media where media.userId = users.id), 0);
+  create table idempotencyKeys (
+    userId integer not null references users (id),
+    key text not null,
+    digest text not null,
+    runId text not null,
+    createdAt integer not null,
+    primary key (userId, key)
+  ) without rowid;
+  create index idempotencyKeysByTime on idempotencyKeys (createdAt);
+  create index runsQueued on runs (userId, worker, createdAt) where status = 'queued';
+  `,
 ];
 
 /** Brings the database to the newest form; another process that does the same at once is waited for. */

@@ -8,7 +8,7 @@ import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './bind
  * Tells living processes from dead ones without process ids: each holds a lock on a file of its own, which the
  * operating system lets go of however the process ends.
  */
-export interface WorkerLocks {
+export interface Workers {
   /** This process's name as a worker; locked from the first call on. */
   hold(): Promise<string>;
   /** The same if it was called already. */
@@ -23,7 +23,7 @@ const SUFFIX = '.lock';
 /** Long enough for a worker to lock the file it has just made, in milliseconds. */
 const FRESH_MS = 60_000;
 
-export function workerLocks(dataDir: string, clock: Clock): WorkerLocks {
+export function workerLocks(dataDir: string, clock: Clock): Workers {
   const directory = path.join(dataDir, 'workers');
   const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = randomUUID();

@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Db } from '../prepared.ts';
+import type { Writer } from '../writer.ts';
 
 interface Job {
   run(db: Db): Promise<unknown>;
@@ -11,7 +12,7 @@ interface Job {
  * Writes that come in together share one transaction, and so one wait for the disk. Each is undone alone if it
  * fails; each is answered only once the transaction is on disk. A job does nothing but queries.
  */
-export class Writer {
+export class GroupWriter implements Writer {
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
 

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { type Answer, keyOf, TestService } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
+
+const WINDOW = 120_000;
+const DAY = 24 * 60 * 60 * 1000;
+
+let clock: HandClock;
+let service: TestService;
+let hello: string;
+let sandbox: string;
+
+beforeEach(async () => {
+  clock = new HandClock();
+  service = await TestService.start({ clock, syncWindowMs: WINDOW });
+  hello = await service.versionOf('hello');
+  sandbox = await service.versionOf('sandbox');
+});
+afterEach(() => service.close());
+
+const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
+const slow = () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } });
+const create = (body: unknown, idempotencyKey: string, key?: string): Promise<Answer<Run & RunReference>> =>
+  service.post('/runs', body, { key, headers: { 'idempotency-key': idempotencyKey } });
+const runCount = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
+
+test('every authenticated answer says that keys are kept, refusals too; no other does', async () => {
+  for (const path of ['/me', '/runs', '/runs/nothing', '/runs?limit=99', '/nowhere']) {
+    expect((await service.get(path)).headers.get('idempotency'), path).toBe('supported');
+  }
+  expect((await service.post('/runs', 'not JSON')).headers.get('idempotency')).toBe('supported');
+  for (const key of ['', 'wrong']) {
+    expect((await service.get('/me', { key })).headers.get('idempotency'), key).toBeNull();
+  }
+});
+
+describe('the same key with the same body', () => {
+  test('gives the one run, answered as the first was, and costs nothing more', async () => {
+    const first = await create(greet(), 'a');
+    const credits = await service.data('/me/credits');
+    const again = await create(greet(), 'a');
+    expect(again).toMatchObject({ http: 200, data: first.data });
+    expect(await runCount()).toBe(1);
+    expect(await service.data('/me/credits')).toEqual(credits);
+  });
+
+  test('gives a failed run again, and makes no other', async () => {
+    const body = { promptVersionId: sandbox, inputs: {}, runOptions: { outcome: 'failed' } };
+    const first = await create(body, 'a');
+    expect((await create(body, 'a')).data).toEqual(first.data);
+    expect(first.data.runStatus).toBe('failed');
+  });
+
+  test('is answered 504 with the id while the run goes on, and as ended afterwards', async () => {
+    const first = create(slow(), 'a');
+    await clock.sleeping(130_000);
+    const during = await create(slow(), 'a');
+    expect(during).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
+    clock.advance(WINDOW);
+    expect((await first).data.runId).toBe(during.data.runId);
+    clock.advance(10_000);
+    await expect.poll(async () => (await create(slow(), 'a')).http).toBe(200);
+    expect((await create(slow(), 'a')).data).toMatchObject({
+      runId: during.data.runId,
+      runStatus: 'succeeded',
+    });
+  });
+
+  test('gives one run however many come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(greet(), 'a')));
+    expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
+    expect(answers.every(({ http }) => http === 200 || http === 504)).toBe(true);
+    expect(await runCount()).toBe(1);
+    expect(await service.data('/me/credits')).toEqual({ credits: 999_999 });
+  });
+
+  test('gives one run with pictures, whose inputs alone are kept', async () => {
+    const image = { type: 'base64', base64: png(3, 2).toString('base64') };
+    const body = { promptVersionId: await service.versionOf('describe'), inputs: { imageInputs: [image] } };
+    const answers = await Promise.all(Array.from({ length: 4 }, () => create(body, 'a')));
+    expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
+  });
+
+  test('takes the order of fields for nothing', async () => {
+    const first = await create(greet(), 'a');
+    const { promptVersionId, inputs } = greet();
+    expect((await create({ inputs, promptVersionId }, 'a')).data).toEqual(first.data);
+  });
+
+  test('finds the run after its prompt was withdrawn, and after a restart', async () => {
+    const first = await create(greet(), 'a');
+    await service.close();
+    service = await TestService.start({ clock, dataDir: service.dataDir });
+    const key = await keyOf(service.dataDir, { user: 'local' });
+    expect((await create(greet(), 'a', key)).data).toEqual(first.data);
+  });
+
+  test('makes a run of its own once 24 hours are over', async () => {
+    const first = await create(greet(), 'a');
+    clock.advance(DAY - 1);
+    expect((await create(greet(), 'a')).data.runId).toBe(first.data.runId);
+    clock.advance(2);
+    const later = await create(greet(), 'a');
+    expect(later.http).toBe(200);
+    expect(later.data.runId).not.toBe(first.data.runId);
+  });
+});
+
+describe('a key', () => {
+  test('with another body is refused, and makes nothing', async () => {
+    await create(greet('Ann'), 'a');
+    const other = await create(greet('Ben'), 'a');
+    expect(other).toMatchObject({ http: 422, status: 'VALIDATION_ERROR' });
+    expect(other.message).toMatch(/idempotency-key/);
+    expect(await runCount()).toBe(1);
+  });
+
+  test('of one user is nothing to another', async () => {
+    const ben = await keyOf(service.dataDir, { user: 'ben' });
+    const ours = await create(greet(), 'a');
+    const his = await create(greet(), 'a', ben);
+    expect(his.http).toBe(200);
+    expect(his.data.runId).not.toBe(ours.data.runId);
+  });
+
+  test('of a creation that was refused is free again', async () => {
+    const poor = await keyOf(service.dataDir, { user: 'poor', credits: 0 });
+    expect((await create(greet(), 'a', poor)).http).toBe(402);
+    await keyOf(service.dataDir, { user: 'poor', credits: 5 });
+    expect((await create(greet(), 'a', poor)).http).toBe(200);
+    expect((await create({ ...greet(), inputs: {} }, 'b')).http).toBe(422);
+    expect((await create(greet(), 'b')).http).toBe(200);
+  });
+
+  test('has 1 to 255 characters', async () => {
+    expect((await create(greet(), 'x'.repeat(255))).http).toBe(200);
+    expect((await create(greet(), 'x'.repeat(256))).http).toBe(422);
+    expect((await create(greet(), '')).http).toBe(422);
+  });
+
+  test('is not needed: without one every creation is a run of its own', async () => {
+    await service.post('/runs', greet());
+    await service.post('/runs', greet());
+    expect(await runCount()).toBe(2);
+  });
+});

@@ -1,0 +1,98 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { keyOf, TestService } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
+
+const DELAY = 130_000;
+
+let clock: HandClock;
+let service: TestService;
+let sandbox: string;
+
+async function start(options: Parameters<typeof TestService.start>[0]): Promise<void> {
+  clock = new HandClock();
+  service = await TestService.start({ clock, syncWindowMs: 0, ...options });
+  sandbox = await service.versionOf('sandbox');
+}
+afterEach(() => service.close());
+
+const slow = (key?: string) =>
+  service.post<Run & RunReference>(
+    '/runs',
+    { promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } },
+    { key },
+  );
+const statuses = async (key?: string) =>
+  (await service.data<RunPage>('/runs?limit=50', { key })).rows.map(row => row.runStatus);
+
+test('a user’s runs beyond the limit of the queue are refused until some have ended', async () => {
+  await start({ parallel: 1, maxQueued: 2 });
+  for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
+  const refused = await slow();
+  expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await statuses()).toEqual(['queued', 'queued', 'running']);
+  expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
+  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  expect((await slow(ben)).http).toBe(504);
+  clock.advance(DELAY);
+  await expect.poll(() => statuses()).toContain('succeeded');
+  expect((await slow()).http).toBe(504);
+});
+
+test('one user’s queue does not delay another’s first run', async () => {
+  await start({ parallel: 2 });
+  for (let run = 0; run < 20; run += 1) await slow();
+  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  await slow(ben);
+  expect(await statuses(ben)).toEqual(['running']);
+});
+
+test('users take turns, and each one’s runs go in order', async () => {
+  await start({ parallel: 2 });
+  const ben = await keyOf(service.dataDir, { user: 'ben' });
+  for (let run = 0; run < 6; run += 1) await slow();
+  for (let run = 0; run < 3; run += 1) await slow(ben);
+  expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
+  clock.advance(DELAY);
+  await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
+  await expect
+    .poll(() => statuses())
+    .toEqual(['queued', 'queued', 'queued', 'running', 'succeeded', 'succeeded']);
+});
+
+test('a user whose media takes up the space gets 507 until it expires, and text goes on', async () => {
+  await start({ maxMediaBytes: 10_000, syncWindowMs: 120_000 });
+  const postcard = await service.versionOf('postcard');
+  const hello = await service.versionOf('hello');
+  const draw = (key?: string) =>
+    service.post<Run>(
+      '/runs',
+      { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } },
+      { key },
+    );
+  let http = 200;
+  for (let run = 0; run < 10 && http === 200; run += 1) ({ http } = await draw());
+  const refused = await draw();
+  expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
+  const greeting = await service.post('/runs', {
+    promptVersionId: hello,
+    inputs: { textInputs: { name: 'A' } },
+  });
+  expect(greeting.http).toBe(200);
+  expect((await draw(await keyOf(service.dataDir, { user: 'ben' }))).http).toBe(200);
+  clock.advance(25 * 60 * 60 * 1000);
+  await expect.poll(async () => (await draw()).http).toBe(200);
+});
+
+test('the pictures of unfinished runs count, and are given back when the runs end', async () => {
+  await start({ maxMediaBytes: 200, syncWindowMs: 120_000 });
+  const describePicture = await service.versionOf('describe');
+  const image = (bytes: Buffer) => ({
+    promptVersionId: describePicture,
+    inputs: { imageInputs: [{ type: 'base64', base64: bytes.toString('base64') }] },
+  });
+  for (let run = 0; run < 5; run += 1) expect((await service.post('/runs', image(png(3, 2)))).http).toBe(200);
+  expect((await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http).toBe(507);
+});
