@@ -107,7 +107,7 @@ export const helpTopics: Source = ({ call: { command, operands } }) => {
   const commands = from === undefined ? [] : from.createHelp().visibleCommands(from);
   return [
     ...commands.map(one => ({ value: one.name(), description: one.summary() })),
-    ...(group === undefined ? [{ value: 'environment' }, { value: 'exit-codes' }] : []),
+    ...(group === undefined ? [{ value: 'environment' }, { value: 'exit-codes' }, { value: 'flags' }] : []),
   ];
 };
 

@@ -1,6 +1,11 @@
-/** The known name most like the one given; undefined where none is like it. */
+/** The known name nearest to the one given; undefined where even that differs in more than a third of its letters. */
 export function nearest(given: string, known: readonly string[]): string | undefined {
-  return nearestWithin(Math.max(1, Math.floor(given.length * 0.4)), given, known);
+  const limit = Math.floor(given.length / 3);
+  const [best] = known
+    .map(name => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase(), limit) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((one, other) => one.distance - other.distance);
+  return best?.name;
 }
 
 /** What to add to a refusal of a name: the known name that was probably meant; nothing where none is like it. */
@@ -13,19 +18,6 @@ export function didYouMean(given: string, known: readonly string[]): string {
 export function didYouMeanHint(given: string, known: readonly string[]): string[] {
   const meant = nearest(given, known);
   return meant === undefined ? [] : [`Did you mean ${meant}?`];
-}
-
-/** The known name nearest to the one given, however far; undefined only where none is known. */
-export function nearestOfAll(given: string, known: readonly string[]): string | undefined {
-  return nearestWithin(Number.POSITIVE_INFINITY, given, known);
-}
-
-function nearestWithin(limit: number, given: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map(name => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase(), limit) }))
-    .filter(({ distance }) => distance <= limit)
-    .sort((one, other) => one.distance - other.distance);
-  return best?.name;
 }
 
 /** How many letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */

@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander';
-import { nearestOfAll } from '../core/nearest.ts';
+import { nearest } from '../core/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Parsing ended because help or the version was shown: a success. */
 export class HelpShown extends Error {
@@ -29,21 +30,51 @@ export function usageOf(command: Command): string {
 
 function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
   const [what = ''] = message.replace(/^error: /, '').split('\n');
-  const meant = nearestOfAll(/'(.*)'/.exec(what)?.[1] ?? '', knownInsteadOf(code, command));
+  const word = /'(.*)'/.exec(what)?.[1] ?? '';
   return usageError(
-    what.replace(/\.$/, '') + (meant === undefined ? '' : `; did you mean ${meant}?`),
+    what.replace(/\.$/, '') + suggestionFor(word, knownInsteadOf(code, command)),
+    ...inputMeant(code, command),
     `Usage: ${usageOf(command)}`,
     `See: ${pathOf(command)} --help`,
   );
 }
 
+/** The known command or flag that is near; the dashes of a flag count for nothing. */
+function suggestionFor(word: string, known: readonly string[]): string {
+  const bare = new Map(known.map(name => [name.replace(/^-+/, ''), name]));
+  const meant = nearest(word.replace(/^-+/, ''), [...bare.keys()]);
+  return meant === undefined ? '' : `; did you mean ${bare.get(meant) ?? meant}?`;
+}
+
 /** What may have been meant by a word that is not known. */
 function knownInsteadOf(code: string, command: Command): string[] {
-  const help = command.createHelp();
-  if (code === 'commander.unknownCommand') return help.visibleCommands(command).map(one => one.name());
+  if (code === 'commander.unknownCommand') {
+    return command
+      .createHelp()
+      .visibleCommands(command)
+      .flatMap(one => [one.name(), ...one.aliases()]);
+  }
   if (code !== 'commander.unknownOption') return [];
-  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
-  return options.flatMap(({ long }) => long ?? []);
+  const options = [...command.options, ...rootOf(command).options].filter(option => !option.hidden);
+  return [...options.flatMap(({ long }) => long ?? []), '--help'];
+}
+
+/** Inputs written like arguments: `run hello Ada`, `run hello name=Ada`. */
+function inputMeant(code: string, command: Command): string[] {
+  if (code !== 'commander.excessArguments' || command.parent?.parent !== null) return [];
+  const extra = command.args.slice(command.registeredArguments.length);
+  if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
+  const [first = ''] = extra;
+  const inputs = extra.map(word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`);
+  return [
+    first.includes('=')
+      ? `An input is given with -i: promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}${inputs.join('')}`
+      : `An input is given with its name: promptrun ${command.name()} ${shellWord(command.args[0] ?? '')} -i <input>=${shellWord(first)}`,
+  ];
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent);
 }
 
 function pathOf(command: Command): string {

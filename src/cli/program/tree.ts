@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import type { Host } from '../context.ts';
 import { COMMANDS, type CommandEntry, GROUPS, type GroupEntry, HEADINGS } from './command-table.ts';
 import { declareGlobals } from './global-flags.ts';
@@ -13,12 +13,14 @@ export interface TreeOptions {
   readonly columns: number;
 }
 
+const GLOBAL_FLAGS_LINE = '\nFlags of every command (--json, --query, --profile, …): promptrun help flags';
+
 const EXAMPLES = `
 Examples:
   promptrun run hello --input name=Ada          # a sample prompt, on the service that is built in
   promptrun run ./my.prompt -i topic=tea        # a prompt file
   promptrun login --base-url https://prompts.example.com/v1
-  promptrun help environment                    # or: exit-codes, run, runs list …`;
+  promptrun help environment                    # or: flags, exit-codes, run, runs list …`;
 
 /** Builds the command tree from the table: names and summaries at once, the rest of a command when it is called. */
 export function buildTree(options: TreeOptions): Command {
@@ -47,7 +49,7 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     .helpCommand(false)
     // Of a command that is not loaded no more than its name is known.
     .configureHelp({
-      showGlobalOptions: true,
+      visibleOptions: ownOptions,
       subcommandTerm: command => command.name(),
       commandUsage: usageOf,
     })
@@ -60,6 +62,7 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
+    .addHelpText('afterAll', GLOBAL_FLAGS_LINE)
     .addHelpText('after', EXAMPLES);
   declareGlobals(root);
   watchParsing(root);
@@ -97,6 +100,11 @@ function stub(parent: Command, name: string, summary: string): Command {
 function watchParsing(command: Command): void {
   command.exitOverride(error => throwParsingEnd(command, error));
   command.on('beforeHelp', () => refuseUnknownCommand(command));
+}
+
+/** The flags of this command alone: those of every command stand in a line of their own. */
+function ownOptions(command: Command): Option[] {
+  return command.parent === null ? [] : command.options.filter(option => !option.hidden);
 }
 
 function isSingle({ path }: CommandEntry): boolean {

@@ -108,7 +108,10 @@ describe('prompts get', () => {
   });
 
   it('says that there is none', async () => {
-    const script = [{ answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') }];
+    const script = [
+      { answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') },
+      { answer: failure(404, 'NOT_FOUND_ERROR', 'no such version') },
+    ];
     const { stderr, exitCode } = await against(script, ['prompts', 'get', PROMPT]);
     expect(stderr).toMatch(/^error: no such prompt \(NOT_FOUND_ERROR\)\n/u);
     expect(exitCode).toBe(4);

@@ -20,7 +20,8 @@ describe('the tree of commands', () => {
     const { exitCode, stdout, stderr } = await runInProcess([...path.split(' '), '--help']);
     expect(stdout()).toMatch(new RegExp(`^Usage: promptrun ${path}\\b`));
     expect(stdout()).toMatch(/\nExamples?:\n {2}.*promptrun /);
-    expect(stdout()).toContain('--base-url');
+    expect(stdout()).toMatch(/^Flags of every command .*: promptrun help flags$/m);
+    expect(stdout()).not.toContain('--base-url <url>');
     expect([stderr(), exitCode]).toEqual(['', 0]);
   });
 
@@ -65,6 +66,27 @@ describe('help', () => {
     expect((await runInProcess(['help'])).stdout()).toBe((await runInProcess([])).stdout());
   });
 
+  it('lists the flags of every command', async () => {
+    const { stdout, exitCode } = await runInProcess(['help', 'flags']);
+    for (const flag of [
+      '--profile <name>',
+      '--base-url <url>',
+      '--query <jmespath>',
+      '-q, --quiet',
+      '-V, --version',
+      '-h, --help',
+    ]) {
+      expect(stdout()).toContain(`  ${flag} `);
+    }
+    expect(exitCode).toBe(0);
+  });
+
+  it('names the commands before anything else', async () => {
+    const { stdout } = await runInProcess([]);
+    expect(stdout()).toMatch(/^Usage: .*\n\nRun published prompts[^]*?\n\nRun prompts:\n {2}run /);
+    expect(stdout()).not.toMatch(/Options:/);
+  });
+
   it('explains the environment and the exit codes', async () => {
     const environment = await runInProcess(['help', 'environment']);
     for (const variable of [
@@ -87,7 +109,7 @@ describe('help', () => {
     ['help', 'config', 'nope'],
   ])('does not explain what is not there: %s %s %s', async (...argv) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv.filter(Boolean));
-    expect(stderr()).toMatch(/^error: unknown command 'nope'; did you mean \S+\? \(USAGE_ERROR\)\n/);
+    expect(stderr()).toMatch(/^error: unknown command 'nope' \(USAGE_ERROR\)\n/);
     expect([stdout(), exitCode]).toEqual(['', 2]);
   });
 });
@@ -95,18 +117,20 @@ describe('help', () => {
 describe('wrong use', () => {
   it.each([
     [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
-    [['hello'], "error: unknown command 'hello'; did you mean help? (USAGE_ERROR)", 'promptrun'],
+    [['hello'], "error: unknown command 'hello' (USAGE_ERROR)", 'promptrun'],
+    [['rn'], "error: unknown command 'rn' (USAGE_ERROR)", 'promptrun'],
+    [
+      ['prfoile', 'list'],
+      "error: unknown command 'prfoile'; did you mean profile? (USAGE_ERROR)",
+      'promptrun',
+    ],
     [['config', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun config'],
     [
       ['config', 'list', '--jsn'],
       "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
       'promptrun config list',
     ],
-    [
-      ['--bogus', 'config', 'list'],
-      "error: unknown option '--bogus'; did you mean --debug? (USAGE_ERROR)",
-      'promptrun',
-    ],
+    [['--bogus', 'config', 'list'], "error: unknown option '--bogus' (USAGE_ERROR)", 'promptrun'],
     [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
     [
       ['config', 'list', '--profile'],
@@ -125,6 +149,18 @@ describe('wrong use', () => {
     expect(usage).toMatch(new RegExp(`^Usage: ${command} [<[]`));
     expect(see).toBe(`See: ${command} --help`);
     expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+
+  it.each([
+    [['run', 'hello', 'Ada'], 'An input is given with its name: promptrun run hello -i <input>=Ada'],
+    [
+      ['run', 'hello', 'name=Ada', 'b=c d'],
+      "An input is given with -i: promptrun run hello -i name=Ada -i 'b=c d'",
+    ],
+  ])('%j is told how an input is given', async (argv, hint) => {
+    const { exitCode, stderr } = await runInProcess(argv);
+    expect(stderr().split('\n')[1]).toBe(hint);
+    expect(exitCode).toBe(2);
   });
 
   it.each([[['--json', 'rnus']], [['rnus', '--json']], [['config', '--query', 'x', 'nope']]])(

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { TOPICS } from './topics.ts';
+import { flagsTopic, TOPICS } from './topics.ts';
 
 const EXAMPLES = `
-Topics: ${Object.keys(TOPICS).join(', ')}
+Topics: flags, ${Object.keys(TOPICS).join(', ')}
 
 Examples:
   promptrun help runs list
@@ -18,7 +18,12 @@ export function declareHelp(command: Command): void {
 /** Explains a topic, or a command however deep: as `--help` after its name does. */
 async function help(command: Command, words: readonly string[]): Promise<void> {
   const [name = ''] = words;
-  const topic = words.length === 1 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
+  const topic = words.length === 1 ? topicOf(command, name) : undefined;
   if (topic === undefined) await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
   else command.configureOutput().writeOut?.(topic);
+}
+
+function topicOf({ parent }: Command, name: string): string | undefined {
+  if (name === 'flags' && parent !== null) return flagsTopic(parent);
+  return Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
 }

@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+
 /** The variables that are read, as `help environment` prints them. */
 const ENVIRONMENT_TOPIC = `Environment
 
@@ -27,11 +29,12 @@ come from PROMPTRUN_API_KEY. With nothing configured, the local service built in
 const EXIT_CODES_TOPIC = `Exit codes
 
   0    done; the run succeeded (runs get of one that still runs: 0 as well)
-  1    a fault outside of your hands: network, server, an answer that is not a valid envelope
-  2    wrong use: flag, argument, input, configuration; 400 and 422 from the service
+  1    a fault outside of your hands: network, server, an answer that is not a valid envelope;
+       standard output that can't be written while a run was made
+  2    wrong use: flag, argument, input, configuration, a damaged store or file; 400 and 422 from the service
   3    not authorised: no key, 401, 402
   4    not found: 404, 410; nothing in the journal for --last; nothing held for --cached
-  5    the run failed, or some rows of a batch did
+  5    the run failed or its output does not match --schema; some rows of a batch or some test cases did
   6    gave up waiting; the run goes on
   7    rate limited (429) after all retries
   130  ended by Ctrl-C
@@ -42,6 +45,17 @@ An empty list is a success. With --json an error is one line of JSON on standard
 Where the fault is not the service's, status is USAGE_ERROR, CONFIG_ERROR, NETWORK_ERROR, PROTOCOL_ERROR,
 WAIT_TIMEOUT, INTERRUPTED, FILE_ERROR or INTERNAL_ERROR.
 `;
+
+/** The flags that every command takes, as `help flags` prints them. */
+export function flagsTopic(root: Command): string {
+  const rows = [
+    ...root.options.map(({ flags, description }) => [flags, description]),
+    ['-h, --help', 'explain the command'],
+  ];
+  const width = Math.max(...rows.map(([flags = '']) => flags.length));
+  const lines = rows.map(([flags = '', description = '']) => `  ${flags.padEnd(width)}  ${description}`);
+  return `Flags of every command, before or after its name\n\n${lines.join('\n')}\n`;
+}
 
 /** What `help <topic>` prints besides the help of commands. */
 export const TOPICS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 
 interface Flags {
   readonly user?: string;
@@ -36,6 +37,7 @@ export function declareKeysCreate(command: Command, host: Host, run = keysCreate
 
 /** Creates a key of the local service and prints it, this once. */
 export async function keysCreate(ctx: Context, options: KeysCreateOptions): Promise<ExitCode> {
+  requireLocalService(ctx, 'keys create');
   const store = await ctx.local.open({ dataDir: ctx.dataDir });
   try {
     const created = await store.createKey(options);

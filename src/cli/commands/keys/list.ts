@@ -4,6 +4,7 @@ import { ageOf } from '../../core/age.ts';
 import type { LocalKey } from '../../core/local-service.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
@@ -27,6 +28,7 @@ export function declareKeysList(command: Command, host: Host, run = keysList): v
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
 export async function keysList(ctx: Context): Promise<ExitCode> {
+  requireLocalService(ctx, 'keys list');
   const store = await ctx.local.open({ dataDir: ctx.dataDir });
   try {
     const keys = await store.listKeys();

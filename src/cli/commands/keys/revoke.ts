@@ -3,6 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 
 const EXAMPLES = `
 Examples:
@@ -18,6 +19,7 @@ export function declareKeysRevoke(command: Command, host: Host, run = keysRevoke
 
 /** Makes a key of the local service invalid. */
 export async function keysRevoke(ctx: Context, id: string): Promise<ExitCode> {
+  requireLocalService(ctx, 'keys revoke');
   const store = await ctx.local.open({ dataDir: ctx.dataDir });
   try {
     if (!(await store.revokeKey(id)))

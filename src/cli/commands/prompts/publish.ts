@@ -6,6 +6,7 @@ import type { LocalStore, PublishedPrompt } from '../../core/local-service.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface PromptsPublishOptions {
@@ -52,6 +53,7 @@ export async function promptsPublish(
   { files, unpublish }: PromptsPublishOptions,
 ): Promise<ExitCode> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
+  requireLocalService(ctx, 'prompts publish');
   const paths = files.map(file => promptFile(ctx, file));
   const store = await ctx.local.open({ dataDir: ctx.dataDir });
   const rows: Row[] = [];

@@ -7,27 +7,44 @@ import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { factsFromJournal } from './facts.ts';
+import { checkRunNamed, namedRun, RUN_NAMES } from './named-run.ts';
 
 const EXAMPLES = `
 Examples:
   promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
-  promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 --query runStatus`;
+  promptrun runs get 5f0c8f --query runStatus
+  promptrun runs get --last --save pictures
+
+${RUN_NAMES}`;
+
+export interface RunsGetFlags extends OutputFlags {
+  readonly last?: boolean;
+}
 
 export function declareRunsGet(command: Command, host: Host, run = runsGet): void {
   command
-    .argument('<runId>', 'which run')
+    .argument('[run]', 'which run')
+    .option('--last', 'the run started last on this machine')
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
     .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
     .addHelpText('after', EXAMPLES)
-    .action((runId: string, flags: OutputFlags) => host.runAction(command, ctx => run(ctx, runId, flags)));
+    .action((name: string | undefined, flags: RunsGetFlags) =>
+      host.runAction(command, ctx => run(ctx, name, flags)),
+    );
 }
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
-export async function runsGet(ctx: Context, runId: string, flags: OutputFlags): Promise<ExitCode> {
+export async function runsGet(
+  ctx: Context,
+  name: string | undefined,
+  flags: RunsGetFlags,
+): Promise<ExitCode> {
+  checkRunNamed(name, flags);
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
+  const runId = await namedRun(ctx, connection, name);
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   if (isOver(run)) {
     const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, run.runId);

@@ -3,12 +3,13 @@ import type { Context, Host } from '../../context.ts';
 import { ageOf } from '../../core/age.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
-  promptrun versions list 3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11
+  promptrun versions list hello
   promptrun versions list 3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11 --query '[0].promptVersionId'
 
 Piped, a line is: prompt version, time, and "latest" for the latest one.`;
@@ -21,18 +22,18 @@ const COLUMNS: readonly Column[] = [
 
 export function declareVersionsList(command: Command, host: Host, run = versionsList): void {
   command
-    .argument('<promptId>', 'the prompt')
+    .argument('<prompt>', 'an alias, a prompt file, an id or a slug')
     .addHelpText('after', EXAMPLES)
-    .action((promptId: string) => host.runAction(command, ctx => run(ctx, { promptId })));
+    .action((prompt: string) => host.runAction(command, ctx => run(ctx, { prompt })));
 }
 
 /** Lists the published versions of a prompt, newest first. */
-export async function versionsList(
-  ctx: Context,
-  { promptId }: { readonly promptId: string },
-): Promise<ExitCode> {
-  const { client } = await ctx.connection();
-  const { versions } = await client.versions.list(promptId, { signal: ctx.signal });
+export async function versionsList(ctx: Context, { prompt }: { readonly prompt: string }): Promise<ExitCode> {
+  const connection = await ctx.connection();
+  const named = await resolvePrompt(ctx, connection, prompt);
+  const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+    connection.client.versions.list(promptId, { signal: ctx.signal }),
+  );
   const rows = (time: (iso: string) => string): string[][] =>
     versions.map(version => [
       fieldText(version.promptVersionId),

@@ -2,7 +2,7 @@ import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
-import { configError } from '../../errors.ts';
+import { configError, usageError } from '../../errors.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 
@@ -60,6 +60,22 @@ export function resolveAddress(sources: AddressSources): Address {
   );
 }
 
+/**
+ * Refuses what belongs to this machine's own service where another one is configured.
+ *
+ * @param what what was asked for, as the error begins: `prompts publish`
+ * @throws {CliError} USAGE_ERROR that names the way out
+ */
+export function requireLocalService(sources: AddressSources, what: string): void {
+  const address = resolveAddress(sources);
+  if (address.embedded) return;
+  const { value, source } = address.baseUrl;
+  throw usageError(
+    `${what} belongs to this machine's own service, but ${value} is configured by ${source}`,
+    'Use the service of this machine with: --profile local',
+  );
+}
+
 /** The profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: AddressSources): Sourced | undefined {
   if (globals.profile !== undefined) return known(globals.profile, '--profile', settings);
@@ -111,7 +127,7 @@ export function checkedBaseUrl(given: string, source: string, insecureHttp: bool
 }
 
 /** Whether a host name, as `URL` gives it, leads to this machine. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/.test(hostname);
 }
 

@@ -1,0 +1,20 @@
+import type { Connection, Context } from '../../context.ts';
+import { lastRun } from '../../creation/recover-run.ts';
+import { usageError } from '../../errors.ts';
+import { resolveRun } from '../../inputs/run-name.ts';
+
+/** What the help of a command says of the runs it takes. */
+export const RUN_NAMES =
+  'A run is named by its id, a beginning of it (6 characters or more) that no other run has, or --last.';
+
+/** Refuses a command line that names no run, or one run twice. */
+export function checkRunNamed(name: string | undefined, { last }: { readonly last?: boolean }): void {
+  if ((name === undefined) !== (last === true)) {
+    throw usageError('give either a run id or --last', 'Runs are shown by: promptrun runs list');
+  }
+}
+
+/** The id of the run of that name; without a name, of the run started last on this machine. */
+export function namedRun(ctx: Context, connection: Connection, name: string | undefined): Promise<string> {
+  return name === undefined ? lastRun(ctx, connection) : resolveRun(ctx, connection, name);
+}

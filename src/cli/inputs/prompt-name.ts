@@ -1,0 +1,162 @@
+import { NotFoundError } from '../../client/errors.ts';
+import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { type CliError, notFoundError, usageError } from '../errors.ts';
+import { aliasOrName, isPromptFile, publishFile } from './prompt-file.ts';
+
+/** A prompt that a name stands for. */
+export interface NamedPrompt {
+  readonly promptId: string;
+  /** The version that the name says; undefined where it names the prompt, whose latest version is meant. */
+  readonly promptVersionId?: string;
+  /** True for a UUID that nobody has looked up: it may be a version's rather than a prompt's. */
+  readonly mayBeVersion?: boolean;
+}
+
+/** What no id or slug is, since it would lead elsewhere as a segment of a path. */
+const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
+
+/**
+ * What a name stands for: an alias, a prompt file (published first), a UUID, a slug or
+ * `slug@<beginning of a version id>`, tried in this order. Asks the service only for a slug.
+ *
+ * @throws {CliError} exit 4 where there is no such prompt
+ */
+export async function resolvePrompt(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+): Promise<NamedPrompt> {
+  const target = aliasOrName(ctx, name);
+  if (await isPromptFile(ctx, target)) return publishFile(ctx, connection, target);
+  if (isUuid(target)) return { promptId: target, mayBeVersion: true };
+  if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
+    throw usageError(`${JSON.stringify(target)} is neither an id nor a slug`, HOW_TO_FIND);
+  }
+  return findByName(connection, target, ctx.signal);
+}
+
+/** Asks the service for something of a prompt; an id that turns out not to be a prompt's is taken for a version's. */
+export async function askOfPrompt<T>(
+  { client }: Connection,
+  prompt: NamedPrompt,
+  signal: AbortSignal,
+  ask: (prompt: NamedPrompt) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(prompt);
+  } catch (error) {
+    if (prompt.mayBeVersion !== true || !isNotFound(error)) throw error;
+    const version = await unlessNotFound(client.versions.get(prompt.promptId, { signal }));
+    if (version === undefined) throw error;
+    return ask({ promptId: version.promptId, promptVersionId: version.promptVersionId });
+  }
+}
+
+/** The prompt of a slug, or one version of it for `slug@…`. @throws {CliError} exit 4 where there is none */
+export async function findByName(
+  connection: Connection,
+  name: string,
+  signal: AbortSignal,
+): Promise<NamedPrompt & { readonly latest: string }> {
+  const cut = name.lastIndexOf('@');
+  const slug = cut > 0 ? name.slice(0, cut) : name;
+  const { promptId, promptVersionId: latest } = await findSlug(connection, slug, signal);
+  if (cut <= 0) return { promptId, latest };
+  const beginning = name.slice(cut + 1);
+  const version = await versionByBeginning(connection, { slug, promptId }, beginning, signal);
+  return { promptId, promptVersionId: version, latest };
+}
+
+/** The prompt whose slug is exactly this among the search results. */
+async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<PromptSearchRow> {
+  const words = slug.trim();
+  if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(slug, []);
+  const { rows } = await connection.client.prompts.search(words, { signal });
+  const fitting = rows.filter(row => row.slug === words);
+  const versions = [...new Set(fitting.map(row => row.promptVersionId))];
+  const [found] = fitting;
+  if (found === undefined) {
+    throw noSuchPrompt(
+      slug,
+      rows.map(row => row.slug),
+    );
+  }
+  if (versions.length > 1) {
+    throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
+  }
+  return found;
+}
+
+/** The service lists the ten latest versions; an older one is found by its whole id. */
+async function versionByBeginning(
+  connection: Connection,
+  { slug, promptId }: { readonly slug: string; readonly promptId: string },
+  beginning: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (isUuid(beginning)) {
+    const found = await unlessNotFound(
+      connection.client.prompts.get(promptId, { versionId: beginning, signal }),
+    );
+    if (found !== undefined) return found.promptVersionId;
+    throw notFoundError(
+      `${slug} has no version ${beginning}`,
+      `Its versions: promptrun versions list ${slug}`,
+    );
+  }
+  const { versions } = await connection.client.versions.list(promptId, { signal });
+  const ids = versions.map(version => version.promptVersionId);
+  const fitting = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
+  const [only, ...others] = fitting;
+  if (only === undefined) {
+    throw notFoundError(
+      `${slug} has no version that begins with ${JSON.stringify(beginning)}`,
+      `Its versions: ${ids.join(', ')}`,
+    );
+  }
+  if (others.length === 0) return only;
+  throw usageError(
+    `several versions of ${slug} begin with ${beginning}`,
+    `Give more of the id: ${fitting.join(', ')}`,
+  );
+}
+
+/** What a request gives; undefined where the service answers 404. */
+export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof NotFoundError && error.httpStatus === 404;
+}
+
+/** The version that a prompt's name says, else the latest; kept for later, since a version never changes. */
+export async function readPrompt(
+  connection: Connection,
+  { promptId, promptVersionId: versionId }: NamedPrompt,
+  signal: AbortSignal,
+): Promise<PromptVersion> {
+  const version = await connection.client.prompts.get(promptId, {
+    ...(versionId !== undefined && { versionId }),
+    signal,
+  });
+  connection.prompts.put(version);
+  return version;
+}
+
+export const HOW_TO_FIND = 'Find prompts with: promptrun prompts search <words>';
+
+function noSuchPrompt(slug: string, found: readonly string[]): CliError {
+  const file = slug.endsWith('.prompt') ? ', and no such file' : '';
+  return notFoundError(
+    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
+    HOW_TO_FIND,
+  );
+}

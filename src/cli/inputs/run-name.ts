@@ -1,0 +1,46 @@
+import { isUuid, MAX_LIST_LIMIT } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { notFoundError, usageError } from '../errors.ts';
+import { openJournal } from '../settings/journal/journal.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+/** How much of a run id has to be given. */
+const FEWEST_CHARACTERS = 6;
+const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
+
+/**
+ * The id of the run that a name stands for: a run id as it is, or a unique beginning of one among the runs of the
+ * journal and the newest 50 of the service. What can't be the beginning of an id is left to the service to refuse.
+ *
+ * @throws {CliError} exit 4 where no run begins so, exit 2 where several do or it is too short
+ */
+export async function resolveRun(ctx: Context, connection: Connection, name: string): Promise<string> {
+  if (isUuid(name) || !BEGINNING.test(name)) return name;
+  if (name.length < FEWEST_CHARACTERS) {
+    throw usageError(
+      `${name} is too short for a run`,
+      `Give at least ${FEWEST_CHARACTERS} characters of its id.`,
+    );
+  }
+  const fitting = (await knownRuns(ctx, connection)).filter(id =>
+    id.toLowerCase().startsWith(name.toLowerCase()),
+  );
+  const [only, ...others] = fitting;
+  if (only === undefined) {
+    throw notFoundError(
+      `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
+      'Runs are shown by: promptrun runs list',
+    );
+  }
+  if (others.length === 0) return only;
+  throw usageError(
+    `several runs begin with ${name}`,
+    `Give more of the id: ${fitting.map(oneLine).join(', ')}`,
+  );
+}
+
+async function knownRuns(ctx: Context, { client, service }: Connection): Promise<string[]> {
+  const journal = await openJournal(ctx.stateDir, ctx.clock).runIds(service);
+  const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
+  return [...new Set([...journal, ...rows.map(({ runId }) => runId)])];
+}
