@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { Env } from './models/environment.ts';
+import type { Env } from './outgoing/proxy.ts';
 
 export interface ServiceOptions {
   dataDir: string;

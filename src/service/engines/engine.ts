@@ -10,8 +10,12 @@ export type EngineOutput =
 export interface EngineJob {
   readonly model: ModelEntry;
   readonly prompt: RenderedPrompt;
-  /** The prompt's defaults with the run's own laid over them. */
-  readonly runOptions: Readonly<Record<string, string>>;
+  /** The prompt's defaults, typed as its file has them, with the run's own laid over them, which are texts. */
+  readonly runOptions: Readonly<Record<string, unknown>>;
+  /** What the answer must be where the prompt asks for JSON; undefined where it does not. */
+  readonly json?: { readonly schema?: unknown } | undefined;
+  /** Is given the text piece by piece where the model can stream; undefined where nobody looks on. */
+  readonly onText?: ((piece: string) => void) | undefined;
   readonly signal: AbortSignal;
   /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;

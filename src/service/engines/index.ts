@@ -1,5 +1,5 @@
 import type { EngineName } from '../models/entry.ts';
-import type { Env } from '../models/environment.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import type { Engine } from './engine.ts';
 import { card, echo, sandbox } from './offline.ts';
 import { openAiCompatible } from './openai/engine.ts';

@@ -13,10 +13,14 @@ export const echo: Engine = {
 /** Widths of 512, 1024 and 2048 pixels. */
 const ZOOM: Readonly<Record<string, number>> = { low: 0.5, medium: 1, high: 2 };
 
+function zoomOf(quality: unknown): number {
+  return (typeof quality === 'string' ? ZOOM[quality] : undefined) ?? 1;
+}
+
 /** Draws the rendered prompt into a picture. */
 export const card: Engine = {
   run: async ({ prompt: { text }, runOptions, signal }) => {
-    const bytes = await drawCard(text, ZOOM[runOptions['quality'] ?? 'medium'] ?? 1);
+    const bytes = await drawCard(text, zoomOf(runOptions['quality']));
     signal.throwIfAborted();
     return {
       outputs: [{ type: 'image', bytes, mediaType: 'image/png' }],

@@ -2,16 +2,19 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '../outgoing/request.ts';
 import { codeOf, messageOf } from '../thrown.ts';
-import { type HttpAnswer, type OpenUrl, openUrl } from './open-url.ts';
 
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface FetchImageOptions {
   readonly signal: AbortSignal;
+  /** Names the proxies; default none. */
+  readonly env?: Env;
   readonly resolve?: Resolve;
-  readonly open?: OpenUrl;
+  readonly open?: (request: HttpRequest) => Promise<HttpAnswer>;
   /** For the whole way, redirects included, in milliseconds; default 30 s. */
   readonly timeoutMs?: number;
 }
@@ -44,16 +47,30 @@ async function follow(start: string, options: FetchImageOptions): Promise<Buffer
   throw new Error(`the URL redirects more than ${MAX_REDIRECTS} times`);
 }
 
-async function openChecked(text: string, { signal, resolve, open }: FetchImageOptions): Promise<HttpAnswer> {
+async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
+  const { signal, env = {}, resolve = resolveHost, open = openHttp } = options;
   const url = checkedUrl(text);
-  const addresses = await publicAddresses(url, resolve ?? resolveHost, signal);
+  const proxy = proxyFor(url, env);
+  const addresses = await publicAddresses(url, proxy ? orUnknown(resolve) : resolve, signal);
   signal.throwIfAborted();
   try {
-    return await (open ?? openUrl)(url, addresses, signal);
+    return await open({ url, signal, headers: HEADERS, proxy, addresses });
   } catch (error) {
     throw new Error(`${url.host} can’t be reached: ${reasonOf(error)}`, { cause: error });
   }
 }
+
+const HEADERS = { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'promptrun' };
+
+/** Stands for the addresses of a host that only the proxy can look up. */
+const UNKNOWN = 'unknown';
+
+/** Behind a proxy many a machine can't look up names of the internet; those of its own network it can. */
+function orUnknown(resolve: Resolve): Resolve {
+  return async host => await resolve(host).catch(() => (LOCAL_NAME.test(host) ? [] : [UNKNOWN]));
+}
+
+const LOCAL_NAME = /^[^.]*\.?$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)\.?$/i;
 
 function checkedUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');
@@ -69,7 +86,9 @@ function checkedUrl(text: string): URL {
 async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(host) ? [host] : await resolved(host, resolve, signal);
-  if (addresses.length > 0 && addresses.every(isPublicAddress)) return addresses;
+  if (addresses.length > 0 && addresses.every(address => address === UNKNOWN || isPublicAddress(address))) {
+    return addresses;
+  }
   throw new Error(
     `${url.hostname} is not a public address: images are fetched from the public internet only`,
   );
@@ -97,9 +116,9 @@ function rejectsWhenAborted(signal: AbortSignal): Promise<never> {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function redirectTarget({ status, location }: HttpAnswer, from: string): string | undefined {
+function redirectTarget({ status, headers: { location } }: HttpAnswer, from: string): string | undefined {
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
-  if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is no URL');
+  if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is not a URL');
   return new URL(location, from).href;
 }
 
@@ -108,17 +127,12 @@ async function readImage(answer: HttpAnswer): Promise<Buffer> {
     answer.discard();
     throw new Error(`the URL answers ${answer.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of answer.body) {
-    length += chunk.length;
-    if (length > MAX_IMAGE_BYTES) {
-      answer.discard();
-      throw new Error('the image is larger than 20 MiB');
-    }
-    chunks.push(chunk);
+  try {
+    return await readBody(answer, MAX_IMAGE_BYTES);
+  } catch (error) {
+    if (error instanceof TooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
+    throw error;
   }
-  return Buffer.concat(chunks, length);
 }
 
 function reasonOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { createKey, localUser } from '../keys/keys.ts';
-import type { Env } from '../models/environment.ts';
 import { loadModels, type ModelTable } from '../models/index.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import { readPromptFile } from '../prompts/index.ts';
 import { type Published, publishPrompt } from '../prompts/publish.ts';
 import { seedSamples } from '../prompts/samples.ts';

@@ -6,10 +6,12 @@ export type EngineName = 'echo' | 'card' | 'sandbox' | 'openai-compatible';
 /** Where a model is reached; without it the engine needs none. */
 export interface Provider {
   readonly name: string;
-  /** Undefined is the provider's own, official endpoint. */
-  readonly baseUrl?: string;
+  /** http or https. */
+  readonly baseUrl: string;
   /** The environment variable that holds the key; undefined sends none. */
   readonly apiKeyEnv?: string;
+  /** Sent with each request besides those of the interface. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A model the service offers. */
@@ -21,9 +23,29 @@ export interface ModelEntry {
   /** The provider's name of it, where it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
+  /** Whether nobody described it: its name alone was taken for one of the endpoint's. */
+  readonly guessed?: true;
+  /** How it is asked for JSON; by default with the prompt's schema where it has one. */
+  readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
   /** What a run costs. */
   readonly credits: number;
 }
+
+/**
+ * Settings that prompts carry for whatever model they are run by, and that take values no list could hold: a model need
+ * not list them, and one that has no use for them ignores them.
+ */
+export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'maxOutputTokens',
+  'stopSequences',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'reasoningEffort',
+]);
 
 /** The model as `GET /resources` shows it (interface §2). */
 export function wireModel({ model, modality, runOptions }: ModelEntry): Model {

@@ -1,68 +1,70 @@
-import type { Modality, RunOption } from '../../wire/index.ts';
+import type { Modality } from '../../wire/index.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import type { ModelEntry, Provider } from './entry.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What a run of another's model costs where nothing is said. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
-const EFFORT: RunOption = { key: 'reasoningEffort', options: ['low', 'medium', 'high'] };
-const QUALITY: RunOption = { key: 'quality', options: ['low', 'medium', 'high'] };
-const SIZE: RunOption = { key: 'size', options: ['1024x1024', '1536x1024', '1024x1536'] };
+/** What `models.yaml` may name without describing it. */
+export const OPENAI: Provider = {
+  name: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  apiKeyEnv: 'OPENAI_API_KEY',
+};
 
-/** Offered once there is a key; any other goes into models.yaml. */
-const OFFERED: readonly { model: string; modality: Modality; runOptions: readonly RunOption[] }[] = [
-  { model: 'gpt-5', modality: 'text', runOptions: [EFFORT] },
-  { model: 'gpt-5-mini', modality: 'text', runOptions: [EFFORT] },
-  { model: 'gpt-4.1', modality: 'text', runOptions: [] },
-  { model: 'gpt-4o-mini', modality: 'text', runOptions: [] },
-  { model: 'gpt-image-1', modality: 'image', runOptions: [QUALITY, SIZE] },
-];
-
-/** The provider that `OPENAI_API_KEY` and `OPENAI_BASE_URL` describe; undefined where neither is set. */
+/**
+ * The provider that `OPENAI_API_KEY` and `OPENAI_BASE_URL` describe; undefined where neither is set.
+ *
+ * @throws {Error} for an `OPENAI_BASE_URL` that is not an http or https URL
+ */
 export function environmentProvider(env: Env): Provider | undefined {
-  const baseUrl = env['OPENAI_BASE_URL'] || undefined;
-  const hasKey = Boolean(env['OPENAI_API_KEY']);
+  const baseUrl = env['OPENAI_BASE_URL']?.trim() || undefined;
+  const hasKey = Boolean(env['OPENAI_API_KEY']?.trim());
   if (baseUrl === undefined && !hasKey) return undefined;
+  const fault = baseUrlFault(baseUrl ?? OPENAI.baseUrl);
+  if (fault !== undefined) throw new Error(`OPENAI_BASE_URL ${fault}`);
   return {
-    name: 'openai',
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    name: OPENAI.name,
+    baseUrl: baseUrl ?? OPENAI.baseUrl,
     ...(hasKey ? { apiKeyEnv: 'OPENAI_API_KEY' } : {}),
   };
 }
 
-/** Whether a provider is OpenAI itself, whose models are known. */
-export function isOfficial({ baseUrl }: Provider): boolean {
-  return baseUrl === undefined || (URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com');
+/** What is wrong with a base URL, as a sentence that begins after its name; undefined where nothing is. */
+export function baseUrlFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
+  if (url.username !== '' || url.password !== '') return 'can’t carry a user name or password';
+  return url.search === '' && url.hash === '' ? undefined : 'can’t carry a ? or a #';
 }
 
-/** A key opens a known list of models. Without one the endpoint is somebody's own, and only it knows its models. */
-export function environmentModels(provider: Provider | undefined): ModelEntry[] {
-  if (!provider?.apiKeyEnv) return [];
-  return OFFERED.map(offer => modelOf(provider, offer.model, offer.modality, offer.runOptions));
+/** Whether a provider is OpenAI itself. */
+export function isOfficial({ baseUrl }: Provider): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com';
 }
 
 /**
- * An endpoint of one's own is never asked for its models, so that starting needs no network: any name that is not
- * known otherwise is taken for one of its models.
+ * An endpoint of one's own is not asked for its models, so that starting needs no network: any name that is not known
+ * otherwise is taken for one of its models.
  */
 export function guessedModel(provider: Provider | undefined, name: string): ModelEntry | undefined {
   if (!provider || isOfficial(provider)) return undefined;
-  return modelOf(provider, name, /image|dall-e|diffusion|flux/i.test(name) ? 'image' : 'text', []);
+  return modelOf(provider, name, guessedModality(name));
 }
 
-function modelOf(
-  provider: Provider,
-  model: string,
-  modality: Modality,
-  runOptions: readonly RunOption[],
-): ModelEntry {
+/** What a model makes, by its name alone. */
+export function guessedModality(name: string): 'text' | 'image' {
+  return /image|dall-e|diffusion|flux/i.test(name) ? 'image' : 'text';
+}
+
+function modelOf(provider: Provider, model: string, modality: Modality): ModelEntry {
   return {
     model,
     modality,
     engine: 'openai-compatible',
     provider,
-    runOptions,
+    runOptions: [],
+    guessed: true,
     credits: DEFAULT_CREDITS[modality],
   };
 }

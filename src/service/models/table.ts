@@ -1,17 +1,21 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { watchDirectory } from '../files/watch-directory.ts';
-import { codeOf, toError } from '../thrown.ts';
+import type { Env } from '../outgoing/proxy.ts';
+import { codeOf, messageOf, toError } from '../thrown.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
-import type { ModelEntry } from './entry.ts';
-import { type Env, environmentModels, environmentProvider, guessedModel } from './environment.ts';
-import { MODELS_FILE, parseModelsFile } from './file.ts';
+import type { ModelEntry, Provider } from './entry.ts';
+import { environmentProvider, guessedModel, OPENAI } from './environment.ts';
+import { EMPTY_MODELS_FILE, MODELS_FILE, type ModelsFile, parseModelsFile } from './file.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
   /** Built-in ones first. */
   list(): readonly ModelEntry[];
+  /** A model by its name or an alias of it. */
   get(name: string): ModelEntry | undefined;
+  /** Why a model is not there and how to have it, as one line. */
+  explainMissing(name: string): string;
   /** Tells of every change of the list; gives back how to stop. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -27,7 +31,7 @@ export interface ModelTableOptions {
   readonly watch?: boolean;
 }
 
-/** Reads the models: built-in, from the environment, from `models.yaml`. Never fails for a bad file. */
+/** Reads the models: built-in and from `models.yaml`. Never fails for a bad file. */
 export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
   const table = new WatchedModels(options);
   await table.reload();
@@ -36,24 +40,47 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 }
 
 class WatchedModels implements ModelTable {
-  private fromFile: readonly ModelEntry[] = [];
+  private fromFile: ModelsFile = EMPTY_MODELS_FILE;
   private lastText: string | undefined;
+  /** Why the file, or the environment, is not what the models are. */
+  private readonly problems: { file?: string; environment?: string } = {};
+  private readonly provider: Provider | undefined;
   private stopWatching: () => void = () => undefined;
   private readonly listeners = new Set<() => void>();
   private readonly file: string;
 
   constructor(private readonly options: ModelTableOptions) {
     this.file = path.join(options.dataDir, MODELS_FILE);
+    try {
+      this.provider = environmentProvider(options.env);
+    } catch (error) {
+      this.problems.environment = messageOf(error);
+      options.onProblem(toError(error));
+    }
   }
 
   list(): readonly ModelEntry[] {
-    const named = new Set(this.fromFile.map(({ model }) => model));
-    const fromEnvironment = environmentModels(this.provider).filter(({ model }) => !named.has(model));
-    return [...BUILT_IN_MODELS, ...this.fromFile, ...fromEnvironment];
+    return [...BUILT_IN_MODELS, ...this.fromFile.models];
   }
 
   get(name: string): ModelEntry | undefined {
-    return this.list().find(({ model }) => model === name) ?? guessedModel(this.provider, name);
+    const found = this.find(this.fromFile.aliases.get(name) ?? name);
+    // Once there is a file, it says what there is.
+    return found ?? (this.lastText === undefined ? guessedModel(this.provider, name) : undefined);
+  }
+
+  explainMissing(name: string): string {
+    const known = this.list().map(({ model }) => model);
+    const { file, environment } = this.problems;
+    const reasons = [`there is no model \`${name}\`: there are ${known.join(', ')}`];
+    reasons.push(...[file, environment].filter(problem => problem !== undefined));
+    if (this.lastText === undefined && file === undefined) {
+      reasons.push('promptrun models discover writes the models of your endpoints to models.yaml');
+    }
+    if (name.includes('/')) {
+      reasons.push(`to run it with another model, add to ${this.file}: modelAliases: {${name}: <model>}`);
+    }
+    return reasons.join('; ');
   }
 
   onChange(listener: () => void): () => void {
@@ -77,25 +104,41 @@ class WatchedModels implements ModelTable {
 
   async reload(): Promise<void> {
     try {
-      const text = await readIfThere(this.file);
+      const text = await readModelsText(this.file);
       if (text === this.lastText) return;
       this.lastText = text;
       this.fromFile =
-        text === undefined ? [] : parseModelsFile(text, this.file, this.provider ? [this.provider] : []);
+        text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, this.file, [this.provider ?? OPENAI]);
+      delete this.problems.file;
     } catch (error) {
+      this.problems.file = messageOf(error);
       this.options.onProblem(toError(error));
       return;
     }
     for (const listener of this.listeners) listener();
   }
 
-  private get provider(): ReturnType<typeof environmentProvider> {
-    return environmentProvider(this.options.env);
+  private find(name: string): ModelEntry | undefined {
+    return this.list().find(({ model }) => model === name);
   }
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+/** A models file is a few kilobytes; of a larger one nothing is read. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * The text of `models.yaml`; undefined where there is none.
+ *
+ * @throws {Error} for one that belongs to another user (root aside), who could have keys sent to a server of theirs
+ */
+export async function readModelsText(file: string): Promise<string | undefined> {
   try {
+    const { uid, size } = await stat(file);
+    const own = process.getuid?.();
+    if (own !== undefined && uid !== own && uid !== 0) {
+      throw new Error(`${file} belongs to another user and is not read: make it yours (chown), or remove it`);
+    }
+    if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

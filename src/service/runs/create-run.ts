@@ -71,7 +71,7 @@ async function checkedRun(
   if (!version) throw notFound('there is no such published prompt version');
   const definition = definitions.of(version);
   const model = models.get(definition.model);
-  if (!model) throw invalid(`the prompt's model ${definition.model} is not available here`);
+  if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
   const { textInputs, runOptions, ...checked } = checkInputs(body, definition, model);
   const images = await loadImages(services, checked.images);
   const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };

@@ -1,6 +1,6 @@
 import type { ImageInput } from '../../wire/index.ts';
 import { invalid } from '../http/api-error.ts';
-import type { ModelEntry } from '../models/index.ts';
+import { type ModelEntry, PROVIDER_SETTINGS } from '../models/index.ts';
 import type { PromptDefinition } from '../prompts/index.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 
@@ -46,10 +46,12 @@ function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition)
 
 function checkRunOptions(
   given: Record<string, string>,
-  { model, runOptions }: ModelEntry,
+  { model, engine, runOptions }: ModelEntry,
 ): Record<string, string> {
   for (const [key, value] of Object.entries(given)) {
     const option = runOptions.find(option => option.key === key);
+    // What an endpoint takes is known to nobody but itself.
+    if (!option && engine === 'openai-compatible' && PROVIDER_SETTINGS.has(key)) continue;
     if (!option) {
       throw invalid(`runOptions.${key} is no run option of the model ${model}${accepted(runOptions)}`);
     }

@@ -136,11 +136,11 @@ describe('a text model', () => {
       { status: 400, body: { error: { message: 'bad\n  parameter' } } },
       /^corner answered 400 bad parameter$/,
     ],
-    [{ status: 404, body: { error: { message: 'no such model' } } }, /^corner answered 404 no such model$/],
     [
-      { status: 200, body: Buffer.from('<html>') },
-      /^corner at 127\.0\.0\.1:\d+ answered with something that can’t be read: /,
+      { status: 404, body: { error: { message: 'no such model' } } },
+      /^corner answered 404 no such model: check its baseUrl/,
     ],
+    [{ status: 200, body: Buffer.from('<html>') }, /^corner answered with a web page/],
   ])('that fails becomes an error output: %j', async (answer, message) => {
     answers = [answer];
     const result = await ask({});
@@ -155,7 +155,7 @@ describe('a text model', () => {
     answers = [
       {
         status: 401,
-        body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef` } },
+        body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
       },
     ];
     const text = JSON.stringify(await ask({}));
@@ -182,16 +182,21 @@ describe('a text model', () => {
     server.removeAllListeners('request');
     const job = jobOf({ model: { engine: 'openai-compatible', provider: { name: 'corner', baseUrl } } });
     const { outputs } = await openAiCompatible({}, 60).run(job);
-    expect(outputs).toEqual([{ type: 'error', message: 'corner gave no answer in 0.001 minutes' }]);
+    expect(outputs).toEqual([
+      {
+        type: 'error',
+        message: 'corner gave no whole answer in 0.001 minutes: try again later, or ask for less',
+      },
+    ]);
   });
 
   it('is asked again when it is busy', async () => {
     const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
-    answers = [busy, { ...busy, headers: { 'retry-after': '7' } }, said('At last')];
+    answers = [busy, busy, { ...busy, headers: { 'retry-after': '7' } }, said('At last')];
     const waits: number[] = [];
     const sleep = async (ms: number): Promise<void> => void waits.push(ms);
     expect((await ask({}, { sleep })).outputs).toEqual([{ type: 'text', text: 'At last' }]);
-    expect(waits).toEqual([1, 7000]);
+    expect(waits).toEqual([1, 1, 7000]);
   });
 
   it.each([500, 503, 408])(
@@ -215,7 +220,7 @@ describe('a text model', () => {
     const { outputs } = await ask({ provider: { name: 'gone', baseUrl: 'http://127.0.0.1:9/v1' } });
     expect(outputs[0]).toEqual({
       type: 'error',
-      message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: /),
+      message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: .*is its server running/),
     });
   });
 
@@ -231,10 +236,13 @@ describe('behind a proxy', () => {
   let proxy: Server;
   let tunnels: string[];
 
-  /** Leads every tunnel to the server of the test, whatever it was asked for. */
+  /** Leads every request and every tunnel to the server of the test, whatever it was asked for. */
   beforeEach(async () => {
     tunnels = [];
-    proxy = createServer();
+    proxy = createServer((request, response) => {
+      tunnels.push(request.url ?? '');
+      void receive(request, response);
+    });
     proxy.on('connect', (request, client) => {
       tunnels.push(request.url ?? '');
       const upstream = connect(Number(new URL(baseUrl).port), '127.0.0.1', () => {
@@ -257,7 +265,7 @@ describe('behind a proxy', () => {
   it('a model is asked through it', async () => {
     answers = [said('Hi')];
     expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
-    expect(tunnels).toEqual(['models.example:80']);
+    expect(tunnels).toEqual(['http://models.example/v1/chat/completions']);
   });
 
   it('pictures go through it too', async () => {
@@ -323,7 +331,7 @@ describe('an image model', () => {
   it.each([
     [{ data: [] }, /without a picture/],
     [{}, /without a picture/],
-    [{ data: [{ b64_json: 'aGVsbG8=' }] }, /no picture/],
+    [{ data: [{ b64_json: 'aGVsbG8=' }] }, /not a picture/],
     [{ data: [{ url: 'http://127.0.0.1:1/x.png' }] }, /https/],
     [{ data: [{ url: 'https://10.0.0.1/x.png' }] }, /public/],
     [{ data: [{}] }, /URL/],

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FetchImageOptions, fetchImage } from '../../../src/service/images/fetch-image.ts';
-import { openPinned } from '../../../src/service/images/open-url.ts';
+import { openHttp } from '../../../src/service/outgoing/request.ts';
 import { certificate } from '../../support/certificate.ts';
 import { png } from '../../support/pictures.ts';
 
@@ -42,9 +42,9 @@ function options(addresses: Record<string, string[]> = {}): FetchImageOptions {
       if (!found) throw new Error('ENOTFOUND');
       return found;
     },
-    open: (url, to, signal) => {
-      pinned.push(...to);
-      return openPinned(url, ['127.0.0.1'], { signal, ca: certificate.cert });
+    open: request => {
+      pinned.push(...(request.addresses ?? []));
+      return openHttp({ ...request, addresses: ['127.0.0.1'], ca: certificate.cert });
     },
   };
 }
@@ -179,7 +179,8 @@ describe('fetching a picture', () => {
   it('trusts no certificate of another host', async () => {
     handler = (_, response) => void response.end('x');
     const url = new URL(origin.replace('pictures.example', 'other.example'));
-    const opened = openPinned(url, ['127.0.0.1'], { ca: certificate.cert });
+    const { signal } = new AbortController();
+    const opened = openHttp({ url, signal, addresses: ['127.0.0.1'], ca: certificate.cert });
     await expect(opened).rejects.toThrow(/altnames/i);
   });
 });

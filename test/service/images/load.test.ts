@@ -63,9 +63,9 @@ describe('input pictures', () => {
   });
 
   it('at a URL that gives no picture are refused by its field', async () => {
-    const open: LoadImageOptions['open'] = async () => ({
+    const open: NonNullable<LoadImageOptions['open']> = async () => ({
       status: 200,
-      location: undefined,
+      headers: {},
       body: (async function* () {
         yield Buffer.from('<html>');
       })(),

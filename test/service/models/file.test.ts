@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidModelsFile, parseModelsFile } from '../../../src/service/models/file.ts';
 
-const openai = { name: 'openai', apiKeyEnv: 'OPENAI_API_KEY' };
+const openai = { name: 'openai', baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' };
 const lines = (...text: string[]): string => text.join('\n');
 
 describe('models.yaml', () => {
@@ -19,7 +19,7 @@ describe('models.yaml', () => {
       '  here: {baseUrl: "http://localhost:11434/v1"}',
       '  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}',
     );
-    expect(parseModelsFile(text, 'models.yaml', [openai])).toEqual([
+    expect(parseModelsFile(text, 'models.yaml', [openai]).models).toEqual([
       {
         model: 'small',
         modality: 'text',
@@ -46,9 +46,42 @@ describe('models.yaml', () => {
   it.each(['', '# nothing yet\n', 'models:\n', 'models: []\nproviders: {}\n', '\uFEFFmodels: []'])(
     'may be empty: %j',
     text => {
-      expect(parseModelsFile(text, 'models.yaml', [])).toEqual([]);
+      expect(parseModelsFile(text, 'models.yaml', []).models).toEqual([]);
     },
   );
+
+  it('may send headers, name how JSON is asked for, and give models other names', () => {
+    const text = lines(
+      'providers: {here: {baseUrl: "http://localhost/v1", headers: {X-Title: a b, X-Count: 3}}}',
+      'models: [{model: x, modality: text, provider: here, responseFormat: none}]',
+      'modelAliases: {vertexai/y: x}',
+    );
+    const { models, aliases } = parseModelsFile(text, 'models.yaml', []);
+    expect(models[0]).toMatchObject({
+      responseFormat: 'none',
+      provider: { headers: { 'X-Title': 'a b', 'X-Count': '3' } },
+    });
+    expect([...aliases]).toEqual([['vertexai/y', 'x']]);
+  });
+
+  it('tells every fault, by line', () => {
+    const text = lines(
+      'providers: {here: {baseUrl: "nowhere"}}',
+      'models:',
+      '  - {model: x, modality: sound, provider: here}',
+      'modelAliases: {a/b: gone}',
+    );
+    const faults = (): unknown => parseModelsFile(text, 'm.yaml', []);
+    expect(faults).toThrow(
+      expect.objectContaining({
+        faults: [
+          expect.stringMatching(/^m\.yaml:1: /),
+          expect.stringMatching(/^m\.yaml:3: /),
+          expect.stringMatching(/^m\.yaml:4: /),
+        ],
+      }),
+    );
+  });
 
   const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
   it.each([

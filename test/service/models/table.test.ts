@@ -69,13 +69,29 @@ describe('the models of the service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('grow by those of a key', async () => {
+  it('do not grow by a key alone: how to discover those it opens is told', async () => {
     await load({ OPENAI_API_KEY: 'x' });
-    const more = table?.list().slice(3) ?? [];
-    expect(more.map(({ modality }) => modality)).toEqual(expect.arrayContaining(['text', 'image']));
-    expect(more.every(({ provider }) => provider?.apiKeyEnv === 'OPENAI_API_KEY')).toBe(true);
-    expect(JSON.stringify(more)).not.toContain('"x"');
-    expect(table?.get('unheard-of')).toBeUndefined();
+    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(table?.get('gpt-5')).toBeUndefined();
+    expect(table?.explainMissing('gpt-5')).toMatch(/^there is no model `gpt-5`: .*promptrun models discover/);
+  });
+
+  it('are also found by their aliases; how to add one is told for a name of another service', async () => {
+    await write(`${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`);
+    await load();
+    expect(table?.get('googleai/gemini-2.5-pro')?.model).toBe('llama');
+    expect(table?.get('quick')?.model).toBe('echo');
+    expect(table?.get('googleai/other')).toBeUndefined();
+    expect(table?.explainMissing('googleai/other')).toMatch(
+      /models\.yaml: modelAliases: \{googleai\/other: <model>\}$/,
+    );
+  });
+
+  it('are not those of an address that is not a URL, which is told', async () => {
+    await load({ OPENAI_BASE_URL: 'http//nowhere' });
+    expect(table?.get('llama3.2')).toBeUndefined();
+    expect(problems).toEqual(['OPENAI_BASE_URL must be an http or https URL, such as https://host/v1']);
+    expect(table?.explainMissing('llama3.2')).toContain('OPENAI_BASE_URL must be');
   });
 
   it('are whatever it calls them at an endpoint of one’s own', async () => {

@@ -1,42 +1,70 @@
 import type OpenAI from 'openai';
 import type {
   ChatCompletionContentPart,
+  ChatCompletionCreateParams,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { Message, MessagePart } from '../../prompts/rendered.ts';
-import { type EngineJob, type EngineResult, failedWith } from '../engine.ts';
+import { type EngineJob, type EngineOutput, type EngineResult, roughTokens } from '../engine.ts';
+import type { Access } from './access.ts';
+import { answerObjects } from './answer-body.ts';
+import { type ChatAnswer, tokensIn } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
-import { countedTokens } from './tokens.ts';
+import { pictureOutput } from './pictures.ts';
+import { retryWhileBusy } from './retry.ts';
 
-/** Asks a chat model. */
+/**
+ * Asks a chat model, once. What it says is gathered in `answer`, which keeps it where a fault follows.
+ *
+ * @throws {ProviderFault} for an answer that is not whole
+ */
 export async function chat(
   client: OpenAI,
-  { model, prompt, runOptions, signal }: EngineJob,
+  job: EngineJob,
+  access: Access,
+  answer: ChatAnswer,
 ): Promise<EngineResult> {
-  const answer = await client.chat.completions.create(
-    {
-      model: model.id ?? model.model,
-      messages: prompt.messages.map(chatMessage),
-      ...requestParameters(runOptions, model),
-      stream: false,
-    },
-    { signal },
+  const parameters = chatParameters(job);
+  const { signal } = job;
+  const response = await retryWhileBusy(job, () =>
+    client.chat.completions.create(parameters, { signal }).asResponse(),
   );
-  const message = answer.choices?.[0]?.message;
-  const text = answerText(message?.content);
-  if (message?.refusal) return failedWith(`the model refused: ${message.refusal}`);
-  if (text === '') return failedWith('the model answered without a text');
-  const tokens = countedTokens(answer.usage, prompt.text + text);
-  return { outputs: [{ type: 'text', text }], tokens, failed: false };
+  for await (const object of answerObjects(response)) {
+    const piece = answer.add(object);
+    if (piece !== '') job.onText?.(piece);
+  }
+  answer.check();
+  const pictures = await Promise.all(answer.pictures.map(url => pictureOutput({ url }, job, access)));
+  const texts: EngineOutput[] = answer.text === '' ? [] : [{ type: 'text', text: answer.text }];
+  return {
+    outputs: [...texts, ...pictures],
+    tokens: tokensIn(answer.usage) ?? roughTokens(job.prompt.text + answer.text),
+    failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+  };
 }
 
-/** Some servers answer in parts, thoughts among them. */
-function answerText(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return (content as { type?: unknown; text?: unknown }[])
-    .map(part => (part?.type === 'text' && typeof part.text === 'string' ? part.text : ''))
-    .join('');
+function chatParameters({ model, prompt, runOptions, json, onText }: EngineJob): ChatCompletionCreateParams {
+  const fixed = {
+    model: model.id ?? model.model,
+    messages: prompt.messages.map(chatMessage),
+    ...responseFormat(model.responseFormat ?? 'json_schema', json),
+    ...(onText ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
+  };
+  // What the request is about can't be replaced by an option of the same name.
+  return { ...requestParameters(runOptions, model), ...fixed } as ChatCompletionCreateParams;
+}
+
+function responseFormat(
+  form: 'json_schema' | 'json_object' | 'none',
+  json: EngineJob['json'],
+): { response_format?: object } {
+  if (json === undefined || form === 'none') return {};
+  if (json.schema === undefined || form === 'json_object') {
+    return { response_format: { type: 'json_object' } };
+  }
+  return {
+    response_format: { type: 'json_schema', json_schema: { name: 'output', schema: json.schema } },
+  };
 }
 
 function chatMessage({ role, parts }: Message): ChatCompletionMessageParam {

@@ -1,42 +1,59 @@
 import type OpenAI from 'openai';
-import type { Image, ImagesResponse } from 'openai/resources/images';
-import { fetchImage } from '../../images/fetch-image.ts';
-import { imageType } from '../../images/loaded-image.ts';
-import type { Provider } from '../../models/entry.ts';
 import type { RenderedPrompt } from '../../prompts/rendered.ts';
-import { messageOf } from '../../thrown.ts';
-import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engine.ts';
+import { type EngineJob, type EngineResult, roughTokens } from '../engine.ts';
+import type { Access } from './access.ts';
+import { answerObjects } from './answer-body.ts';
+import { tokensIn } from './chat-answer.ts';
+import { ProviderFault } from './fault.ts';
 import { requestParameters } from './options.ts';
-import { countedTokens } from './tokens.ts';
+import { type GivenPicture, pictureOutput } from './pictures.ts';
+import { isRecord } from './refused.ts';
+import { retryWhileBusy } from './retry.ts';
 
-/** Asks an image model: for a new picture, or for a changed one where the prompt holds pictures. */
-export async function draw(client: OpenAI, job: EngineJob): Promise<EngineResult> {
-  const answer = await request(client, job);
-  const images = answer.data ?? [];
-  if (images.length === 0) return failedWith('the model answered without a picture');
-  const outputs = await Promise.all(images.map(image => outputOf(image, job)));
-  const tokens = countedTokens(answer.usage, job.prompt.text);
+/**
+ * Asks an image model, once: for a new picture, or for a changed one where the prompt holds pictures.
+ *
+ * @throws {ProviderFault} for an answer without a picture
+ */
+export async function draw(client: OpenAI, job: EngineJob, access: Access): Promise<EngineResult> {
+  const response = await retryWhileBusy(job, () => request(client, job));
+  let usage: unknown;
+  const given: GivenPicture[] = [];
+  for await (const object of answerObjects(response)) {
+    usage = object['usage'] ?? usage;
+    given.push(...picturesIn(object));
+  }
+  if (given.length === 0) {
+    throw new ProviderFault('answered without a picture', { advice: 'is it an image model?' });
+  }
+  const outputs = await Promise.all(given.map(picture => pictureOutput(picture, job, access)));
+  const tokens = tokensIn(usage) ?? roughTokens(job.prompt.text);
   return { outputs, tokens, failed: outputs.every(({ type }) => type === 'error') };
 }
 
-async function request(
-  client: OpenAI,
-  { model, prompt, runOptions, signal }: EngineJob,
-): Promise<ImagesResponse> {
+async function request(client: OpenAI, { model, prompt, runOptions, signal }: EngineJob): Promise<Response> {
+  const image = await filesOf(prompt);
+  // What the request is about can't be replaced by an option of the same name.
   const parameters = {
+    ...requestParameters(runOptions, model),
     model: model.id ?? model.model,
     prompt: textOf(prompt),
-    ...requestParameters(runOptions, model),
-    // Last, for its type: options are texts, the client's own type lists what each may be.
-    ...({ stream: false } as const),
+    stream: false,
   };
-  const image = await filesOf(prompt);
   if (image.length > 0) {
-    return await client.images.edit({ ...parameters, image } as OpenAI.ImageEditParamsNonStreaming, {
-      signal,
-    });
+    const changed = { ...parameters, image } as OpenAI.ImageEditParamsNonStreaming;
+    return await client.images.edit(changed, { signal }).asResponse();
   }
-  return await client.images.generate(parameters as OpenAI.ImageGenerateParamsNonStreaming, { signal });
+  const drawn = parameters as unknown as OpenAI.ImageGenerateParamsNonStreaming;
+  return await client.images.generate(drawn, { signal }).asResponse();
+}
+
+function picturesIn({ data }: Record<string, unknown>): GivenPicture[] {
+  if (!Array.isArray(data)) return [];
+  return data.filter(isRecord).map(({ b64_json: base64, url }) => ({
+    base64: typeof base64 === 'string' && base64 !== '' ? base64 : undefined,
+    url: typeof url === 'string' ? url : undefined,
+  }));
 }
 
 function textOf({ messages }: RenderedPrompt): string {
@@ -54,38 +71,4 @@ async function filesOf({ messages }: RenderedPrompt): Promise<File[]> {
       toFile(bytes, `image-${index + 1}.${mediaType.replace('image/', '')}`, { type: mediaType }),
     ),
   );
-}
-
-async function outputOf(image: Image, job: EngineJob): Promise<EngineOutput> {
-  try {
-    const bytes = await bytesOf(image, job);
-    const mediaType = await imageType(bytes);
-    if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
-    return { type: 'error', message: 'the model answered with something that is no picture' };
-  } catch (error) {
-    job.signal.throwIfAborted();
-    const reason = messageOf(error);
-    return { type: 'error', message: `the picture the model made could not be fetched: ${reason}` };
-  }
-}
-
-async function bytesOf({ b64_json: base64, url }: Image, { model, signal }: EngineJob): Promise<Buffer> {
-  if (base64) return Buffer.from(base64, 'base64');
-  if (url && isOwn(url, model.provider)) return await fetchOwn(url, signal);
-  return await fetchImage(url ?? '', { signal });
-}
-
-/** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */
-function isOwn(url: string, provider: Provider | undefined): boolean {
-  return (
-    provider?.baseUrl !== undefined &&
-    URL.canParse(url) &&
-    new URL(url).origin === new URL(provider.baseUrl).origin
-  );
-}
-
-async function fetchOwn(url: string, signal: AbortSignal): Promise<Buffer> {
-  const answer = await fetch(url, { signal, redirect: 'error' });
-  if (!answer.ok) throw new Error(`its URL answers ${answer.status}`);
-  return Buffer.from(await answer.arrayBuffer());
 }

@@ -1,17 +1,13 @@
-import type OpenAI from 'openai';
-import type { Dispatcher } from 'undici';
-import type { Provider } from '../../models/entry.ts';
-import type { Env } from '../../models/environment.ts';
+import type { Env } from '../../outgoing/proxy.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith } from '../engine.ts';
-import { againIfBusy } from './busy.ts';
+import { type Access, connect } from './access.ts';
 import { chat } from './chat.ts';
+import { ChatAnswer } from './chat-answer.ts';
 import { draw } from './draw.ts';
-import { explain } from './explain.ts';
-import { proxyTo } from './proxy.ts';
+import { explain } from './fault.ts';
 
 /** For an answer with all its waits: long, because reasoning and drawing are slow; in milliseconds. */
 const TIMEOUT_MS = 10 * 60_000;
-const OFFICIAL_URL = 'https://api.openai.com/v1';
 
 /** Runs prompts on any endpoint that speaks the OpenAI interface; keys come from the environment at each run. */
 export function openAiCompatible(env: Env, timeoutMs = TIMEOUT_MS): Engine {
@@ -19,61 +15,34 @@ export function openAiCompatible(env: Env, timeoutMs = TIMEOUT_MS): Engine {
     async run(job) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      const key = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv];
+      const key = provider.apiKeyEnv === undefined ? undefined : env[provider.apiKeyEnv]?.trim();
       if (provider.apiKeyEnv !== undefined && !key) {
         return failedWith(`no key for ${provider.name}: set ${provider.apiKeyEnv} where the service runs`);
       }
-      return await ask(job, { provider, key, env, timeoutMs });
+      return await ask(job, { provider, key, env }, timeoutMs);
     },
   };
 }
 
-interface Access {
-  readonly provider: Provider;
-  readonly key: string | undefined;
-  readonly env: Env;
-  readonly timeoutMs: number;
-}
-
-async function ask(job: EngineJob, { provider, key, env, timeoutMs }: Access): Promise<EngineResult> {
+/** A fault leaves what was said until then, before its error item. */
+async function ask(job: EngineJob, access: Access, timeoutMs: number): Promise<EngineResult> {
+  const { provider, key } = access;
   const limit = AbortSignal.timeout(timeoutMs);
   const limited = { ...job, signal: AbortSignal.any([job.signal, limit]) };
-  const baseURL = provider.baseUrl ?? OFFICIAL_URL;
-  let dispatcher: Dispatcher | undefined;
+  const answer = new ChatAnswer();
   try {
-    dispatcher = await proxyTo(baseURL, env);
-    const client = await connect(baseURL, key, dispatcher);
-    const make = job.model.modality === 'image' ? draw : chat;
-    return await againIfBusy(limited, () => make(client, limited));
+    const client = await connect(access);
+    if (job.model.modality === 'image') return await draw(client, limited, access);
+    return await chat(client, limited, access, answer);
   } catch (error) {
     job.signal.throwIfAborted();
-    if (limit.aborted) return failedWith(`${provider.name} gave no answer in ${timeoutMs / 60_000} minutes`);
-    return failedWith(explain(error, provider, key));
-  } finally {
-    await dispatcher?.destroy();
+    const message = limit.aborted
+      ? `${provider.name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`
+      : explain(error, provider, key);
+    const { outputs, ...failed } = failedWith(message);
+    return {
+      ...failed,
+      outputs: answer.text === '' ? outputs : [{ type: 'text', text: answer.text }, ...outputs],
+    };
   }
-}
-
-/** Everything is told to the client, so that it looks for nothing in the environment by itself. */
-async function connect(
-  baseURL: string,
-  key: string | undefined,
-  dispatcher: Dispatcher | undefined,
-): Promise<OpenAI> {
-  const { OpenAI } = await import('openai');
-  return new OpenAI({
-    apiKey: key ?? 'none',
-    baseURL,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    timeout: TIMEOUT_MS,
-    // Sent again, a request that had been answered could be paid for twice.
-    maxRetries: 0,
-    logLevel: 'off',
-    // Node's own types are of an older undici than the one that is installed.
-    ...(dispatcher ? { fetchOptions: { dispatcher } as object } : {}),
-    ...(key === undefined ? { defaultHeaders: { authorization: null } } : {}),
-  });
 }

@@ -1,12 +1,13 @@
 import type { ModelEntry } from '../../models/entry.ts';
 import { isOfficial } from '../../models/environment.ts';
 
-type Parameters = Record<string, string | number>;
+type Parameters = Record<string, unknown>;
 
-/** Run options whose value is a number where it goes. */
+/** Settings that are numbers at the provider's, for callers who can only send texts. */
 const NUMBERS = new Set([
   'temperature',
   'topP',
+  'topK',
   'maxOutputTokens',
   'seed',
   'frequencyPenalty',
@@ -24,16 +25,19 @@ const SIZES: Readonly<Record<string, string>> = {
   '9:16': '1024x1536',
 };
 
-/** Run options as the parameters of a request; one that has no name of its own there goes by its own, in snake case. */
+/**
+ * Settings as the parameters of a request: typed values stay what they are, texts become numbers where the provider
+ * takes a number. One that has no name of its own there goes by its own, in snake case.
+ */
 export function requestParameters(
-  runOptions: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, unknown>>,
   { modality, provider }: ModelEntry,
 ): Parameters {
   const official = provider !== undefined && isOfficial(provider);
   const parameters: Parameters = {};
-  for (const [key, value] of Object.entries(runOptions)) {
-    const number = NUMBERS.has(key) && value.trim() !== '' ? Number(value) : Number.NaN;
-    parameters[parameterName(key, official)] = Number.isFinite(number) ? number : value;
+  for (const [key, value] of Object.entries(settings)) {
+    if (value === null || value === undefined) continue;
+    parameters[parameterName(key, official)] = parameterValue(key, value);
   }
   return modality === 'image' ? withSize(parameters) : parameters;
 }
@@ -41,11 +45,18 @@ export function requestParameters(
 function parameterName(key: string, official: boolean): string {
   // Other servers mostly know the older name, and the official one no longer takes it.
   if (key === 'maxOutputTokens') return official ? 'max_completion_tokens' : 'max_tokens';
+  if (key === 'stopSequences') return 'stop';
   return key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }
 
+function parameterValue(key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !NUMBERS.has(key) || value.trim() === '') return value;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
 function withSize({ aspect_ratio: ratio, ...rest }: Parameters): Parameters {
-  const size = ratio === undefined ? undefined : SIZES[ratio];
+  const size = typeof ratio === 'string' ? SIZES[ratio] : undefined;
   if (size === undefined) return ratio === undefined ? rest : { ...rest, aspect_ratio: ratio };
   return { size, ...rest };
 }

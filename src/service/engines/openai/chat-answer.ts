@@ -1,0 +1,124 @@
+import { ProviderFault } from './fault.ts';
+import { isRecord, reasonOf } from './refused.ts';
+
+/** What a chat model said, gathered from one answer or from the pieces of a stream. */
+export class ChatAnswer {
+  text = '';
+  /** URLs, `data:` ones included. */
+  readonly pictures: string[] = [];
+  /** As the server counts; undefined where it does not. */
+  usage: unknown;
+  #finishReason = '';
+  #refusal = '';
+  #tool: string | undefined;
+  #thought = false;
+  #error: string | undefined;
+
+  /** Takes in an answer or a piece of one; gives back the text in it. Whatever has another form than is known says nothing. */
+  add(object: Record<string, unknown>): string {
+    this.usage = object['usage'] ?? this.usage;
+    const [choice] = Array.isArray(object['choices']) ? (object['choices'] as unknown[]) : [];
+    if (!isRecord(choice)) return '';
+    const { finish_reason: reason, message, delta, error } = choice;
+    if (typeof reason === 'string') this.#finishReason = reason;
+    if (error !== undefined && error !== null) this.#error = reasonOf(error) ?? 'it does not say which';
+    const said = isRecord(message) ? message : delta;
+    return isRecord(said) ? this.#addMessage(said) : '';
+  }
+
+  #addMessage(message: Record<string, unknown>): string {
+    if (typeof message['refusal'] === 'string') this.#refusal += message['refusal'];
+    this.#thought ||= ['reasoning', 'reasoning_content', 'thinking'].some(key => Boolean(message[key]));
+    this.#tool ??= toolIn(message);
+    const parts = partsOf(message['content']);
+    this.#thought ||= parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
+    this.pictures.push(...[...parts, ...partsOf(message['images'])].flatMap(pictureUrl));
+    const text = parts.map(part => (typeof part['text'] === 'string' ? part['text'] : '')).join('');
+    this.text += text;
+    return text;
+  }
+
+  /** @throws {ProviderFault} for an answer that is not one, or not whole; what was said stays */
+  check(): void {
+    const fault = this.#fault();
+    if (fault) throw new ProviderFault(fault.what, { advice: fault.advice });
+  }
+
+  #fault(): { what: string; advice: string } | undefined {
+    if (this.#error !== undefined || this.#finishReason === 'error') {
+      const reason = this.#error ?? 'it does not say which';
+      return { what: `ended its answer with an error: ${reason}`, advice: 'run it again later' };
+    }
+    if (this.#refusal !== '') {
+      return { what: `’s model refused: ${this.#refusal}`, advice: 'change the prompt or its inputs' };
+    }
+    if (/content_filter|safety|blocked/i.test(this.#finishReason)) {
+      return {
+        what: `’s content filter withheld the answer or the rest of it (finish_reason ${this.#finishReason})`,
+        advice: 'change the prompt or its inputs',
+      };
+    }
+    if (/^(?:length|max_tokens)$/i.test(this.#finishReason)) return this.#cutOff();
+    if (this.#tool !== undefined && this.text === '') {
+      return {
+        what: `’s model asked for the tool ${this.#tool} instead of answering`,
+        advice: 'prompts call no tools: ask for an answer in the prompt',
+      };
+    }
+    return this.text === '' && this.pictures.length === 0 ? this.#empty() : undefined;
+  }
+
+  #cutOff(): { what: string; advice: string } {
+    if (this.#thought && this.text.trim() === '') {
+      return {
+        what: '’s model spent its whole limit of tokens on thinking, and none was left for an answer (finish_reason length)',
+        advice: 'raise maxOutputTokens, or lower reasoningEffort',
+      };
+    }
+    return {
+      what: 'cut the answer off at its limit of tokens (finish_reason length)',
+      advice: 'raise maxOutputTokens, or ask for a shorter answer',
+    };
+  }
+
+  #empty(): { what: string; advice: string } {
+    if (this.#thought) {
+      return { what: '’s model thought, and then answered without a text', advice: 'run it again' };
+    }
+    return { what: 'answered without a text', advice: 'run it again, or change the prompt' };
+  }
+}
+
+/** The parts of a content, which may be a text alone. */
+function partsOf(content: unknown): Record<string, unknown>[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.filter(isRecord).map(part => (isText(part) ? part : { ...part, text: undefined }));
+}
+
+function isText({ type }: Record<string, unknown>): boolean {
+  return type === 'text' || type === 'output_text';
+}
+
+/** Pictures come as `image_url` parts, whose URL may stand there itself or in an object. */
+function pictureUrl(part: Record<string, unknown>): string[] {
+  const { image_url: given, b64_json: base64 } = part;
+  const url = isRecord(given) ? given['url'] : given;
+  if (typeof url === 'string') return [url];
+  return typeof base64 === 'string' ? [`data:;base64,${base64}`] : [];
+}
+
+function toolIn(message: Record<string, unknown>): string | undefined {
+  const calls = message['tool_calls'];
+  const [call] = Array.isArray(calls) ? (calls as unknown[]) : [message['function_call']];
+  if (!isRecord(call)) return undefined;
+  const described = isRecord(call['function']) ? call['function'] : call;
+  const name = described['name'];
+  return typeof name === 'string' && name !== '' ? name : 'it did not name';
+}
+
+/** The tokens an endpoint says it used; undefined where it does not say. */
+export function tokensIn(usage: unknown): number | undefined {
+  const total = isRecord(usage) ? usage['total_tokens'] : undefined;
+  return typeof total === 'number' && Number.isFinite(total) && total >= 1 ? Math.round(total) : undefined;
+}

@@ -1,0 +1,59 @@
+import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
+import { fetchImage } from '../../images/fetch-image.ts';
+import { imageType } from '../../images/loaded-image.ts';
+import { proxyFor } from '../../outgoing/proxy.ts';
+import { openHttp, readBody } from '../../outgoing/request.ts';
+import { messageOf } from '../../thrown.ts';
+import type { EngineJob, EngineOutput } from '../engine.ts';
+import type { Access } from './access.ts';
+
+/** A picture as providers give it: its bytes, or where they are. */
+export interface GivenPicture {
+  readonly base64?: string | undefined;
+  /** https, of the provider's own origin, or `data:`. */
+  readonly url?: string | undefined;
+}
+
+/** A picture that a model made; an error item where it can't be had or is not a picture. */
+export async function pictureOutput(
+  given: GivenPicture,
+  { signal }: Pick<EngineJob, 'signal'>,
+  access: Access,
+): Promise<EngineOutput> {
+  try {
+    const bytes = await bytesOf(given, access, signal);
+    const mediaType = await imageType(bytes);
+    if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
+    return {
+      type: 'error',
+      message: `${access.provider.name} answered with something that is not a picture`,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { type: 'error', message: `the picture the model made could not be fetched: ${messageOf(error)}` };
+  }
+}
+
+async function bytesOf(
+  { base64, url = '' }: GivenPicture,
+  access: Access,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const inline = base64 ?? /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
+  if (base64 !== undefined) return Buffer.from(base64, 'base64');
+  if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');
+  if (isOwn(url, access)) return await fetchOwn(new URL(url), access, signal);
+  return await fetchImage(url, { signal, env: access.env });
+}
+
+/** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */
+function isOwn(url: string, { provider }: Access): boolean {
+  return URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
+}
+
+async function fetchOwn(url: URL, { env }: Access, signal: AbortSignal): Promise<Buffer> {
+  const answer = await openHttp({ url, signal, proxy: proxyFor(url, env) });
+  if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
+  answer.discard();
+  throw new Error(`its URL answers ${answer.status}`);
+}

@@ -1,0 +1,148 @@
+import http, { type IncomingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import tls from 'node:tls';
+import { addressOf, openTunnel, ProxyFault, proxyAuthorization, refusal } from './tunnel.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Ends with an error where the connection does before the body does. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Drops the connection. */
+  discard(): void;
+}
+
+export interface HttpRequest {
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  /** Default GET. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  /** The proxy to go through; undefined goes straight. */
+  readonly proxy?: URL | undefined;
+  /** The only addresses the host may be reached at, so that its name is not looked up again; not used with a proxy. */
+  readonly addresses?: readonly string[] | undefined;
+  /** PEM certificates to trust besides those of the system, for tests. */
+  readonly ca?: string;
+}
+
+/** For a connection, proxy and TLS included, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Sends one request and gives its answer as soon as its head is there. Follows no redirect and sends nothing twice.
+ *
+ * @throws {ProxyFault} for a fault of the proxy
+ * @throws {Error} what Node says of any other fault on the way
+ */
+export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
+  const connecting = new AbortController();
+  const timer = setTimeout(() => connecting.abort(new Error('no connection in 30 s')), CONNECT_TIMEOUT_MS);
+  const signal = AbortSignal.any([request.signal, connecting.signal]);
+  try {
+    return await answerOf(await prepare(request, signal), request, () => clearTimeout(timer));
+  } catch (error) {
+    throw connecting.signal.aborted && !request.signal.aborted ? (connecting.signal.reason as Error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A request that is not sent yet: straight, through a tunnel, or as proxies take plain http. */
+async function prepare(request: HttpRequest, signal: AbortSignal): Promise<http.ClientRequest> {
+  const { url, method = 'GET', proxy, addresses, ca } = request;
+  const headers = { host: url.host, ...request.headers };
+  const common = { method, path: `${url.pathname}${url.search}`, headers, agent: false as const, signal };
+  const trusted = ca === undefined ? {} : { ca };
+  if (!proxy) {
+    const pinned = addresses === undefined ? {} : { lookup: pinnedTo(addresses) };
+    const where = { ...addressOf(url), ...pinned, servername: serverName(url) };
+    return url.protocol === 'https:'
+      ? https.request({ ...common, ...where, ...trusted })
+      : http.request({ ...common, ...where });
+  }
+  if (url.protocol === 'http:') {
+    const { request: send } = proxy.protocol === 'https:' ? https : http;
+    const proxied = { ...headers, ...proxyAuthorization(proxy) };
+    return send({ ...common, ...addressOf(proxy), path: url.href, headers: proxied });
+  }
+  const { host, port } = addressOf(url);
+  const socket = await openTunnel(proxy, `${host.includes(':') ? `[${host}]` : host}:${port}`, signal);
+  const secure = tls.connect({ socket, servername: serverName(url), ...trusted });
+  // The request hears of the first error; a later one, or one of the tunnel below, would end the process.
+  for (const stream of [socket, secure]) stream.on('error', () => undefined);
+  return http.request({ ...common, createConnection: () => secure });
+}
+
+/** An address has no name that a certificate could be asked for by. */
+function serverName(url: URL): string {
+  const { host } = addressOf(url);
+  return isIP(host) === 0 ? host : '';
+}
+
+function answerOf(
+  outgoing: http.ClientRequest,
+  { url, body, proxy }: HttpRequest,
+  onConnected: () => void,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    outgoing.on('error', reject);
+    outgoing.on('socket', socket => {
+      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+    });
+    outgoing.on('response', incoming => {
+      const status = incoming.statusCode ?? 0;
+      if (status === 407 && proxy) {
+        outgoing.destroy();
+        return reject(new ProxyFault(`the proxy ${proxy.host} ${refusal(status, url.host)}`));
+      }
+      const discard = (): void => void outgoing.destroy();
+      resolve({ status, headers: incoming.headers, body: incoming, discard });
+    });
+    outgoing.end(body);
+  });
+}
+
+function pinnedTo(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map(address => ({ address, family: isIP(address) }));
+  return (_, options, callback) => {
+    const [first] = all;
+    if (options.all) callback(null, all);
+    else callback(null, first?.address ?? '', first?.family ?? 0);
+  };
+}
+
+/**
+ * The whole body.
+ *
+ * @throws {Error} once it is longer than `maxBytes`; the connection is dropped then
+ */
+export async function readBody(answer: HttpAnswer, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of boundedBody(answer, maxBytes)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The body as it comes, with the same bound. */
+export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of answer.body) {
+    length += chunk.length;
+    if (length > maxBytes) {
+      answer.discard();
+      throw new TooLong(maxBytes);
+    }
+    yield chunk;
+  }
+}
+
+/** A body that is longer than was to be read. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong';
+
+  constructor(maxBytes: number) {
+    super(`it is larger than ${Math.floor(maxBytes / (1024 * 1024))} MiB`);
+  }
+}
