@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { chunkNames } from './chunks.js';
-import { leaveOutHttp2, lightBuiltins } from './start-up-plugins.js';
+import { lateBuiltins, lightUndici } from './start-up-plugins.js';
 
 const require = createRequire(import.meta.url);
 const packageOf = name => path.dirname(require.resolve(`${name}/package.json`));
@@ -26,7 +26,7 @@ async function bundleCommand() {
     ...common(),
     input: { main: 'src/main.ts' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [leaveOutHttp2(), lightBuiltins()],
+    plugins: [lightUndici(), lateBuiltins()],
   });
   await bundle.write({
     dir: outdir,

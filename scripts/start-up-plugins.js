@@ -1,51 +1,83 @@
 // What the bundle leaves out or puts off so that a command starts fast.
 import { isBuiltin } from 'node:module';
 
-/** Node's modules that cost milliseconds to load and that most commands never use. */
-const PUT_OFF = new Set([
-  'child_process',
-  'crypto',
-  'fs/promises',
-  'http2',
-  'perf_hooks',
-  'worker_threads',
-  'zlib',
+/** Modules that Node has loaded itself by the time it runs a script. */
+const READY = new Set([
+  'async_hooks',
+  'buffer',
+  'events',
+  'fs',
+  'module',
+  'path',
+  'process',
+  'timers',
+  'url',
+  'util',
 ]);
 
 const REQUIRE = /\brequire\((["'`])((?:node:)?[\w/]+)\1\)/g;
 
 /**
- * Loads Node's own modules by `process.getBuiltinModule`, which, unlike `require`, does not make each of them ready
- * for import too; those that cost much only when something of theirs is used.
+ * Loads Node's own modules when something of theirs is first used: `http`, `crypto`, `assert` and others cost
+ * milliseconds each. `process.getBuiltinModule`, unlike `require`, does not make them ready for import too.
  */
-export function lightBuiltins() {
+export function lateBuiltins() {
   return {
-    name: 'light-builtins',
+    name: 'late-builtins',
     renderChunk(code) {
-      let putOff = false;
+      let late = false;
       const changed = code.replace(REQUIRE, (whole, _, name) => {
         if (!isBuiltin(name)) return whole;
-        const late = PUT_OFF.has(name.replace('node:', ''));
-        putOff ||= late;
-        return late ? `$late("${name}")` : `globalThis.process.getBuiltinModule("${name}")`;
+        if (READY.has(name.replace('node:', ''))) return `globalThis.process.getBuiltinModule("${name}")`;
+        late = true;
+        return name.endsWith('assert') ? `$lateAssert("${name}")` : `$late("${name}")`;
       });
-      if (changed === code) return null;
-      return { code: putOff ? `${LATE}\n${changed}` : changed, map: null };
+      return changed === code ? null : { code: late ? LATE + changed : changed, map: null };
     },
   };
 }
 
-const LATE =
-  'const $late=name=>new Proxy({},{get:(_,key)=>globalThis.process.getBuiltinModule(name)[key],has:(_,key)=>key in globalThis.process.getBuiltinModule(name)});';
+// What is not a property of such a module itself is looked up, through its prototype, in the one it stands for. What
+// only asserts what is true never loads `assert`.
+const LATE = `
+const $real = name => globalThis.process.getBuiltinModule(name);
+const $prototype = name => new Proxy({}, {
+  get: (_, key) => $real(name)[key],
+  has: (_, key) => key in $real(name),
+});
+const $late = name => Object.create($prototype(name));
+const $lateAssert = name => Object.setPrototypeOf(
+  (value, message) => { if (!value) $real(name)(value, message); },
+  $prototype(name),
+);
+`;
 
-/** undici loads its HTTP/2 client, and Node's, at once; no request here asks for HTTP/2. */
-export function leaveOutHttp2() {
+/** What undici loads at once and no request here needs: its HTTP/2 client, and Node's HTTP server for two constants. */
+export function lightUndici() {
+  const lighter = {
+    'core/util.js': code =>
+      replaceOnce(
+        code,
+        "const { IncomingMessage } = require('node:http')",
+        'const IncomingMessage = undefined',
+      ),
+    'dispatcher/client.js': code =>
+      replaceOnce(code, "const http = require('node:http')", 'const http = { maxHeaderSize: 16_384 }'),
+    'dispatcher/client-h2.js': () => 'module.exports = undefined;',
+  };
   return {
-    name: 'leave-out-http2',
-    load(id) {
-      return /undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/.test(id)
-        ? 'module.exports = undefined;'
-        : null;
+    name: 'light-undici',
+    transform: {
+      filter: { id: /undici[\\/]lib[\\/]/ },
+      handler(code, id) {
+        const file = id.replaceAll('\\', '/').split('/undici/lib/').at(-1);
+        return Object.hasOwn(lighter, file) ? lighter[file](code) : null;
+      },
     },
   };
+}
+
+function replaceOnce(code, old, by) {
+  if (code.split(old).length !== 2) throw new Error(`undici has changed: ${old} is not there once`);
+  return code.replace(old, by);
 }
