@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { COMMAND, runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
+
+const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs');
+const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
+
+interface Loaded {
+  /** Files of the package. */
+  readonly files: readonly string[];
+  readonly kilobytes: number;
+  /** Node's own modules, by their names without `node:`. */
+  readonly builtins: readonly string[];
+}
+
+interface Call {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a run of the built command has loaded by its end. */
+async function loadedBy({ args, env = {} }: Call): Promise<Loaded> {
+  const report = path.join(temporaryDirectory(), 'loaded.json');
+  const { code, stderr } = await runCommand(args, {
+    nodeArgs: ['--require', REPORTER],
+    env: { ...env, LOADED_REPORT: report },
+  });
+  expect(code, stderr).toBe(0);
+  const loaded = JSON.parse(readFileSync(report, 'utf8')) as Pick<Loaded, 'files' | 'builtins'>;
+  const files = loaded.files.filter(file => file.startsWith(INSTALLED) && !file.includes('node_modules'));
+  const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  return { files, kilobytes: Math.ceil(bytes / 1000), builtins: loaded.builtins };
+}
+
+/** Node's modules that cost milliseconds; `net` is not among them: Node loads it itself where output is a pipe. */
+const COSTLY = [
+  'assert',
+  'child_process',
+  'crypto',
+  'dns',
+  'fs/promises',
+  'http',
+  'http2',
+  'https',
+  'inspector',
+  'perf_hooks',
+  'readline',
+  'sqlite',
+  'tls',
+  'v8',
+  'worker_threads',
+  'zlib',
+];
+
+const RUN = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
+
+interface Budget {
+  readonly files: number;
+  readonly kilobytes: number;
+  /** The costly modules of Node that it may load. */
+  readonly builtins: readonly string[];
+}
+
+function expectWithin(loaded: Loaded, budget: Budget): void {
+  const costly = loaded.builtins.filter(name => COSTLY.includes(name));
+  expect.soft(loaded.files.length, loaded.files.join('\n')).toBeLessThanOrEqual(budget.files);
+  expect.soft(loaded.kilobytes, 'kilobytes').toBeLessThanOrEqual(budget.kilobytes);
+  expect.soft(costly.filter(name => !budget.builtins.includes(name))).toEqual([]);
+}
+
+describe('what the built command loads', () => {
+  let service: ScriptedService | undefined;
+  afterEach(() => service?.close());
+
+  it.each([
+    ['its version', ['--version'], { files: 3, kilobytes: 65, builtins: [] }],
+    ['its help', ['--help'], { files: 3, kilobytes: 65, builtins: [] }],
+    [
+      'a completion',
+      ['__complete', 'bash', '--', 'promptrun ru'],
+      { files: 5, kilobytes: 115, builtins: [] },
+    ],
+    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 115, builtins: [] }],
+  ] as const)('for %s', async (_, args, budget) => {
+    expectWithin(await loadedBy({ args }), budget);
+  });
+
+  it('for one call of a service', async () => {
+    const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+    service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
+    expectWithin(loaded, { files: 7, kilobytes: 450, builtins: ['crypto', 'fs/promises', 'v8'] });
+  });
+
+  it('for one run on the service built in', async () => {
+    const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
+    expectWithin(loaded, { files: 8, kilobytes: 1600, builtins: COSTLY });
+  });
+});
