@@ -21,27 +21,19 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 /** The service is loaded only by the commands that need it. */
 export const localService: LocalService = {
   async start({ dataDir }) {
-    const { startService } = await import('./service/index.ts');
-    const service = await startService({ ...EMBEDDED, dataDir, env: process.env });
-    return { baseUrl: service.url, key: service.sessionKey, close: () => service.close() };
+    const { startEmbedded } = await import('./service/embedded.ts');
+    const service = await startEmbedded({ dataDir, env: process.env });
+    // The service outlives its clients.
+    const transport = { request: service.request, owns: service.owns, close: () => Promise.resolve() };
+    return { baseUrl: service.url, key: service.sessionKey, transport, close: () => service.close() };
   },
   async serve(options) {
-    const { startService } = await import('./service/index.ts');
+    const { startService } = await import('./service/start-service.ts');
     const service = await startService({ ...options, env: process.env });
     return { baseUrl: service.url, newKey: service.newKey, close: () => service.close() };
   },
   async open({ dataDir }) {
-    const { openStore } = await import('./service/index.ts');
+    const { openStore } = await import('./service/lifecycle/local-store.ts');
     return openStore({ dataDir, env: process.env });
   },
-};
-
-/** On a free port that nobody is told of; its runs end with the process that started them. */
-const EMBEDDED = {
-  host: '127.0.0.1',
-  port: 0,
-  syncWindowMs: 120_000,
-  graceMs: 0,
-  embedded: true,
-  onNotice: () => {},
 };

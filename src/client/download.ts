@@ -64,7 +64,7 @@ async function followed(
   url: string,
   options: DownloadOptions,
 ): Promise<{ response: TransportResponse; shown: string }> {
-  let target = checkedMediaUrl(url, { baseUrl: options.baseUrl });
+  let target = checkedMediaUrl(url, { baseUrl: options.baseUrl, owns: options.transport.owns });
   for (let redirects = 0; ; redirects++) {
     const response = await options.transport.request({
       method: 'GET',
@@ -148,6 +148,6 @@ function lengthOf(header: string | undefined): number | undefined {
 }
 
 // The query of a media URL is its signature: who has it, has the picture.
-function shownUrl({ origin, pathname }: URL): string {
-  return origin + pathname;
+function shownUrl({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
 }

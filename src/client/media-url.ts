@@ -7,19 +7,22 @@ export interface MediaUrlSource {
   readonly baseUrl: string;
   /** The URL that redirected to it; undefined for the first. */
   readonly from?: URL;
+  /** Whether the transport answers a URL by itself, such as the embedded service's files. */
+  readonly owns?: ((url: URL) => boolean) | undefined;
 }
 
 /**
- * A media URL that may be fetched: of the service's own origin; https; or plain http between loopback addresses. A
+ * A media URL that may be fetched: one that the transport owns; of the service's own origin; https; or plain http between loopback addresses. A
  * service on a public address can't send the client to a private one, and a redirect never leaves https.
  *
  * @throws {ProtocolError} for any other, naming it
  */
-export function checkedMediaUrl(given: string, { baseUrl, from }: MediaUrlSource): URL {
+export function checkedMediaUrl(given: string, { baseUrl, from, owns }: MediaUrlSource): URL {
   if (!URL.canParse(given, from?.href)) {
     throw new ProtocolError(`${JSON.stringify(given)} is no URL of media`);
   }
   const url = new URL(given, from);
+  if (from === undefined && owns?.(url)) return url;
   const service = new URL(baseUrl);
   const fault = faultOf(url, service, from);
   if (fault !== undefined) {

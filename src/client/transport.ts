@@ -37,6 +37,8 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 export interface Transport {
   /** @throws {NetworkError} where no answer came; the signal's reason where it was aborted */
   request(request: TransportRequest): Promise<TransportResponse>;
+  /** Whether a URL of media is this transport's own, and so fetched whatever its scheme; none is by default. */
+  readonly owns?: (url: URL) => boolean;
   /** Drops every connection; the transport can't be used any more. */
   close(): Promise<void>;
 }

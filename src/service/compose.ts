@@ -1,43 +1,45 @@
-import type { FastifyRequest } from 'fastify';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
-import { buildApp } from './app.ts';
 import type { Clock } from './clock.ts';
 import { createEngines } from './engines/index.ts';
 import { faultReporter } from './fault-reporter.ts';
-import type { App } from './http/app-type.ts';
+import { type Api, createApi } from './http/api.ts';
 import { keyHash } from './http/auth.ts';
-import { inFlight } from './http/in-flight.ts';
 import { keyUseNotes } from './http/key-use.ts';
 import { rateLimiter } from './http/rate-limit.ts';
+import type { AnyRoute } from './http/route.ts';
 import { loadImageInputs } from './images/index.ts';
 import { localUser, newKeyText } from './keys/keys.ts';
 import type { HousekeepingOptions } from './lifecycle/housekeeping.ts';
-import type { PendingWork } from './lifecycle/pending-work.ts';
-import { openMedia } from './media/media.ts';
+import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { loadModels, type ModelTable, resourcesView } from './models/index.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { Runner } from './runs/runner.ts';
-import type { ServiceOptions } from './service-options.ts';
+import type { CommonOptions } from './service-options.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
 export interface Parts {
-  readonly app: App;
+  readonly api: Api;
   readonly runner: Runner;
-  readonly requests: PendingWork;
+  readonly media: Media;
   readonly models: ModelTable;
   readonly sessionKey: string;
   readonly housekeeping: HousekeepingOptions;
 }
 
-export interface ComposeOptions extends ServiceOptions {
+export interface ComposeOptions extends CommonOptions {
   onNotice: (line: string) => void;
   clock: Clock;
-  /** The origin that media URLs of an answer begin with. */
-  origin: (request: FastifyRequest) => string;
+  routes: readonly AnyRoute[];
+  /** Where the media of an output is to be had; `origin` is what the request said of it. */
+  mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
+  /** Requests a second for each key; undefined is unlimited. */
+  rateLimit?: number | undefined;
+  /** Whether changes of `models.yaml` are noticed. */
+  watchModels: boolean;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
   /** Aborted once requests in flight are to be given up. */
@@ -46,7 +48,7 @@ export interface ComposeOptions extends ServiceOptions {
 
 /** Each line says what a part depends on. */
 export async function compose(store: Store, options: ComposeOptions): Promise<Parts> {
-  const { dataDir, clock, onNotice, closing, stopped, origin, rateLimit, env = {} } = options;
+  const { dataDir, clock, onNotice, closing, stopped, rateLimit, routes, watchModels, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
   const sessionKey = newKeyText();
   const user = await localUser(store);
@@ -55,6 +57,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const models = await loadModels({
     dataDir,
     env,
+    watch: watchModels,
     onProblem: error => onNotice(`models not read: ${error.message}`),
   });
   const resources = resourcesView(models);
@@ -73,7 +76,8 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     maxQueued: options.maxQueued,
     maxMediaBytes: options.maxMediaBytes,
   });
-  const app = await buildApp({
+  const api = createApi({
+    routes,
     services: {
       store,
       runner,
@@ -84,7 +88,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       inputs,
       clock,
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
-      origin,
+      mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
       loadImages: images => loadImageInputs(images, { signal: stopped }),
     },
     auth: {
@@ -97,13 +101,6 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     closing,
     onFault,
   });
-  const requests = inFlight(app.server);
-  return {
-    app,
-    runner,
-    requests,
-    models,
-    sessionKey,
-    housekeeping: { store, media, inputs, clock, onFault },
-  };
+  const housekeeping = { store, media, inputs, clock, onFault };
+  return { api, runner, media, models, sessionKey, housekeeping };
 }

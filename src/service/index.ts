@@ -1,3 +1,4 @@
+export { type EmbeddedService, startEmbedded } from './embedded.ts';
 export { type KeyView, type LocalStore, openStore } from './lifecycle/local-store.ts';
-export type { Service, ServiceOptions } from './service-options.ts';
+export type { CommonOptions, Service, ServiceOptions } from './service-options.ts';
 export { startService } from './start-service.ts';

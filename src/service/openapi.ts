@@ -1,10 +1,10 @@
-import type { RouteOptions } from 'fastify';
 import { ERROR_HTTP_STATUS, type ErrorStatus, PATH_PREFIX } from '../wire/index.ts';
-import type { App } from './http/app-type.ts';
-import { ErrorEnvelopeSchema } from './schemas/common.ts';
+import { jsonAnswer } from './http/api-error.ts';
+import { type AnyRoute, type ApiAnswer, route } from './http/route.ts';
+import { anything, object, type Schema, text } from './schemas/schema.ts';
 
 /** Where the description of the interface is served, without a key. */
-export const OPENAPI_PATH = '/openapi.json';
+const OPENAPI_PATH = '/openapi.json';
 
 /** What any route under /v1 may answer. */
 const COMMON_ERRORS: readonly ErrorStatus[] = [
@@ -12,74 +12,101 @@ const COMMON_ERRORS: readonly ErrorStatus[] = [
   'PAYMENT_REQUIRED_ERROR',
   'TOO_MANY_REQUESTS_ERROR',
   'SERVER_ERROR',
+  'SERVICE_UNAVAILABLE_ERROR',
 ];
 
-type JsonSchema = Record<string, unknown>;
+const TAGS: Readonly<Record<AnyRoute['operation']['tag'], string>> = {
+  Runs: 'Running prompts and reading what came of it',
+  Prompts: 'Finding prompts',
+  'Prompt versions': 'What one version of a prompt expects',
+  Resources: 'Models and their run options',
+  User: 'Whose key it is, and what is left to spend',
+  Media: 'Generated pictures and videos',
+};
 
-interface RouteSchema {
-  params?: JsonSchema;
-  querystring?: JsonSchema;
-  body?: JsonSchema;
-  response?: Record<string, JsonSchema>;
+const errorEnvelope: Schema = {
+  ...object({
+    status: text({ description: 'The error code, such as `NOT_FOUND_ERROR`' }),
+    message: text({ description: 'What is wrong' }),
+    data: anything,
+  }),
+  description: 'Every failure',
+};
+
+/** The route of the description of these routes, made from the schemas they check with. */
+export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
+  return route({
+    method: 'GET',
+    path: OPENAPI_PATH,
+    operation: {
+      id: 'getDescription',
+      tag: 'Resources',
+      summary: 'This description',
+      description: 'The interface as an OpenAPI document.',
+    },
+    errors: [],
+    handle: (_, { origin }): Promise<ApiAnswer> => Promise.resolve(jsonAnswer(200, document(routes, origin))),
+  });
 }
 
-/** Serves the description of every route that is added from here on, made from the schemas it validates with. */
-export function describeInterface(app: App): void {
-  const paths: Record<string, Record<string, unknown>> = {};
-  app.addHook('onRoute', route => {
-    if (route.method === 'HEAD' || route.url === OPENAPI_PATH) return;
-    const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [String(route.method).toLowerCase()]: operation(route) };
-  });
-  let text: string | undefined;
-  app.get(OPENAPI_PATH, async (_request, reply) => {
-    text ??= JSON.stringify(document(paths));
-    return await reply.type('application/json; charset=utf-8').send(text);
-  });
-}
-
-function document(paths: object): object {
+function document(routes: readonly AnyRoute[], origin: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
   return {
     openapi: '3.1.0',
-    info: { title: 'promptrun local service', version: '1' },
+    info: {
+      title: 'promptrun local service',
+      version: '1',
+      description: 'Runs published prompt versions and gives their outputs. Every answer is an envelope.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: origin, description: 'This service' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ key: [] }],
     paths,
     components: {
-      schemas: { Error: ErrorEnvelopeSchema },
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: errorEnvelope },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'A key that `promptrun keys create` prints' },
+      },
     },
   };
 }
 
-function operation({ url, config, schema }: RouteOptions): object {
-  const { params, querystring, body, response } = (schema ?? {}) as RouteSchema;
-  const keyed = url.startsWith(PATH_PREFIX);
+function operation({ path, operation, errors, params, query, body, data }: AnyRoute): object {
+  const keyed = path.startsWith(PATH_PREFIX);
+  const { id, tag, summary, description } = operation;
   return {
-    summary: config?.summary ?? '',
-    security: keyed ? [{ key: [] }] : [],
-    parameters: [...parameters('path', params), ...parameters('query', querystring)],
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(keyed ? {} : { security: [] }),
+    parameters: [...parameters('path', params), ...parameters('query', query)],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
-      '200': { description: 'Success', content: response?.['200'] ? json(response['200']) : { '*/*': {} } },
-      ...errorResponses([...(keyed ? COMMON_ERRORS : []), ...(config?.errors ?? [])]),
+      '200': { description: 'Success', content: data ? json(envelopeOf(data)) : { '*/*': {} } },
+      ...errorResponses([...errors, ...(keyed ? COMMON_ERRORS : [])]),
     },
   };
 }
 
-function parameters(place: 'path' | 'query', schema: JsonSchema | undefined): object[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as {
-    properties?: JsonSchema;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: required.includes(name) && !hasDefault(schema),
-    schema,
-  }));
+/** A success with this payload (interface §7). */
+function envelopeOf(data: Schema): Schema {
+  return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }
 
-function hasDefault(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && 'default' in schema;
+function parameters(place: 'path' | 'query', { properties = {}, required = [] }: Schema = {}): object[] {
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: place,
+    ...(description !== undefined && { description }),
+    required: required.includes(name) && schema.default === undefined,
+    schema,
+  }));
 }
 
 function errorResponses(errors: readonly ErrorStatus[]): Record<string, object> {
@@ -90,6 +117,6 @@ function errorResponses(errors: readonly ErrorStatus[]): Record<string, object> 
   return Object.fromEntries(responses) as Record<string, object>;
 }
 
-function json(schema: JsonSchema): object {
+function json(schema: object): object {
   return { 'application/json': { schema } };
 }

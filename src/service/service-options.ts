@@ -1,20 +1,12 @@
 import type { Clock } from './clock.ts';
+import type { RequestEvent } from './http/server.ts';
 import type { Env } from './outgoing/proxy.ts';
 
-export interface ServiceOptions {
+/** What the service needs to know however it is reached. */
+export interface CommonOptions {
   dataDir: string;
-  /** Default 127.0.0.1. */
-  host?: string;
-  /** Default 0: any free port. */
-  port?: number;
   /** How long a creation waits for its run, in milliseconds; default 120,000. */
   syncWindowMs?: number;
-  /** A directory whose prompt files are published, now and on every change. */
-  promptsDir?: string | undefined;
-  /** Requests a second for each key; undefined is unlimited. */
-  rateLimit?: number | undefined;
-  /** What running runs are given when the service is closed, in milliseconds; default 0. */
-  graceMs?: number;
   /** Runs at a time; default 32. */
   parallel?: number;
   /** Runs of one user that may be queued; default 10,000. */
@@ -23,13 +15,30 @@ export interface ServiceOptions {
   maxMediaBytes?: number | undefined;
   /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
   onNotice?: (line: string) => void;
-  /** For one caller, perhaps only for a moment: makes no key on the first start, and is slow to take up runs of others. */
-  embedded?: boolean;
   /** Where the keys of model providers come from; default none. */
   env?: Env;
   clock?: Clock;
 }
 
+/** How the service is offered over HTTP. */
+export interface ServiceOptions extends CommonOptions {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** What media URLs begin with where the service is reached under another name, without a slash at its end. */
+  publicUrl?: string | undefined;
+  /** A directory whose prompt files are published, now and on every change. */
+  promptsDir?: string | undefined;
+  /** Requests a second for each key; undefined is unlimited. */
+  rateLimit?: number | undefined;
+  /** What running runs are given when the service is closed, in milliseconds; default 0. */
+  graceMs?: number;
+  /** Told of each request once its answer is out. */
+  onRequest?: (event: RequestEvent) => void;
+}
+
+/** The service over HTTP. */
 export interface Service {
   /** Ends in /v1. */
   readonly url: string;

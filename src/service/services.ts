@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify';
 import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import type { LoadedImage } from './images/index.ts';
-import type { Media } from './media/media.ts';
+import type { Media, MediaOutput } from './media/media.ts';
 import type { ModelTable, ResourcesView } from './models/index.ts';
 import type { Definitions } from './prompts/definitions.ts';
 import type { InputFiles } from './runs/input-files.ts';
@@ -20,8 +19,8 @@ export interface Services {
   readonly inputs: InputFiles;
   readonly clock: Clock;
   readonly syncWindowMs: number;
-  /** Scheme, host and port that media URLs of this answer begin with. */
-  readonly origin: (request: FastifyRequest) => string;
+  /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
+  readonly mediaUrl: (output: MediaOutput, origin: string) => string;
   /** Checks and reads the pictures of a creation; throws InvalidImage. */
   readonly loadImages: (images: ImageInput[]) => Promise<LoadedImage[]>;
 }

@@ -1,10 +1,17 @@
+import type { AddressInfo } from 'node:net';
+import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
+import { hostCheck, inUrl, isWildcard } from './http/hosts.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
-import { isLoopback, listen, originFor } from './listen.ts';
+import { listen } from './listen.ts';
+import { openApiRoute } from './openapi.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
+import { INTERFACE_ROUTES } from './routes/index.ts';
+import { mediaRoutes } from './routes/media.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
 import { openDatabase, type Store } from './store/store.ts';
 
@@ -12,7 +19,7 @@ import { openDatabase, type Store } from './store/store.ts';
 const LAST_ANSWERS_MS = 2000;
 
 /**
- * Starts the local service on a data directory; several may run on one.
+ * Serves the store of a data directory over HTTP; several services may run on one.
  *
  * @throws {DataDirectoryError} where the data directory can't be used
  * @throws {ListenError} where the address can't be listened on
@@ -32,14 +39,17 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const { host = '127.0.0.1', port = 0, promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
   const closing = new AbortController();
   const stopped = new AbortController();
-  let origin = '';
+  const described = [...INTERFACE_ROUTES, ...mediaRoutes];
   const parts = await compose(store, {
     ...options,
     onNotice,
-    origin: request => originFor(host, origin, request),
+    routes: [...described, openApiRoute(described)],
+    mediaUrl: (media, output, origin) => `${origin}${media.pathOf(output)}`,
+    watchModels: true,
     closing: closing.signal,
     stopped: stopped.signal,
   });
+  const http = httpServer(parts, { ...options, host, closing: closing.signal });
   const watched =
     promptsDir === undefined
       ? undefined
@@ -48,43 +58,64 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     closing.abort();
     watched?.close();
     parts.models.close();
-    await stopServing(parts, clock, grace, stopped);
+    await stopServing({ ...parts, ...http }, clock, grace, stopped);
   };
   try {
-    origin = await listen(parts.app, host, port);
+    await listen(http.server, host, port);
   } catch (error) {
     await stop(0);
     throw error;
   }
-  if (!isLoopback(host)) onNotice(openToOthers(host));
-  const newKey = options.embedded ? undefined : await firstKey(store, clock);
-  parts.runner.start({ patient: options.embedded ?? false });
-  const house = runHousekeeping(parts.housekeeping, closing.signal);
+  if (!isLoopbackHost(host)) onNotice(openToOthers(host));
+  const newKey = await firstKey(store, clock);
+  parts.runner.start();
+  const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {
-    url: `${origin}${PATH_PREFIX}`,
+    url: `${originOf(http, host)}${PATH_PREFIX}`,
     newKey,
     sessionKey: parts.sessionKey,
     async close() {
       await stop(graceMs);
-      await house;
+      await housekeeping;
       await store.close();
     },
   };
 }
 
+function httpServer(
+  { api }: Parts,
+  { host, publicUrl, onRequest, closing }: ServiceOptions & { host: string; closing: AbortSignal },
+): HttpServer {
+  const http: HttpServer = createHttpServer({
+    api,
+    hosts: hostCheck(host, publicUrl),
+    // A wildcard address leads nowhere from another machine: there it is the one the caller used.
+    origin: called => publicUrl ?? (isWildcard(host) && called ? `http://${called}` : originOf(http, host)),
+    closing,
+    onRequest,
+  });
+  return http;
+}
+
+/** Such as `http://127.0.0.1:8787`. */
+function originOf({ server }: HttpServer, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${inUrl(host)}:${port}`;
+}
+
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
 async function stopServing(
-  { app, runner, requests }: Parts,
+  { server, runner, requests }: Parts & HttpServer,
   clock: Clock,
   graceMs: number,
   stopped: AbortController,
 ): Promise<void> {
-  const closed = app.close();
+  const closed = new Promise(resolve => server.close(resolve));
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock)]);
   stopped.abort(new Error('the service is stopping'));
   await requests.endedWithin(LAST_ANSWERS_MS, clock);
   // What is still open has nothing to wait for, or has had its time.
-  app.server.closeAllConnections();
+  server.closeAllConnections();
   await closed;
 }
 

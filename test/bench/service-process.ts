@@ -1,4 +1,6 @@
-import Fastify from 'fastify';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startService } from '../../src/service/index.ts';
 
 /** What the process that is measured tells the one that measures. */
@@ -9,24 +11,22 @@ export interface Started {
 
 const [kind, dataDir] = process.argv.slice(2);
 
-/** The least a server can do: what the same answers cost without any service behind them. */
+/** The least a server can do: the same bytes, without any service behind them. */
 async function startBare(): Promise<Started> {
-  const answer = {
-    type: 'object',
-    properties: {
-      status: { type: 'string' },
-      data: { type: 'object', properties: { runId: { type: 'string' }, tokens: { type: 'integer' } } },
-    },
-  };
-  const app = Fastify();
-  const handler = async (): Promise<object> => ({ status: 'SUCCESS', data: { runId: 'x', tokens: 1 } });
-  app.get('/v1/anything', { schema: { response: { 200: answer } } }, handler);
-  app.post('/v1/anything', { schema: { response: { 200: answer } } }, handler);
-  return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1`, key: 'none' };
+  const body = JSON.stringify({ status: 'SUCCESS', data: { runId: 'x', tokens: 1 } });
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length };
+      response.writeHead(200, headers).end(body);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1`, key: 'none' };
 }
 
 async function startMeasured(): Promise<Started> {
-  const { url, sessionKey } = await startService({ dataDir: dataDir ?? '', env: {}, embedded: true });
+  const { url, sessionKey } = await startService({ dataDir: dataDir ?? '', env: {} });
   return { url, key: sessionKey };
 }
 

@@ -8,7 +8,7 @@ export interface Server extends Started {
   process: ChildProcess;
 }
 
-/** Starts the local service on a data directory, or a bare Fastify. */
+/** Starts the local service on a data directory, or a bare `node:http`. */
 export async function startServer(kind: 'service' | 'bare', dataDir: string): Promise<Server> {
   const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [kind, dataDir]);
   const [started] = (await once(child, 'message')) as [Started];

@@ -15,7 +15,7 @@ interface Measured {
   p99: number;
 }
 
-/** Requests a second and 99th percentiles of the local service, beside a bare Fastify in the same run. */
+/** Requests a second and 99th percentiles of the local service, beside a bare `node:http` in the same run. */
 export default async function benchService(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-bench-'));
   const servers: Server[] = [];

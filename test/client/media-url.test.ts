@@ -7,6 +7,16 @@ const LOCAL = 'http://127.0.0.1:8787/v1';
 const PRIVATE = 'http://10.0.0.5:8080/v1';
 
 describe('checkedMediaUrl', () => {
+  it('lets through a file that the transport owns, and no other, nor one it is redirected to', () => {
+    const given = 'file:///data/media/a.png';
+    const owns = (url: URL): boolean => url.href === given;
+    expect(checkedMediaUrl(given, { baseUrl: LOCAL, owns }).href).toBe(given);
+    expect(() => checkedMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(ProtocolError);
+    expect(() => checkedMediaUrl(given, { baseUrl: LOCAL })).toThrow(ProtocolError);
+    const from = new URL('http://127.0.0.1:8787/b.png');
+    expect(() => checkedMediaUrl(given, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
+  });
+
   it.each([
     [PUBLIC, 'https://cdn.example/a.png?signature=x'],
     [PUBLIC, 'https://service.example/media/a.png'],

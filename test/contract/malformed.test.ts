@@ -95,7 +95,7 @@ describe('§7: every answer is in the envelope', () => {
     `TRACE /v1/me HTTP/1.1\r\n${host}\r\n`,
     `PROPFIND /v1/me HTTP/1.1\r\n${host}\r\n`,
     `GET //v1/me HTTP/1.1\r\n${host}\r\n`,
-    `GET /v1/me HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\nHost: x\r\n\r\n`.replace(
+    `GET /v1/me HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\nHost: localhost\r\n\r\n`.replace(
       '/me',
       '/socket',
     ),
@@ -146,6 +146,7 @@ test('GET /openapi.json describes the interface without a key', async () => {
     'get /v1/me',
     'get /v1/me/credits',
     'get /v1/prompt-versions/{promptVersionId}',
+    'get /v1/prompts',
     'get /v1/prompts/publish',
     'get /v1/prompts/{promptId}',
     'get /v1/prompts/{promptId}/versions',

@@ -44,6 +44,7 @@ describe('§4.4 GET /prompts/:promptId', () => {
         },
         imageInputs: [],
       },
+      template: expect.stringMatching(/^Greetings from \{\{place\}\}!/) as string,
     });
   });
 

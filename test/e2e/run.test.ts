@@ -22,17 +22,18 @@ describe('a run on the service built in', () => {
     expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
   });
 
-  it('gives a picture whose URL is worth saving, and which can be saved later', async () => {
+  it('gives a picture as a file that outlives the command, and which can be saved later', async () => {
     const home = temporaryDirectory();
-    const { stdout, stderr } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
-    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/media\/\S+\n$/);
-    const [, runId = ''] = /promptrun runs save (\S+)/.exec(stderr) ?? [];
-    const saved = await runCommand(['runs', 'save', runId, 'pictures'], { home });
+    const { stdout } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
+    expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);
+    expect(readFileSync(new URL(stdout.trim())).subarray(1, 4).toString()).toBe('PNG');
+    const { stdout: runId } = await runCommand(['runs', 'list', '--query', '[0].runId'], { home });
+    const saved = await runCommand(['runs', 'save', runId.trim(), 'pictures'], { home });
     expect({ code: saved.code, stdout: saved.stdout }).toEqual({
       code: 0,
-      stdout: `pictures/${runId}-1.png\n`,
+      stdout: `pictures/${runId.trim()}-1.png\n`,
     });
-    const picture = readFileSync(path.join(home, 'pictures', `${runId}-1.png`));
+    const picture = readFileSync(path.join(home, 'pictures', `${runId.trim()}-1.png`));
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
   });
 });

@@ -1,7 +1,9 @@
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type EmbeddedService, startEmbedded } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
-import type { RunPage, RunReference } from '../../src/wire/index.ts';
+import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
 import { type ServingProcess, serveInProcess } from '../support/serving-process.ts';
@@ -89,13 +91,13 @@ test('a process that may be gone in a moment tells what died, and takes it up af
   const first = await serveInProcess(dataDir, '--sync-window', '0s');
   const runId = await createIn(first);
   await first.kill();
-  witness = await TestService.start({ dataDir, clock, embedded: true });
-  const brief = witness;
-  await expect.poll(() => rows(brief)).toMatchObject([{ runId, runStatus: 'queued' }]);
+  const brief = await startEmbedded({ dataDir, clock, env: {} });
+  onTestFinished(() => brief.close());
+  await expect.poll(() => runIn(brief, runId)).toMatchObject({ runStatus: 'queued' });
   await clock.sleeping(LOOK_AROUND);
   clock.advance(LOOK_AROUND);
   await clock.sleeping(DELAY);
-  expect(await rows(brief)).toMatchObject([{ runId, runStatus: 'running' }]);
+  expect(await runIn(brief, runId)).toMatchObject({ runStatus: 'running' });
 });
 
 test('a process never takes over runs of another that is alive', async () => {
@@ -121,4 +123,14 @@ async function inStore(runId: string): Promise<unknown> {
   } finally {
     database.close();
   }
+}
+
+/** A run as the embedded service gives it. */
+async function runIn(service: EmbeddedService, runId: string): Promise<unknown> {
+  const { body } = await service.request({
+    method: 'GET',
+    url: `${service.url}/runs/${runId}`,
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return ((await json(body)) as { data: Run }).data;
 }

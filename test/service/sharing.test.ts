@@ -21,7 +21,7 @@ test('several services start on a fresh data directory at once', async () => {
 test('two processes that create at once lose no run and no credit', async () => {
   const dataDir = temporaryDataDir();
   const key = await keyOf(dataDir, { user: 'ann', credits: 1000 });
-  const here = await TestService.start({ dataDir, embedded: true });
+  const here = await TestService.start({ dataDir });
   const there = await serveInProcess(dataDir);
   const promptVersionId = await here.versionOf('hello');
   const create = async (url: string): Promise<Run> => {

@@ -148,7 +148,7 @@ describe('a service that is told to stop does not wait for', () => {
     const service = await TestService.start({ clock, graceMs: GRACE });
     const socket = await connected(service);
     socket.write(
-      `POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Length: 9\r\n\r\n`,
+      `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\nContent-Length: 9\r\n\r\n`,
     );
     await service.get('/me');
     const closed = service.close();
@@ -172,7 +172,7 @@ describe('a service that is told to stop does not wait for', () => {
     socket.on('data', (text: string) => {
       answer += text;
     });
-    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n`);
+    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`);
     socket.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body.slice(0, 10)}`);
     await service.get('/me');
     const closed = service.close();

@@ -1,6 +1,8 @@
+import type { Transport } from '../../client/transport.ts';
+
 /** The local service as the command line needs it; main.ts connects it to `service/`. */
 export interface LocalService {
-  /** Starts the embedded service on a free loopback port. */
+  /** Starts the service within this process. */
   start(options: { dataDir: string }): Promise<EmbeddedService>;
   /** Runs `serve` until it is told to stop. */
   serve(options: ServeOptions): Promise<RunningService>;
@@ -12,6 +14,8 @@ export interface EmbeddedService {
   readonly baseUrl: string;
   /** A key of the user `local` that only this process knows and that dies with it. */
   readonly key: string;
+  /** The only way to it. */
+  readonly transport: Transport;
   close(): Promise<void>;
 }
 

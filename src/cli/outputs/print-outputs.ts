@@ -3,7 +3,6 @@ import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { linked } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 
 export interface PrintOptions {
   /** Where each output was saved. */
@@ -27,14 +26,6 @@ export async function printOutputs(
   }
   if (run.runStatus === 'failed' && !run.outputs.some(item => item.type === 'error')) {
     ctx.io.error(`error: run ${oneLine(run.runId)} failed`);
-  }
-  if (
-    connection.embedded &&
-    run.outputs.some((item, index) => isMedia(item) && options.paths[index] === undefined)
-  ) {
-    ctx.io.note(
-      `note: the embedded service ends with this command, and its URLs with it; save them with: promptrun runs save ${shellWord(run.runId)}`,
-    );
   }
 }
 

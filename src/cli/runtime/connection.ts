@@ -97,10 +97,7 @@ async function clientFor(
   return new PromptService({
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
-    transport: lazyTransport({
-      shortLived: true,
-      ...(!peer.place.embedded && { proxy: proxiesOf(sources.env) }),
-    }),
+    transport: peer.service?.transport ?? lazyTransport({ shortLived: true, proxy: proxiesOf(sources.env) }),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     now: () => clock.now(),
     random: () => clock.random(),

@@ -1,4 +1,5 @@
-import { ERROR_HTTP_STATUS, type ErrorEnvelope, type ErrorStatus } from '../../wire/index.ts';
+import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
+import type { ApiAnswer } from './route.ts';
 
 /** A refusal, as the caller is told of it (interface §7). */
 export class ApiError extends Error {
@@ -8,6 +9,7 @@ export class ApiError extends Error {
   constructor(
     readonly status: ErrorStatus,
     message: string,
+    /** Context for the caller; null where there is none. */
     readonly data: unknown = null,
     /** When another try may be worth it, in seconds. */
     readonly retryAfterSeconds?: number,
@@ -15,10 +17,6 @@ export class ApiError extends Error {
     super(message);
     this.httpStatus = ERROR_HTTP_STATUS[status];
   }
-}
-
-export function errorEnvelope(status: ErrorStatus, message: string, data: unknown = null): ErrorEnvelope {
-  return { status, message, data };
 }
 
 export function notFound(message: string): ApiError {
@@ -35,4 +33,37 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Api
 
 export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
+}
+
+export function tooLarge(): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body is larger than ${MAX_BODY_BYTES} bytes`);
+}
+
+export function jsonAnswer(httpStatus: number, envelope: object): ApiAnswer {
+  return {
+    httpStatus,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(envelope),
+  };
+}
+
+/** Puts any fault into the envelope; what nobody foresaw is reported and answered 500. */
+export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
+  if (!(error instanceof ApiError)) onFault(error);
+  const refusal = error instanceof ApiError ? error : serverError(error);
+  const { httpStatus, status, message, data, retryAfterSeconds } = refusal;
+  const answer = jsonAnswer(httpStatus, { status, message, data });
+  if (retryAfterSeconds === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
+}
+
+/** A fault of the store is worth naming: its owner is the one who reads it. */
+function serverError(error: unknown): ApiError {
+  const ofStore =
+    error instanceof Error &&
+    ('errcode' in error || ('code' in error && typeof error.code === 'string' && 'syscall' in error));
+  return new ApiError(
+    'SERVER_ERROR',
+    ofStore ? `the service can't use its store: ${error.message}` : 'internal error',
+  );
 }

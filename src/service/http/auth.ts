@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -8,23 +8,9 @@ import {
 } from '../../wire/index.ts';
 import { isSameSecret } from '../same-secret.ts';
 import type { Store } from '../store/store.ts';
-import type { Plan } from '../store/tables.ts';
 import { ApiError, tooManyRequests } from './api-error.ts';
 import type { RateLimiter } from './rate-limit.ts';
-
-/** Who a request comes from. */
-export interface Caller {
-  userId: number;
-  userName: string;
-  plan: Plan;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set on every route under /v1. */
-    caller: Caller | null;
-  }
-}
+import type { Caller } from './route.ts';
 
 export interface AuthOptions {
   store: Store;
@@ -35,55 +21,49 @@ export interface AuthOptions {
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
+type KeyedCaller = Caller & { keyId: string };
+
+/** What is known of a request's key, and what its answer says because of it. */
+export interface Recognised {
+  caller?: KeyedCaller;
+  headers: Record<string, string>;
+}
+
+export interface Authenticator {
+  /** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
+  recognise(headers: Readonly<IncomingHttpHeaders>, found: Recognised): Promise<void>;
+  /** Lets a caller through only with a plan and within the rate. */
+  admit(caller: KeyedCaller): void;
+}
+
 /** How a key is kept and looked up: never as it is. */
 export function keyHash(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Lets a request through only with a valid key, a plan and within the rate; marks answers to stale clients. */
-export function authenticator(options: AuthOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const caller = await identify(options, request, reply);
-    if (!caller) throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
-    admit(options, caller);
+export function authenticator(options: AuthOptions): Authenticator {
+  const { limiter, resourcesHash } = options;
+  return {
+    async recognise(headers, found) {
+      const key = bearerToken(headers.authorization);
+      const caller = key === undefined ? undefined : await ownerOf(options, keyHash(key));
+      if (!caller) return;
+      found.caller = caller;
+      found.headers[IDEMPOTENCY_HEADER] = IDEMPOTENCY_SUPPORTED;
+      const held = headers[CLI_AGENT_HEADER];
+      if (held !== undefined && held !== resourcesHash()) {
+        found.headers[ACTION_REQUIRE_HEADER] = 'refresh-resources';
+      }
+    },
+    admit({ plan, keyId }) {
+      if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
+      const waitMs = limiter?.take(keyId) ?? 0;
+      if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
+    },
   };
 }
 
-/** The same for routes that don't exist: a key is looked at where there is one, and not asked for. */
-export function optionalAuthenticator(options: AuthOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (!request.is404) return;
-    const caller = await identify(options, request, reply);
-    if (caller) admit(options, caller);
-  };
-}
-
-type IdentifiedCaller = Caller & { keyId: string };
-
-async function identify(
-  options: AuthOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<IdentifiedCaller | undefined> {
-  const key = bearerToken(request.headers.authorization);
-  const caller = key === undefined ? undefined : await identified(options, keyHash(key));
-  if (!caller) return undefined;
-  request.caller = caller;
-  reply.header(IDEMPOTENCY_HEADER, IDEMPOTENCY_SUPPORTED);
-  const held = request.headers[CLI_AGENT_HEADER];
-  if (held !== undefined && held !== options.resourcesHash()) {
-    reply.header(ACTION_REQUIRE_HEADER, 'refresh-resources');
-  }
-  return caller;
-}
-
-function admit({ limiter }: AuthOptions, caller: IdentifiedCaller): void {
-  if (caller.plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
-  const waitMs = limiter?.take(caller.keyId) ?? 0;
-  if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
-}
-
-async function identified(options: AuthOptions, hash: string): Promise<IdentifiedCaller | undefined> {
+async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller | undefined> {
   const { store, sessionKey } = options;
   if (sessionKey && isSameSecret(hash, sessionKey.hash)) {
     const user = await store.accounts.user(sessionKey.userId);

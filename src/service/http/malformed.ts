@@ -1,20 +1,22 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError, badRequest, errorEnvelope, notFound } from './api-error.ts';
+import { ApiError, answerError, badRequest, notFound } from './api-error.ts';
+import type { ApiAnswer } from './route.ts';
 
 /** Puts what Node's own HTTP server refuses into the envelope. */
 export function envelopeRefusals(server: Server): void {
+  server.on('clientError', answerMalformed);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, notFound('no such route')),
+    refuse(socket, notFound('there is no such route')),
   );
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = bodyOf(badRequest('the Expect header asks for something unknown'));
-    response.writeHead(400, headersOf(body)).end(body);
+    const { httpStatus, headers, body } = closing(badRequest('the Expect header asks for something unknown'));
+    response.writeHead(httpStatus, headers).end(body);
   });
 }
 
 /** Answers a request that could not be read. */
-export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -27,24 +29,20 @@ function refusalOf(error: NodeJS.ErrnoException): ApiError {
     return new ApiError('HEADERS_TOO_LARGE_ERROR', 'the request line and headers are too large');
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return badRequest('the request did not arrive in time');
-  return badRequest('the request is no valid HTTP');
+  return badRequest('the request is not valid HTTP');
 }
 
 function refuse(socket: Duplex, refusal: ApiError): void {
-  const body = bodyOf(refusal);
-  const headers = Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`);
-  const statusLine = `HTTP/1.1 ${refusal.httpStatus} ${STATUS_CODES[refusal.httpStatus] ?? ''}`;
-  socket.end([statusLine, ...headers, '', body].join('\r\n'));
+  const { httpStatus, headers, body } = closing(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;
+  socket.end([statusLine, ...lines, '', body].join('\r\n'));
 }
 
-function bodyOf({ status, message }: ApiError): string {
-  return JSON.stringify(errorEnvelope(status, message));
-}
-
-function headersOf(body: string): Record<string, string> {
-  return {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  };
+/** The answer after which the connection ends. */
+function closing(refusal: ApiError): ApiAnswer & { body: string } {
+  const { httpStatus, headers, body } = answerError(refusal, () => {});
+  const text = body as string;
+  const length = String(Buffer.byteLength(text));
+  return { httpStatus, headers: { ...headers, 'content-length': length, connection: 'close' }, body: text };
 }

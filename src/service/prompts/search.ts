@@ -14,7 +14,8 @@ export async function searchPrompts(services: Services, words: string): Promise<
   return await Promise.all(found.map(prompt => searchRow(services, prompt)));
 }
 
-async function searchRow(
+/** A prompt as search and list show it (service-facts, search). */
+export async function searchRow(
   { definitions, models, resources }: Services,
   { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
 ): Promise<PromptSearchRow> {

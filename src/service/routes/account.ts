@@ -1,29 +1,38 @@
-import { callerOf, success } from '../http/answer.ts';
-import type { App } from '../http/app-type.ts';
-import { AccountSchema, CreditsSchema } from '../schemas/account.ts';
-import { envelopeOf } from '../schemas/common.ts';
-import type { Services } from '../services.ts';
+import { route } from '../http/route.ts';
+import { accountSchema, creditsSchema } from '../schemas/account.ts';
 
 /** service-facts, account and credit balance */
-export function accountRoutes(app: App, { store }: Services): void {
-  app.get(
-    '/me',
-    {
-      config: { summary: 'Who the key belongs to' },
-      schema: { response: { 200: envelopeOf(AccountSchema) } },
+export const accountRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/me',
+    operation: {
+      id: 'getAccount',
+      tag: 'User',
+      summary: 'Who the key belongs to',
+      description: 'The user that the API key of the request belongs to.',
     },
-    async request => success({ username: callerOf(request).userName, displayName: null, userFlags: 0 }),
-  );
+    errors: [],
+    data: accountSchema,
+    async handle(_, { caller }) {
+      return { username: caller.userName, displayName: null, userFlags: 0 };
+    },
+  }),
 
-  app.get(
-    '/me/credits',
-    {
-      config: { summary: 'What is left to spend, reservations taken off' },
-      schema: { response: { 200: envelopeOf(CreditsSchema) } },
+  route({
+    method: 'GET',
+    path: '/v1/me/credits',
+    operation: {
+      id: 'getCredits',
+      tag: 'User',
+      summary: 'What is left to spend',
+      description: 'The credit balance of the user, with what running runs have reserved taken off.',
     },
-    async request => {
-      const user = await store.accounts.user(callerOf(request).userId);
-      return success({ credits: user?.credits ?? 0 });
+    errors: [],
+    data: creditsSchema,
+    async handle({ store }, { caller }) {
+      const user = await store.accounts.user(caller.userId);
+      return { credits: user?.credits ?? 0 };
     },
-  );
-}
+  }),
+];

@@ -1,45 +1,47 @@
 import { open } from 'node:fs/promises';
-import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import { ApiError, notFound } from '../http/api-error.ts';
-import type { App } from '../http/app-type.ts';
+import { type ApiAnswer, route } from '../http/route.ts';
 import { MEDIA_PATH, type OpenedMedia } from '../media/media.ts';
-import type { Services } from '../services.ts';
+import { object, text } from '../schemas/schema.ts';
 
-/** Generated pictures and videos, by signed URLs that need no key. */
-export function mediaRoutes(app: App, { media }: Services): void {
-  app.get(
-    `${MEDIA_PATH}/:file`,
-    {
-      config: { summary: 'A generated picture or video', errors: ['NOT_FOUND_ERROR', 'GONE_ERROR'] },
-      schema: {
-        params: Type.Object({ file: Type.String() }),
-        querystring: Type.Object({
-          expires: Type.Optional(Type.String()),
-          signature: Type.Optional(Type.String()),
-        }),
-      },
+/** Generated pictures and videos, by signed URLs that need no key (interface §2). */
+export const mediaRoutes = [
+  route({
+    method: 'GET',
+    path: `${MEDIA_PATH}/:file`,
+    operation: {
+      id: 'getMedia',
+      tag: 'Media',
+      summary: 'A generated picture or video',
+      description: 'Where the URLs in outputs lead. They need no key and live 24 hours.',
     },
-    async (request, reply) => {
-      const { expires = '', signature = '' } = request.query;
-      return await sendMedia(reply, await media.open(request.params.file, expires, signature));
+    errors: ['NOT_FOUND_ERROR', 'GONE_ERROR', 'VALIDATION_ERROR'],
+    params: object({ file: text() }),
+    query: object({}, { expires: text({ description: 'Unix seconds' }), signature: text() }),
+    async handle({ media }, { params, query }) {
+      return await mediaAnswer(await media.open(params.file, query.expires ?? '', query.signature ?? ''));
     },
-  );
-}
+  }),
+];
 
-async function sendMedia(reply: FastifyReply, opened: OpenedMedia): Promise<FastifyReply> {
+/** What a media URL leads to, as an answer; throws ApiError. */
+export async function mediaAnswer(opened: OpenedMedia): Promise<ApiAnswer> {
   if (opened.state === 'expired') {
     throw new ApiError('GONE_ERROR', 'this URL has expired: such URLs live 24 hours');
   }
   if (opened.state !== 'found') throw notFound('there is no such file, or the URL was altered');
-  const { media } = opened;
-  const handle = await open(opened.file).catch(() => undefined);
+  const { media, file } = opened;
+  const handle = await open(file).catch(() => undefined);
   if (!handle) throw notFound('the file is no longer there');
-  return await reply
-    .type(media.mediaType)
-    .header('content-length', media.size)
-    .header('x-content-type-options', 'nosniff')
-    .header('content-security-policy', "default-src 'none'; sandbox")
-    .header('cache-control', 'private, max-age=3600')
-    .send(handle.createReadStream());
+  return {
+    httpStatus: 200,
+    headers: {
+      'content-type': media.mediaType,
+      'content-length': String(media.size),
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'cache-control': 'private, max-age=3600',
+    },
+    body: handle.createReadStream(),
+  };
 }

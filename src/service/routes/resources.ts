@@ -1,17 +1,22 @@
-import { success } from '../http/answer.ts';
-import type { App } from '../http/app-type.ts';
-import { ResourcesSchema } from '../schemas/account.ts';
-import { envelopeOf } from '../schemas/common.ts';
-import type { Services } from '../services.ts';
+import { route } from '../http/route.ts';
+import { resourcesSchema } from '../schemas/account.ts';
 
 /** interface §4.6 */
-export function resourceRoutes(app: App, { resources }: Services): void {
-  app.get(
-    '/resources',
-    {
-      config: { summary: 'Models and the run options each accepts' },
-      schema: { response: { 200: envelopeOf(ResourcesSchema) } },
+export const resourceRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/resources',
+    operation: {
+      id: 'getResources',
+      tag: 'Resources',
+      summary: 'Models and the run options each accepts',
+      description:
+        'A client that sends the hash it holds as `cli-agent` is told by the header `action-require` on any answer that the models have changed.',
     },
-    async () => success(resources.current()),
-  );
-}
+    errors: [],
+    data: resourcesSchema,
+    async handle({ resources }) {
+      return resources.current();
+    },
+  }),
+];

@@ -1,85 +1,111 @@
-import { Type } from 'typebox';
-import { IDEMPOTENCY_KEY_HEADER, isUuid } from '../../wire/index.ts';
-import { callerOf, success } from '../http/answer.ts';
+import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run, type RunRow } from '../../wire/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
-import type { App } from '../http/app-type.ts';
-import { requireBody } from '../http/json-body.ts';
-import { strictIntegers } from '../http/strict-integers.ts';
+import { route } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
 import { listRuns } from '../runs/list-runs.ts';
-import { envelopeOf } from '../schemas/common.ts';
-import { CreateRunSchema, RunListQuerySchema, RunPageSchema, RunSchema } from '../schemas/runs.ts';
+import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
+import { object, text } from '../schemas/schema.ts';
 import type { Services } from '../services.ts';
-import { outputViews, runRow, runView } from './run-view.ts';
+import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 
 /** interface §4.1, §4.2, §4.3 */
-export function runRoutes(app: App, services: Services): void {
-  const { store } = services;
+export const runRoutes = [
+  route({
+    method: 'GET',
+    path: '/v1/runs',
+    operation: {
+      id: 'listRuns',
+      tag: 'Runs',
+      summary: 'Runs of the caller, newest first',
+      description:
+        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. Only one cursor may be sent, and `since` must be less than `until`.',
+    },
+    errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
+    query: runListQuery,
+    data: runPageSchema,
+    async handle(services, { caller, query, origin }) {
+      const { rows, hasMore } = await listRuns(services.store, caller.userId, query);
+      return { rows: rows.map(run => runRow(run, outputViews(services, origin, run.outputs))), hasMore };
+    },
+  }),
 
-  app.get(
-    '/runs',
-    {
-      config: {
-        summary: 'Runs of the caller, newest first',
-        errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
-      },
-      schema: { querystring: RunListQuerySchema, response: { 200: envelopeOf(RunPageSchema) } },
-      preValidation: strictIntegers('limit', 'since', 'until'),
+  route({
+    method: 'POST',
+    path: '/v1/runs',
+    operation: {
+      id: 'createRun',
+      tag: 'Runs',
+      summary: 'Run a published prompt version',
+      description:
+        'Waits up to two minutes for the run to end. If it goes on, the answer is 504 with its `runId`, to be asked for with `GET /v1/runs/{runId}`.',
     },
-    async request => {
-      const { rows, hasMore } = await listRuns(store, callerOf(request).userId, request.query);
-      return success({
-        rows: rows.map(run => runRow(run, outputViews(services, request, run.outputs))),
-        hasMore,
-      });
-    },
-  );
-
-  app.post(
-    '/runs',
-    {
-      config: {
-        summary: 'Run a published prompt version',
-        errors: [
-          'BAD_REQUEST_ERROR',
-          'NOT_FOUND_ERROR',
-          'PAYLOAD_TOO_LARGE_ERROR',
-          'INSUFFICIENT_STORAGE_ERROR',
-          'VALIDATION_ERROR',
-          'GATEWAY_TIMEOUT_ERROR',
-        ],
-      },
-      schema: { body: CreateRunSchema, response: { 200: envelopeOf(RunSchema) } },
-      preValidation: requireBody,
-    },
-    async request => {
-      const { id, outcome } = await createRun(
-        services,
-        callerOf(request),
-        request.body,
-        headerOf(request.headers[IDEMPOTENCY_KEY_HEADER]),
-      );
+    errors: [
+      'BAD_REQUEST_ERROR',
+      'NOT_FOUND_ERROR',
+      'PAYLOAD_TOO_LARGE_ERROR',
+      'VALIDATION_ERROR',
+      'GATEWAY_TIMEOUT_ERROR',
+      'INSUFFICIENT_STORAGE_ERROR',
+    ],
+    body: createRunBody,
+    data: runSchema,
+    async handle(services, { caller, body, origin, headers }) {
+      const idempotencyKey = headerOf(headers[IDEMPOTENCY_KEY_HEADER]);
+      const { id, outcome } = await createRun(services, caller, body, idempotencyKey);
       if (!outcome) {
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not finished yet and goes on', {
           runId: id,
         });
       }
-      return success(runView({ id, ...outcome }, outputViews(services, request, outcome.outputs)));
+      return runView({ id, ...outcome }, outputViews(services, origin, outcome.outputs));
     },
-  );
+  }),
 
-  app.get(
-    '/runs/:runId',
-    {
-      config: { summary: 'One run of the caller', errors: ['NOT_FOUND_ERROR'] },
-      schema: { params: Type.Object({ runId: Type.String() }), response: { 200: envelopeOf(RunSchema) } },
+  route({
+    method: 'GET',
+    path: '/v1/runs/:runId',
+    operation: {
+      id: 'getRun',
+      tag: 'Runs',
+      summary: 'One run of the caller',
+      description: 'To wait for a run that goes on, or to read its outputs later.',
     },
-    async request => {
-      const id = request.params.runId.toLowerCase();
-      const run = isUuid(id) ? await store.runs.find(callerOf(request).userId, id) : undefined;
+    errors: ['NOT_FOUND_ERROR'],
+    params: object({ runId: text() }),
+    data: runSchema,
+    async handle(services, { caller, params, origin }) {
+      const id = params.runId.toLowerCase();
+      const run = isUuid(id) ? await services.store.runs.find(caller.userId, id) : undefined;
       if (!run) throw notFound('there is no such run');
-      return success(runView(run, outputViews(services, request, run.outputs)));
+      return runView(run, outputViews(services, origin, run.outputs));
     },
+  }),
+];
+
+/** A run as creation and retrieval give it (interface §2). */
+function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {
+  return { runId: run.id, outputs, runStatus: run.status, tokens: run.tokens };
+}
+
+/** A run as the list gives it (interface §2); one that was free has no credits. */
+function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
+  return {
+    runId: run.id,
+    promptVersionId: run.promptVersionId,
+    outputs,
+    runStatus: run.status,
+    credits: run.credits === 0 ? null : run.credits,
+    runName: run.name,
+    createdAt: new Date(Math.floor(run.createdAt / 1000)).toISOString(),
+  };
+}
+
+/** Outputs with the URLs under which this process gives their media. */
+function outputViews({ mediaUrl }: Services, origin: string, outputs: StoredOutput[]): OutputItem[] {
+  return outputs.map(output =>
+    'media' in output
+      ? { type: output.type, data: mediaUrl(output, origin) }
+      : { type: output.type, data: output.data },
   );
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, invalid, notFound, tooManyRequests } from '../http/api-error.ts';
-import type { Caller } from '../http/auth.ts';
+import type { Caller } from '../http/route.ts';
 import { InvalidImage, type LoadedImage } from '../images/index.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';

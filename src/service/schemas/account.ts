@@ -1,29 +1,26 @@
-import { Type } from 'typebox';
 import { MODALITIES } from '../../wire/index.ts';
-import { oneOf } from './common.ts';
+import { integer, list, number, object, oneOf, text, textOrNull } from './schema.ts';
 
 /** interface §4.6 */
-export const ResourcesSchema = Type.Object({
-  hash: Type.String(),
-  resources: Type.Object({
-    models: Type.Array(
-      Type.Object({
-        model: Type.String(),
+export const resourcesSchema = object({
+  hash: text({ description: 'Changes when the models change' }),
+  resources: object({
+    models: list(
+      object({
+        model: text(),
         modality: oneOf(MODALITIES),
-        availableRunOptions: Type.Array(
-          Type.Object({ key: Type.String(), options: Type.Array(Type.String()) }),
-        ),
+        availableRunOptions: list(object({ key: text(), options: list(text()) })),
       }),
     ),
   }),
 });
 
 /** service-facts, account */
-export const AccountSchema = Type.Object({
-  username: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  displayName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  userFlags: Type.Integer(),
+export const accountSchema = object({
+  username: textOrNull,
+  displayName: textOrNull,
+  userFlags: integer(),
 });
 
 /** service-facts, credit balance */
-export const CreditsSchema = Type.Object({ credits: Type.Number() });
+export const creditsSchema = object({ credits: number() });

@@ -1,47 +1,47 @@
-import { Type } from 'typebox';
-import { Time, Uuid } from './common.ts';
+import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from '../../wire/index.ts';
+import { anything, boolean, integer, list, literal, object, text, time, uuid } from './schema.ts';
 
-/** interface §2, prompt */
-export const PromptVersionSchema = Type.Object({
-  promptVersionId: Uuid,
-  promptId: Uuid,
-  title: Type.String(),
-  publishedAt: Time,
-  config: Type.Unknown(),
+/** interface §2, prompt; the template is the local service's own addition */
+export const promptVersionSchema = object({
+  promptVersionId: uuid,
+  promptId: uuid,
+  title: text(),
+  publishedAt: time,
+  config: anything,
+  template: text({ description: 'The template of the prompt file; of this service only' }),
 });
 
 /** interface §4.5 */
-export const PromptVersionListSchema = Type.Object({
-  promptId: Uuid,
-  title: Type.String(),
-  versions: Type.Array(
-    Type.Object({
-      promptVersionId: Uuid,
-      publishedAt: Time,
-      isLatest: Type.Optional(Type.Literal(true)),
-    }),
-  ),
+export const promptVersionListSchema = object({
+  promptId: uuid,
+  title: text(),
+  versions: list(object({ promptVersionId: uuid, publishedAt: time }, { isLatest: literal(true) })),
+});
+
+const promptRow = object({
+  promptId: uuid,
+  promptVersionId: uuid,
+  title: text(),
+  description: text(),
+  slug: text(),
+  model: integer({ description: 'Index among the models of GET /resources; -1 if it is not there now' }),
+  modality: integer({ description: '0 text, 1 image' }),
+  estimatedCredits: integer(),
+  uses: integer(),
+  upVotes: integer(),
+  publishedAt: time,
+  samples: anything,
+  configs: anything,
 });
 
 /** service-facts, search */
-export const PromptSearchSchema = Type.Object({
-  rows: Type.Array(
-    Type.Object({
-      promptId: Uuid,
-      promptVersionId: Uuid,
-      title: Type.String(),
-      description: Type.String(),
-      slug: Type.String(),
-      model: Type.Integer({
-        description: 'Index among the models of GET /resources; -1 if it is not there now',
-      }),
-      modality: Type.Integer({ description: '0 text, 1 image' }),
-      estimatedCredits: Type.Integer(),
-      uses: Type.Integer(),
-      upVotes: Type.Integer(),
-      publishedAt: Time,
-      samples: Type.Unknown(),
-      configs: Type.Unknown(),
-    }),
-  ),
-});
+export const promptSearchSchema = object({ rows: list(promptRow) });
+
+/** service-facts, `GET /prompts` */
+export const promptPageSchema = object({ rows: list(promptRow), hasMore: boolean });
+
+/** service-facts, `GET /prompts` */
+export const promptListQuery = object(
+  { limit: integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }) },
+  { startingAfter: uuid, endingBefore: uuid },
+);

@@ -10,10 +10,13 @@ export interface StoredMedia {
   createdAt: number;
 }
 
+/** What the bytes that are kept apart are found by. */
+type ForgottenMedia = Pick<StoredMedia, 'id' | 'mediaType'>;
+
 export interface MediaStore {
   find(id: string): Promise<StoredMedia | undefined>;
-  /** Forgets what was made before `time` (milliseconds), gives its space back to its users, and gives its ids. */
-  forgetBefore(time: number): Promise<string[]>;
+  /** Forgets what was made before `time` (milliseconds), gives its space back to its users, and gives what that was. */
+  forgetBefore(time: number): Promise<ForgottenMedia[]>;
 }
 
 export function mediaStore(db: Db, writer: Writer): MediaStore {
@@ -26,11 +29,11 @@ export function mediaStore(db: Db, writer: Writer): MediaStore {
   };
 }
 
-async function forgetBefore(db: Db, time: number): Promise<string[]> {
+async function forgetBefore(db: Db, time: number): Promise<ForgottenMedia[]> {
   const gone = await db
     .deleteFrom('media')
     .where('createdAt', '<', time)
-    .returning(['id', 'userId', 'size'])
+    .returning(['id', 'mediaType', 'userId', 'size'])
     .execute();
   const bytes = new Map<number, number>();
   for (const { userId, size } of gone) bytes.set(userId, (bytes.get(userId) ?? 0) + size);
@@ -42,5 +45,5 @@ async function forgetBefore(db: Db, time: number): Promise<string[]> {
       .where('id', '=', userId)
       .execute();
   }
-  return gone.map(({ id }) => id);
+  return gone.map(({ id, mediaType }) => ({ id, mediaType }));
 }

@@ -44,7 +44,7 @@ export async function localService(
   atEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<TestService> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
-  const service = await startService({ dataDir, embedded: true, env: {}, ...options });
+  const service = await startService({ dataDir, env: {}, ...options });
   atEnd(async () => {
     await service.close();
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { ErrorStatus } from '../../wire/index.ts';
+import type { Schema } from '../schemas/schema.ts';
+import type { Services } from '../services.ts';
+import type { Plan } from '../store/tables.ts';
+
+/** Who a request comes from. */
+export interface Caller {
+  userId: number;
+  userName: string;
+  plan: Plan;
+}
+
+/** A request, however it came: over a connection or from the same process. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly target: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  /** Scheme, host and port that media URLs of the answer begin with. */
+  readonly origin: string;
+  /** Called once the caller is known, and only where a body is expected. */
+  readBody(): Promise<Buffer>;
+}
+
+export interface ApiAnswer {
+  readonly httpStatus: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Readable;
+  /** Name of the user whose key was sent; undefined where it is not known. */
+  readonly user?: string | undefined;
+}
+
+/** What a handler gets: checked against the schemas of its route. */
+export interface Call<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly caller: Caller;
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  readonly origin: string;
+}
+
+/** What the interface description says of a route. */
+export interface Operation {
+  /** What generated clients call it, such as `createRun`. */
+  readonly id: string;
+  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media';
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** One route as plain data; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
+export interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
+  readonly method: 'GET' | 'POST';
+  /** Parameters as `:name`; asks for a key below `/v1`. */
+  readonly path: string;
+  readonly operation: Operation;
+  /** The errors of its own; those of every route under /v1 are added. */
+  readonly errors: readonly ErrorStatus[];
+  readonly params?: Schema<P>;
+  readonly query?: Schema<Q>;
+  readonly body?: Schema<B>;
+  readonly data?: Schema<D>;
+  handle(services: Services, call: Call<P, Q, B>): Promise<D>;
+}
+
+/** A route of the table, its types forgotten: they were checked where it was defined. */
+export type AnyRoute = Route;
+
+/** Checks a handler against the schemas of its route. */
+export function route<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
+  route: Route<P, Q, B, D>,
+): AnyRoute {
+  return route;
+}

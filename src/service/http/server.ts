@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { MAX_BODY_BYTES } from '../../wire/index.ts';
+import { PendingWork } from '../lifecycle/pending-work.ts';
+import type { Api } from './api.ts';
+import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
+import type { HostCheck } from './hosts.ts';
+import { envelopeRefusals } from './malformed.ts';
+import type { ApiAnswer } from './route.ts';
+
+/** One request and its answer, for the log. */
+export interface RequestEvent {
+  /** Undefined where the key was missing or unknown. */
+  readonly user: string | undefined;
+  readonly method: string;
+  /** Without its query, which may hold a signature. */
+  readonly path: string;
+  readonly httpStatus: number;
+  readonly durationMs: number;
+}
+
+export interface HttpServerOptions {
+  readonly api: Api;
+  readonly hosts: HostCheck;
+  /** The origin that media URLs begin with in the answer to a request that came to this host. */
+  readonly origin: (host: string | undefined) => string;
+  /** Aborted once connections are to be closed after their next answer. */
+  readonly closing: AbortSignal;
+  readonly onRequest: ((event: RequestEvent) => void) | undefined;
+}
+
+export interface HttpServer {
+  readonly server: Server;
+  /** The requests whose answer is not out yet, from the moment their headers arrived. */
+  readonly requests: PendingWork;
+}
+
+/** How long a request may take to arrive, in milliseconds; how long its answer takes is another matter. */
+const REQUEST_TIMEOUT_MS = 300_000;
+/** How long a connection is kept for a next request, in milliseconds: longer than proxies in front keep theirs. */
+const KEEP_ALIVE_MS = 72_000;
+/** Connections at a time; a creation holds one for two minutes. */
+const MAX_CONNECTIONS = 4096;
+
+/** The interface over HTTP. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const requests = new PendingWork();
+  const server = createServer(
+    { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      requests.track(once(response, 'close')).catch(() => {});
+      void answer(options, request, response);
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  envelopeRefusals(server);
+  return { server, requests };
+}
+
+async function answer(
+  { api, hosts, origin, closing, onRequest }: HttpServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '', url: target = '', headers } = request;
+  const startedAt = performance.now();
+  const readBody = (): Promise<Buffer> => bodyOf(request);
+  const given = hosts.allows(headers.host)
+    ? await api({ method, target, headers, origin: origin(headers.host), readBody })
+    : misdirected();
+  if (closing.aborted) response.setHeader('connection', 'close');
+  await send(response, given, method === 'HEAD').catch(() => response.destroy());
+  onRequest?.({
+    user: given.user,
+    method,
+    path: target.split('?', 1)[0] ?? '',
+    httpStatus: given.httpStatus,
+    durationMs: performance.now() - startedAt,
+  });
+}
+
+async function send(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
+  if (typeof body === 'string') {
+    response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
+    response.end(bare ? undefined : body);
+    return;
+  }
+  response.writeHead(httpStatus, headers);
+  if (!bare) return await pipeline(body, response);
+  body.destroy();
+  response.end();
+}
+
+function misdirected(): ApiAnswer {
+  const refusal = new ApiError(
+    'MISDIRECTED_REQUEST_ERROR',
+    'the Host header does not name this service; start it with --public-url if it is reached under another name',
+  );
+  return answerError(refusal, () => {});
+}
+
+/** What is too large is left unread: Node reads it away, so that the answer reaches a caller that goes on sending. */
+function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    request.on('data', (piece: Buffer) => {
+      length += piece.length;
+      if (length > MAX_BODY_BYTES) {
+        pieces.length = 0;
+        reject(tooLarge());
+      } else {
+        pieces.push(piece);
+      }
+    });
+    request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    request.on('error', () => reject(badRequest('the request was cut short')));
+  });
+}

@@ -1,0 +1,87 @@
+import type { Schema } from './schema.ts';
+
+/** The first fault of a value, as one line that names the field and the rule it breaks; undefined where it fits. */
+export function faultOf(schema: Schema, value: unknown, field = ''): string | undefined {
+  const { type, enum: values, pattern } = schema;
+  if (type !== undefined && !hasType(value, type)) {
+    return `${field || 'the body'} must be ${nameOf(type)}`;
+  }
+  if (schema.const !== undefined && value !== schema.const) {
+    return `${field} must be ${JSON.stringify(schema.const)}`;
+  }
+  if (values && !values.includes(value)) {
+    return `${field} must be one of ${values.join(', ')}`;
+  }
+  if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value)) {
+    return `${field} must be ${schema.format === 'uuid' ? 'a UUID' : `of the form ${pattern}`}`;
+  }
+  if (typeof value === 'number') return rangeFault(schema, value, field);
+  if (Array.isArray(value)) return itemsFault(schema, value, field);
+  return isObject(value) ? fieldsFault(schema, value, field) : undefined;
+}
+
+function hasType(value: unknown, type: string | readonly string[]): boolean {
+  if (typeof type !== 'string') return type.some(one => hasType(value, one));
+  if (type === 'object') return isObject(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'null') return value === null;
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
+}
+
+function rangeFault({ minimum, maximum }: Schema, value: number, field: string): string | undefined {
+  if (minimum !== undefined && value < minimum) return `${field} must be at least ${minimum}`;
+  if (maximum !== undefined && value > maximum) return `${field} must be at most ${maximum}`;
+  return undefined;
+}
+
+function itemsFault({ items }: Schema, values: readonly unknown[], field: string): string | undefined {
+  if (!items) return undefined;
+  for (const [index, value] of values.entries()) {
+    const fault = faultOf(items, value, `${field}[${index}]`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function fieldsFault(
+  schema: Schema,
+  value: Readonly<Record<string, unknown>>,
+  field: string,
+): string | undefined {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const missing = required.find(key => !Object.hasOwn(value, key));
+  if (missing !== undefined) return `${join(field, missing)} is required`;
+  for (const key of Object.keys(value)) {
+    const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+    const fault = expected && faultOf(expected, value[key], join(field, key));
+    if (fault !== undefined) return fault;
+  }
+  return variantFault(schema, value, field);
+}
+
+function variantFault(
+  { discriminator, oneOf = [] }: Schema,
+  value: Readonly<Record<string, unknown>>,
+  field: string,
+): string | undefined {
+  if (!discriminator) return undefined;
+  const { propertyName } = discriminator;
+  const tagOf = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
+  const variant = oneOf.find(variant => tagOf(variant) === value[propertyName]);
+  if (variant) return faultOf(variant, value, field);
+  return `${join(field, propertyName)} must be one of ${oneOf.map(tagOf).join(', ')}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function join(path: string, step: string): string {
+  return path === '' ? step : `${path}.${step}`;
+}
+
+function nameOf(type: string | readonly string[]): string {
+  const names = [type].flat();
+  return names.map(name => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`).join(' or ');
+}

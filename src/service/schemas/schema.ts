@@ -1,0 +1,90 @@
+/**
+ * A JSON Schema as plain data, and the type of what fits it. Only the keywords that `check` knows are used: the same
+ * data refuses a request, describes the interface, and types the handlers.
+ */
+export interface Schema<T = unknown> {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema;
+  readonly discriminator?: { readonly propertyName: string };
+  readonly oneOf?: readonly Schema[];
+  /** Exists in types only. */
+  readonly fits?: T | undefined;
+}
+
+/** What fits a schema. */
+export type Infer<S> = S extends Schema<infer T> ? T : never;
+
+type Fields = Readonly<Record<string, Schema>>;
+type InferFields<F extends Fields> = { [K in keyof F]: Infer<F[K]> };
+type Described = Pick<Schema, 'description'>;
+
+/** Matches what `isUuid` accepts, in either case. */
+const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_PATTERN };
+export const time: Schema<string> = { type: 'string', format: 'date-time', description: 'ISO 8601' };
+export const textOrNull: Schema<string | null> = { type: ['string', 'null'] };
+export const boolean: Schema<boolean> = { type: 'boolean' };
+export const anything: Schema = {};
+/** A map from any key to a text. */
+export const textMap: Schema<Record<string, string>> = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+};
+
+export function text(more: Described = {}): Schema<string> {
+  return { type: 'string', ...more };
+}
+
+export function number(more: Described = {}): Schema<number> {
+  return { type: 'number', ...more };
+}
+
+export function integer(
+  more: Described & Pick<Schema, 'minimum' | 'maximum' | 'default'> = {},
+): Schema<number> {
+  return { type: 'integer', ...more };
+}
+
+export function integerOrNull(more: Described = {}): Schema<number | null> {
+  return { type: ['integer', 'null'], ...more };
+}
+
+export function literal<const T extends string | boolean>(value: T): Schema<T> {
+  return { type: typeof value, const: value };
+}
+
+/** One of a list of texts. */
+export function oneOf<const T extends string>(values: readonly T[]): Schema<T> {
+  return { type: 'string', enum: values };
+}
+
+export function list<T>(items: Schema<T>): Schema<T[]> {
+  return { type: 'array', items };
+}
+
+/** An object with these fields; others may be there and are ignored. */
+export function object<const R extends Fields>(required: R): Schema<InferFields<R>>;
+export function object<const R extends Fields, const O extends Fields>(
+  required: R,
+  optional: O,
+): Schema<InferFields<R> & Partial<InferFields<O>>>;
+export function object(required: Fields, optional: Fields = {}): Schema {
+  return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+/** Objects that are told apart by the text in one field. */
+export function tagged<T>(propertyName: string, variants: readonly Schema<T>[]): Schema<T> {
+  return { type: 'object', required: [propertyName], discriminator: { propertyName }, oneOf: variants };
+}

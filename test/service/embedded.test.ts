@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { buffer, json } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type EmbeddedService, startEmbedded } from '../../src/service/index.ts';
+import {
+  MAX_BODY_BYTES,
+  type PromptSearchResult,
+  type Run,
+  type RunReference,
+} from '../../src/wire/index.ts';
+import { HandClock } from '../support/hand-clock.ts';
+import { TestService, temporaryDataDir } from '../support/local-service.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+let clock: HandClock;
+let dataDir: string;
+let service: EmbeddedService;
+
+beforeEach(async () => {
+  clock = new HandClock();
+  dataDir = temporaryDataDir();
+  service = await startEmbedded({ dataDir, clock, env: {} });
+});
+afterEach(() => service.close());
+
+interface Answered<T> {
+  readonly http: number;
+  readonly status: string;
+  readonly data: T;
+}
+
+async function call<T>(
+  method: string,
+  target: string,
+  { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
+): Promise<Answered<T>> {
+  const answer = await service.request({
+    method,
+    url: `${service.url}${target}`,
+    headers: { authorization: `Bearer ${service.sessionKey}` },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  return { http: answer.status, ...((await json(answer.body)) as Omit<Answered<T>, 'http'>) };
+}
+
+async function creation(slug: string, inputs: object, runOptions = {}): Promise<object> {
+  const { data } = await call<PromptSearchResult>('GET', `/prompts/publish?q=${slug}`);
+  return { promptVersionId: data.rows[0]?.promptVersionId, inputs, runOptions };
+}
+
+async function media(url: string): Promise<{ http: number; type: unknown; bytes: Buffer }> {
+  const { status, headers, body } = await service.request({ method: 'GET', url, headers: {} });
+  return { http: status, type: headers['content-type'], bytes: await buffer(body) };
+}
+
+test('answers a creation without a socket', async () => {
+  const created = await call<Run>('POST', '/runs', {
+    body: await creation('hello', { textInputs: { name: 'Ada' } }),
+  });
+  expect(created).toMatchObject({ http: 200, status: 'SUCCESS', data: { runStatus: 'succeeded' } });
+  expect(await call('GET', `/runs/${created.data.runId}`)).toEqual(created);
+});
+
+describe('refuses in the envelope, as over HTTP,', () => {
+  test.each([
+    ['POST', '/runs', '{', 400],
+    ['POST', '/runs', '{}', 422],
+    ['POST', '/runs', ' '.repeat(MAX_BODY_BYTES + 1), 413],
+    ['GET', '/nowhere', undefined, 404],
+    ['GET', '/media/x.png', undefined, 404],
+    ['GET', '/runs?limit=0', undefined, 422],
+    ['GET', '/prompts/%zz', undefined, 400],
+  ])('%s %s', async (method, target, body, http) => {
+    const here = await call(method, target, { body });
+    const served = await TestService.start({ dataDir, clock });
+    const there = await fetch(`${served.service.url}${target}`, {
+      method,
+      headers: { authorization: `Bearer ${served.key}` },
+      ...(body !== undefined && { body }),
+    });
+    expect(here).toEqual({ http, ...((await there.json()) as object) });
+    await served.close();
+  });
+
+  test('a request without its key', async () => {
+    const { status } = await service.request({ method: 'GET', url: `${service.url}/me`, headers: {} });
+    expect(status).toBe(401);
+  });
+});
+
+test('lets go of a caller that gives up, and the run goes on', async () => {
+  const enough = new AbortController();
+  const body = await creation('sandbox', {}, { delaySeconds: '130' });
+  const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
+  await clock.sleeping(130_000);
+  enough.abort(new Error('enough'));
+  await expect(answer).rejects.toThrow('enough');
+  const { data } = await call<{ rows: Run[] }>('GET', '/runs');
+  expect(data.rows).toMatchObject([{ runStatus: 'running' }]);
+});
+
+describe('the media of a run', () => {
+  const picture = async (): Promise<string> => {
+    const body = await creation('postcard', { textInputs: { place: 'Oslo' } });
+    const { data } = await call<Run>('POST', '/runs', { body });
+    return data.outputs[0]?.data ?? '';
+  };
+
+  test('is a file that is there without the service, and that it answers for', async () => {
+    const url = await picture();
+    expect(url).toMatch(/^file:\/\/\/.*\/media\/[0-9a-f-]+\.png$/);
+    const bytes = readFileSync(fileURLToPath(url));
+    expect(service.owns(new URL(url))).toBe(true);
+    expect(await media(url)).toEqual({ http: 200, type: 'image/png', bytes });
+  });
+
+  test('can’t be anything else in the file system', async () => {
+    const url = await picture();
+    for (const other of [
+      'file:///etc/passwd',
+      url.replace('.png', '.jpg'),
+      url.replace(/[^/]+$/, '../promptrun.db'),
+    ]) {
+      expect([other, (await media(other)).http]).toEqual([other, 404]);
+    }
+    expect(service.owns(new URL('file:///etc/passwd'))).toBe(false);
+    expect(service.owns(new URL('https://example.com/media/a.png'))).toBe(false);
+  });
+
+  test('expires after a day', async () => {
+    const url = await picture();
+    clock.advance(DAY);
+    expect((await media(url)).http).toBe(410);
+  });
+
+  test('has a signed URL where the same store is served', async () => {
+    await picture();
+    const served = await TestService.start({ dataDir, clock });
+    const { rows } = await served.data<{ rows: Run[] }>('/runs');
+    expect(rows[0]?.outputs[0]?.data).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/media\/\S+\?expires=\d+&signature=/,
+    );
+    await served.close();
+  });
+});
