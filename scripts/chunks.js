@@ -18,7 +18,9 @@ const FILES = {
   run: ['src/cli/commands/run/run.ts'],
   undici: ['undici/lib/api/api-request.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/env-http-proxy-agent.js'],
-  service: ['src/service/index.ts'],
+  embedded: ['src/service/embedded.ts'],
+  store: ['src/service/lifecycle/local-store.ts'],
+  serve: ['src/service/start-service.ts'],
 };
 
 /** Names the file a module belongs to, once the graph of modules is complete; null leaves it to the bundler. */
