@@ -1,26 +1,36 @@
-/** JSON with every number and boolean as the text it was written as; undefined where the source is not JSON. */
+import { Literal } from './literal.ts';
+
+/** The key under which a literal stands until it is read; no key that a person writes holds a NUL. */
+const MARK = '\u0000';
+
+/** JSON with every number and boolean as a `Literal`; undefined where the source is not JSON. */
 export function parseJsonAsWritten(source: string): unknown {
   try {
     JSON.parse(source);
   } catch {
     return undefined;
   }
-  return JSON.parse(quoteScalars(source)) as unknown;
+  return JSON.parse(markLiterals(source), (_, value: unknown) => literalOf(value) ?? value) as unknown;
 }
 
-/** Puts quotes around the numbers and booleans of valid JSON, which stand anywhere but inside strings. */
-function quoteScalars(json: string): string {
-  let quoted = '';
+function literalOf(value: unknown): Literal | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, MARK)) return undefined;
+  return new Literal(String((value as Record<string, unknown>)[MARK]));
+}
+
+/** Wraps the numbers and booleans of valid JSON, which stand anywhere but inside strings. */
+function markLiterals(json: string): string {
+  let marked = '';
   let from = 0;
   while (from < json.length) {
     const start = json.indexOf('"', from);
     const end = start === -1 ? json.length : endOfString(json, start);
     const between = json.slice(from, start === -1 ? json.length : start);
-    quoted += between.replace(/-?\d[\d.eE+-]*|true|false/gu, '"$&"');
-    if (start !== -1) quoted += json.slice(start, end);
+    marked += between.replace(/-?\d[\d.eE+-]*|true|false/gu, String.raw`{"\u0000":"$&"}`);
+    if (start !== -1) marked += json.slice(start, end);
     from = end;
   }
-  return quoted;
+  return marked;
 }
 
 /** The index after the quote that ends the string starting at `start`. */

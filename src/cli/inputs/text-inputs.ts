@@ -3,6 +3,7 @@ import { isObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
 import { parseJsonAsWritten } from './json-as-written.ts';
+import { inputText, Literal } from './literal.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
 /** The input flags as they were given. */
@@ -69,14 +70,14 @@ export interface InputsDocument {
   readonly images: readonly string[];
 }
 
-/** JSON or YAML, nested as in the interface or a flat map. Scalars become text as they were written. */
+/** JSON or YAML, nested as in the interface or a flat map. Every value becomes text, as `inputText` has it. */
 export async function parseInputsDocument(source: string, what: string): Promise<InputsDocument> {
   return inputsOf(parseJsonAsWritten(source) ?? (await parseYaml(source, what)), `${what}: `);
 }
 
-/** The inputs a value holds whose scalars are texts already; `where` begins every error. */
+/** The inputs that a value holds as the two readers give it; `where` begins every error. */
 export function inputsOf(value: unknown, where: string): InputsDocument {
-  if (!isObject(value)) throw usageError(`${where}a map of keys to values is needed`);
+  if (!isObject(value) || value instanceof Literal) throw usageError(`${where}a map of keys to values is needed`);
   if (!isNested(value)) return { text: textsOf(value, where), images: [] };
   const strange = Object.keys(value).find(key => key !== 'textInputs' && key !== 'imageInputs');
   if (strange !== undefined) {
@@ -99,16 +100,23 @@ async function parseYaml(source: string, what: string): Promise<unknown> {
   return parseYamlAsWritten(source, what);
 }
 
-/** A flat map may well have a text called `textInputs`; only a map or a list tells the two apart. */
+/** A flat map may well have an input called `textInputs`; only a map or a list tells the two apart. */
 export function isNested(value: Readonly<Record<string, unknown>>): boolean {
-  return isObject(value['textInputs']) || Array.isArray(value['imageInputs']);
+  const { textInputs, imageInputs } = value;
+  return (isObject(textInputs) && !(textInputs instanceof Literal)) || Array.isArray(imageInputs);
 }
 
 function textsOf(map: Readonly<Record<string, unknown>>, where: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
-      if (typeof value === 'string') return [key, value];
-      throw usageError(`${where}the value of ${JSON.stringify(key)} is ${kindOf(value)}, not text`);
+      const text = inputText(value);
+      if (text !== undefined) return [key, text];
+      throw usageError(
+        value === null
+          ? `${where}the value of ${JSON.stringify(key)} is null`
+          : `${where}the value of ${JSON.stringify(key)} has too many parts`,
+        'Leave out an input that has no value.',
+      );
     }),
   );
 }
@@ -126,9 +134,4 @@ function imageOf(value: unknown, at: number, where: string): string {
 
 function asDataUrl(base64: string): string {
   return base64.startsWith('data:') ? base64 : `data:;base64,${base64}`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  return Array.isArray(value) ? 'a list' : 'a map';
 }

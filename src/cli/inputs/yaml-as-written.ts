@@ -1,7 +1,8 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { usageError } from '../errors.ts';
+import { Literal } from './literal.ts';
 
-/** YAML with every number as the text it was written as, booleans as `true` and `false`. */
+/** YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR for what is not YAML */
 export function parseYamlAsWritten(source: string, what: string): unknown {
   const lines = new LineCounter();
   const document = parseDocument(source, { schema: 'core', lineCounter: lines, prettyErrors: false });
@@ -10,20 +11,22 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
     const { line } = lines.linePos(fault.pos[0]);
     throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${fault.message}`);
   }
-  return written(document.contents, { document, known: new Map() }, 0);
+  return written(document.contents, { document, known: new Map(), what }, 0);
 }
 
-/** Deeper than any inputs go; an alias that holds itself ends here. */
-const DEEPEST = 8;
+/** Deeper than any inputs go; an alias that holds itself is refused here. */
+const DEEPEST = 64;
 
 interface Reading {
   readonly document: Document.Parsed;
   /** What aliases stand for is read once each: a few lines of aliases of aliases would fill the memory. */
   readonly known: Map<unknown, unknown>;
+  /** How errors begin. */
+  readonly what: string;
 }
 
 function written(node: unknown, reading: Reading, depth: number): unknown {
-  if (depth > DEEPEST) return null;
+  if (depth > DEEPEST) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(
@@ -32,7 +35,7 @@ function written(node: unknown, reading: Reading, depth: number): unknown {
   }
   if (isSeq(node)) return node.items.map(item => written(item, reading, depth + 1));
   if (!isScalar(node) || node.value === null) return null;
-  return scalarText(node);
+  return typeof node.value === 'string' ? node.value : new Literal(scalarText(node));
 }
 
 function aliased(node: unknown, reading: Reading, depth: number): unknown {
@@ -43,5 +46,5 @@ function aliased(node: unknown, reading: Reading, depth: number): unknown {
 function scalarText(node: unknown): string {
   if (!isScalar(node)) return String(node);
   const { value, source } = node;
-  return typeof value === 'number' || typeof value === 'bigint' ? (source ?? String(value)) : String(value);
+  return typeof value === 'string' ? value : (source ?? String(value));
 }

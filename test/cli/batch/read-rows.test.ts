@@ -166,8 +166,8 @@ describe('JSONL', () => {
     expect(rows.map(row => ('fault' in row ? row.fault : inputs(row)))).toEqual([
       'it is not valid JSON',
       'it is not a JSON object',
-      'the value of "a" is null, not text',
-      'the value of "a" is a map, not text',
+      'the value of "a" is null',
+      { a: '{"b":1}', images: [] },
       'its id is neither a text nor a number',
       '"x" stands beside textInputs and imageInputs',
       { a: 'b', images: [] },

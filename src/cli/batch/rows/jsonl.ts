@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { parseJsonAsWritten } from '../../inputs/json-as-written.ts';
+import { Literal } from '../../inputs/literal.ts';
 import { type InputsDocument, inputsOf, isNested } from '../../inputs/text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
@@ -24,7 +25,8 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
   if (!isObject(value)) {
     return faultyRow(place, 'it is not a JSON object');
   }
-  const { [ID_COLUMN]: id, ...fields } = value;
+  const { [ID_COLUMN]: given, ...fields } = value;
+  const id = given instanceof Literal ? given.source : given;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
     return faultyRow(place, 'its id is neither a text nor a number');
   }

@@ -1,0 +1,49 @@
+import { isObject } from '../core/json-value.ts';
+
+/** A number or boolean of JSON or YAML, as it was written there: `1.50` is not `1.5`, and no digit is lost. */
+export class Literal {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** More values than any inputs have: aliases of aliases in a few lines of YAML stand for more. */
+const MOST_VALUES = 100_000;
+
+/**
+ * A value as the text it is sent as: texts as they are, numbers and booleans as written, lists and objects as JSON.
+ * Undefined for null, and for a value of more than 100,000 parts.
+ */
+export function inputText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value instanceof Literal) return value.source;
+  if (!isObject(value) && !Array.isArray(value)) return undefined;
+  return jsonText(value, { left: MOST_VALUES });
+}
+
+function jsonText(value: unknown, values: { left: number }): string | undefined {
+  values.left -= 1;
+  if (values.left < 0) return undefined;
+  if (value instanceof Literal) return jsonLiteral(value.source);
+  if (Array.isArray(value)) {
+    const parts = value.map(item => jsonText(item, values));
+    return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
+  }
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const parts: string[] = [];
+  for (const [key, field] of Object.entries(value)) {
+    const text = jsonText(field, values);
+    if (text === undefined) return undefined;
+    parts.push(`${JSON.stringify(key)}:${text}`);
+  }
+  return `{${parts.join(',')}}`;
+}
+
+/** YAML writes some numbers and booleans as JSON does not: `0x1F`, `+1`, `True`. */
+function jsonLiteral(source: string): string {
+  if (/^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u.test(source)) return source;
+  const number = Number(source);
+  return Number.isFinite(number) ? String(number) : JSON.stringify(source.toLowerCase() === 'true');
+}
