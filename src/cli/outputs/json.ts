@@ -52,7 +52,8 @@ function bare(text: string, terminal: boolean): string {
   return terminal ? visible(text) : text;
 }
 
-function escapeJson(text: string): string {
+/** JSON, equal in value, without characters that could drive a terminal. */
+export function escapeJson(text: string): string {
   return text.replace(
     HOSTILE_IN_JSON,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

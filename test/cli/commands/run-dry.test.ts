@@ -19,7 +19,7 @@ const bodyWith = (name: string): object => ({
 /** What a shell that is given the printed command would have curl do. */
 function pasted(printed: string): { args: string[]; stdin: string } {
   const curl = `curl() { printf '%s\\0' "$@"; printf '\\0'; cat; }`;
-  const script = `${curl}\n${printed.slice(printed.indexOf('\ncurl '))}`;
+  const script = `${curl}\n${printed}`;
   const out = execFileSync('sh', ['-c', script], {
     env: { PATH: process.env['PATH'], PROMPTRUN_API_KEY: 'k"ey' },
   });
@@ -28,13 +28,13 @@ function pasted(printed: string): { args: string[]; stdin: string } {
 }
 
 describe('--dry-run', () => {
-  it('prints the body and a curl that sends it, and sends nothing', async () => {
+  it('prints the body, and on standard error a curl that sends it, and sends nothing', async () => {
     const service = await serviceOf();
-    const { exitCode, stdout } = await command(service, [...DRY, '-i', 'name=Ada']);
+    const { exitCode, stdout, stderr } = await command(service, [...DRY, '-i', 'name=Ada']);
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout().slice(0, stdout().indexOf('\n')))).toEqual(bodyWith('Ada'));
-    expect(stdout()).not.toContain('key-of-the-tests');
-    const { args, stdin } = pasted(stdout());
+    expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+    expect(stderr()).not.toContain('key-of-the-tests');
+    const { args, stdin } = pasted(stderr());
     expect(args).toContain(`${service.baseUrl}/runs`);
     expect(args).toContain('Authorization: Bearer k"ey');
     expect(JSON.parse(stdin)).toEqual(bodyWith('Ada'));
@@ -46,22 +46,23 @@ describe('--dry-run', () => {
     const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
-        const { stdout } = await command(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
-        expect(JSON.parse(pasted(stdout()).stdin)).toEqual(bodyWith(parts.join('')));
+        const { stderr } = await command(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
+        expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
       }),
       { numRuns: 20 },
     );
   });
 
   it('is exactly the body with --json', async () => {
-    const { stdout } = await command(await serviceOf(), [...DRY, '-i', 'name=Ada', '--json']);
+    const { stdout, stderr } = await command(await serviceOf(), [...DRY, '-i', 'name=Ada', '--json', '-q']);
     expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+    expect(stderr()).toBe('');
   });
 
   it('shows pictures by name on a terminal', async () => {
     const argv = [...DRY, '-i', 'name=Ada'];
-    const { stdout } = await command(await serviceOf(), argv, { terminal: { stdout: true } });
+    const { stdout, stderr } = await command(await serviceOf(), argv, { terminal: { stdout: true } });
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
-    expect(JSON.parse(pasted(stdout()).stdin)).toEqual(bodyWith('Ada'));
+    expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
   });
 });

@@ -2,28 +2,28 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { escapeJson, printValue, wantsJson } from '../../outputs/json.ts';
 import { singleQuoted } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 
-/** Prints the body that would be sent and a curl command that sends it. Creates nothing. */
+/** Prints the body that would be sent, and on standard error a curl command that sends it. Creates nothing. */
 export async function printDryRun(ctx: Context, { connection, request }: PreparedRun): Promise<ExitCode> {
   const { body } = buildRunBody(request);
   if (ctx.globals.query !== undefined) {
     await printValue(ctx, JSON.parse(await textOf(body.chunks())));
-  } else if (wantsJson(ctx)) {
-    await printWhole(ctx, body.chunks());
   } else {
-    await printWhole(ctx, ctx.io.stdout.isTerminal ? shortened(request) : body.chunks());
-    if (connection.embedded) {
-      ctx.io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
-      ctx.io.note('note: it prints a key on its first start; others come from: promptrun keys create');
-    }
-    await printCurl(ctx, connection.embedded ? LOCAL_BASE_URL : connection.baseUrl, request, body.chunks());
+    const shown = ctx.io.stdout.isTerminal && !wantsJson(ctx) ? shortened(request) : body.chunks();
+    await printWhole(ctx, shown);
   }
+  if (ctx.globals.quiet) return EXIT.ok;
+  if (connection.embedded) {
+    ctx.io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
+    ctx.io.note('note: it prints a key on its first start; others come from: promptrun keys create');
+  }
+  await printCurl(ctx, connection.embedded ? LOCAL_BASE_URL : connection.baseUrl, request, body.chunks());
   return EXIT.ok;
 }
 
@@ -34,9 +34,8 @@ async function printCurl(
   body: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const end = delimiterFor(request);
-  await ctx.io.out(
+  ctx.io.err(
     [
-      '',
       `curl -sS -X POST ${singleQuoted(`${baseUrl}/runs`)} \\`,
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
@@ -44,8 +43,9 @@ async function printCurl(
       '',
     ].join('\n'),
   );
-  await printWhole(ctx, body);
-  await ctx.io.out(`${end}\n`);
+  const decoder = new TextDecoder();
+  for await (const chunk of body) ctx.io.err(escapeJson(decoder.decode(chunk, { stream: true })));
+  ctx.io.err(`\n${end}\n`);
 }
 
 /** A word that stands nowhere in what was given, so that nothing in it can end the here-document. */
