@@ -77,7 +77,8 @@ export async function parseInputsDocument(source: string, what: string): Promise
 
 /** The inputs that a value holds as the two readers give it; `where` begins every error. */
 export function inputsOf(value: unknown, where: string): InputsDocument {
-  if (!isObject(value) || value instanceof Literal) throw usageError(`${where}a map of keys to values is needed`);
+  if (!isObject(value) || value instanceof Literal)
+    throw usageError(`${where}a map of keys to values is needed`);
   if (!isNested(value)) return { text: textsOf(value, where), images: [] };
   const strange = Object.keys(value).find(key => key !== 'textInputs' && key !== 'imageInputs');
   if (strange !== undefined) {
