@@ -42,6 +42,8 @@ const LOCAL_SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: 
   InvalidPromptFile: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   InvalidModelsFile: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   FileFault: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  UnknownModel: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  UnknownPrompt: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
   KeyError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   DataDirectoryError: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   ListenError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },

@@ -73,6 +73,24 @@ export interface LocalStore {
   revokeKey(id: string): Promise<boolean>;
   /** @throws {InvalidPromptFile} (an Error whose message names file and line) */
   publish(file: string): Promise<PublishedPrompt>;
+  /**
+   * A version of a prompt file, or of a published prompt (its slug, its version id or its own id), that can be run by its
+   * id and is otherwise nowhere: in no list, no search, never the latest; with `model` in place of the one it names.
+   *
+   * @throws {InvalidPromptFile} for the file; UnknownPrompt, UnknownModel for what is not there
+   */
+  ensureUnlistedVersion(wanted: {
+    readonly file?: string;
+    readonly promptVersionId?: string;
+    readonly slug?: string;
+    readonly model?: string;
+  }): Promise<{
+    readonly promptVersionId: string;
+    readonly promptId: string;
+    readonly slug: string;
+    readonly title: string;
+    readonly model: string;
+  }>;
   /** False if there is no such published prompt. */
   unpublish(slug: string): Promise<boolean>;
   close(): Promise<void>;

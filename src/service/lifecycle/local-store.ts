@@ -5,6 +5,7 @@ import type { Env } from '../outgoing/proxy.ts';
 import { readPromptFile } from '../prompts/index.ts';
 import { type Published, publishPrompt } from '../prompts/publish.ts';
 import { seedSamples } from '../prompts/samples.ts';
+import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
 import type { StoredKey } from '../store/accounts-store.ts';
 import { openDatabase, type Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
@@ -28,6 +29,8 @@ export interface LocalStore {
   revokeKey(id: string): Promise<boolean>;
   /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
   publish(file: string): Promise<Published>;
+  /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
+  ensureUnlistedVersion(wanted: UnlistedWanted): Promise<UnlistedVersion>;
   /** False if there is no such published prompt. */
   unpublish(slug: string): Promise<boolean>;
   close(): Promise<void>;
@@ -70,6 +73,8 @@ function localStore(store: Store, clock: Clock, models: () => Promise<ModelTable
       const definition = await readPromptFile(file);
       return await publishPrompt({ store, clock, models: await models() }, definition, file);
     },
+    ensureUnlistedVersion: async wanted =>
+      await ensureUnlistedVersion({ store, clock, models: await models() }, wanted),
     unpublish: slug => store.prompts.unpublish(slug),
     close: () => store.close(),
   };

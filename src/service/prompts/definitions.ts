@@ -5,7 +5,7 @@ import { parsePromptFile } from './parse.ts';
 
 /** Prompt versions, parsed; they never change, so those that were read stay in memory. */
 export interface Definitions {
-  of(version: { id: string; slug: string; source: string }): PromptDefinition;
+  of(version: { id: string; slug: string; model: string; source: string }): PromptDefinition;
   /** The version of a run, published or not. */
   ofRun(promptVersionId: string): Promise<PromptDefinition>;
 }
@@ -14,10 +14,11 @@ const MOST_HELD = 500;
 
 export function createDefinitions(store: Store): Definitions {
   const held = new Map<string, PromptDefinition>();
-  const of: Definitions['of'] = ({ id, slug, source }) => {
+  const of: Definitions['of'] = ({ id, slug, model, source }) => {
     const known = held.get(id);
     if (known) return known;
-    const parsed = parsePromptFile(source, `${slug}.prompt`);
+    // An unlisted version may be run with another model than its file names.
+    const parsed = { ...parsePromptFile(source, `${slug}.prompt`), model };
     if (held.size >= MOST_HELD) held.clear();
     held.set(id, parsed);
     return parsed;
@@ -42,6 +43,11 @@ export function promptIdOf(slug: string): string {
 /** The same content is the same version. */
 export function promptVersionIdOf(promptId: string, source: string): string {
   return uuidFrom(`${promptId}\0${source}`);
+}
+
+/** What is not published has ids of its own: publishing the same content later changes nothing about it. */
+export function unlistedVersionIdOf(promptVersionId: string, model: string): string {
+  return uuidFrom(`unlisted\0${promptVersionId}\0${model}`);
 }
 
 /** A name-based UUID of a text. */

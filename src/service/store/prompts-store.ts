@@ -8,6 +8,7 @@ export interface StoredVersion {
   promptId: string;
   slug: string;
   title: string;
+  model: string;
   source: string;
   publishedAt: number;
 }
@@ -36,6 +37,7 @@ export interface NewVersion {
 
 /** Prompts and their versions; what is withdrawn is found by none of the reads. */
 export interface PromptsStore {
+  /** A published version, or one that is unlisted. */
   version(id: string): Promise<StoredVersion | undefined>;
   /** A version whether its prompt is published or not: runs of it may still be queued. */
   versionOfRun(id: string): Promise<StoredVersion | undefined>;
@@ -45,6 +47,8 @@ export interface PromptsStore {
   published(): Promise<PublishedPrompt[]>;
   /** Makes the version the latest of its prompt; false if it was already. */
   publish(version: NewVersion, now: number): Promise<boolean>;
+  /** Keeps a version that can be run by its id and is never the latest; nothing changes if it is there already. */
+  keepUnlisted(version: NewVersion, now: number): Promise<void>;
   /** False if there is no such published prompt. */
   unpublish(slug: string): Promise<boolean>;
 }
@@ -54,13 +58,19 @@ const VERSION_COLUMNS = [
   'promptVersions.promptId',
   'prompts.slug',
   'promptVersions.title',
+  'promptVersions.model',
   'promptVersions.source',
   'promptVersions.publishedAt',
 ] as const;
 
 export function promptsStore(db: Db, writer: Writer): PromptsStore {
   const byId = prepared<{ id: string }>()(db, (db, { id }) =>
-    published(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id),
+    everyVersion(db)
+      .select(VERSION_COLUMNS)
+      .where('promptVersions.id', '=', id)
+      .where(({ or, eb }) =>
+        or([eb('prompts.latestVersionId', 'is not', null), eb('promptVersions.unlisted', '=', 1)]),
+      ),
   );
   return {
     version: async id => (await byId(db, { id })).rows[0],
@@ -76,6 +86,7 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
       published(db)
         .select(VERSION_COLUMNS)
         .where('promptVersions.promptId', '=', promptId)
+        .where('promptVersions.unlisted', '=', 0)
         .orderBy('promptVersions.publishedAt', 'desc')
         .limit(MAX_VERSIONS)
         .execute(),
@@ -94,6 +105,7 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .execute(),
     publish: (version, now) => writer.write(db => publish(db, version, now)),
+    keepUnlisted: (version, now) => writer.write(db => keepUnlisted(db, version, now)),
     unpublish: async slug => {
       const withdrawn = await writer.write(db =>
         db
@@ -133,6 +145,19 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
     .onConflict(held => held.column('id').doUpdateSet({ publishedAt }))
     .execute();
   return true;
+}
+
+async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): Promise<void> {
+  await db
+    .insertInto('prompts')
+    .values({ id: row.promptId, slug, latestVersionId: null, uses: 0 })
+    .onConflict(held => held.column('id').doNothing())
+    .execute();
+  await db
+    .insertInto('promptVersions')
+    .values({ ...row, publishedAt: now, unlisted: 1 })
+    .onConflict(held => held.column('id').doNothing())
+    .execute();
 }
 
 /** Later than every version before, even where the clock stood still or went back. */

@@ -42,6 +42,8 @@ interface PromptVersions {
   model: string;
   source: string;
   publishedAt: number;
+  /** 1 for a version that was never published: it can be run and read by its id, and is in no list. */
+  unlisted: Generated<number>;
 }
 
 interface Runs {

@@ -89,6 +89,9 @@ const MIGRATIONS: readonly string[] = [
   create index idempotencyKeysByTime on idempotencyKeys (createdAt);
   create index runsQueued on runs (userId, worker, createdAt) where status = 'queued';
   `,
+  `
+  alter table promptVersions add column unlisted integer not null default 0;
+  `,
 ];
 
 /** Brings the database to the newest form; another process that does the same at once is waited for. */

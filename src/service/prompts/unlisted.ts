@@ -1,0 +1,88 @@
+import type { Clock } from '../clock.ts';
+import type { ModelTable } from '../models/index.ts';
+import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
+import type { Store } from '../store/store.ts';
+import { checkModel } from './check-model.ts';
+import { createDefinitions, promptIdOf, unlistedVersionIdOf } from './definitions.ts';
+import { readPromptFile } from './files.ts';
+import { newVersionOf } from './publish.ts';
+
+/** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
+export interface UnlistedWanted {
+  readonly file?: string;
+  readonly promptVersionId?: string;
+  readonly slug?: string;
+  /** In place of the model that the prompt names. */
+  readonly model?: string;
+}
+
+/** A version that can be run by its id. */
+export interface UnlistedVersion {
+  readonly promptVersionId: string;
+  readonly promptId: string;
+  readonly slug: string;
+  readonly title: string;
+  /** By the name it was asked for, which may be an alias. */
+  readonly model: string;
+}
+
+/** A prompt or a model that is not there. */
+export class UnlistedFault extends Error {
+  override readonly name: 'UnknownPrompt' | 'UnknownModel';
+
+  constructor(name: 'UnknownPrompt' | 'UnknownModel', message: string) {
+    super(message);
+    this.name = name;
+  }
+}
+
+/**
+ * A version of a prompt that can be run and read by its id, and is otherwise nowhere: in no list, no search, never the
+ * latest. The same content with the same model is the same version. A published prompt without another model is its own.
+ *
+ * @throws {InvalidPromptFile} for a file that can't be run here
+ * @throws {UnlistedFault} for a prompt or a model that is not there
+ */
+export async function ensureUnlistedVersion(
+  { store, models, clock }: { store: Store; models: ModelTable; clock: Clock },
+  wanted: UnlistedWanted,
+): Promise<UnlistedVersion> {
+  const { model } = wanted;
+  if (model !== undefined && !models.get(model))
+    throw new UnlistedFault('UnknownModel', models.explainMissing(model));
+  const version = wanted.file === undefined ? await storedVersion(store, wanted) : undefined;
+  if (version && (model ?? version.model) === version.model) return shown(version);
+  const unlisted = version
+    ? await copyOf(store, version, model)
+    : await readFile(wanted.file ?? '', models, model);
+  await store.prompts.keepUnlisted(unlisted, clock.now());
+  return shown(unlisted);
+}
+
+async function readFile(file: string, models: ModelTable, model: string | undefined): Promise<NewVersion> {
+  const definition = await readPromptFile(file);
+  if (model === undefined) checkModel(definition, file, models);
+  return unlistedOf(newVersionOf(definition), model);
+}
+
+async function copyOf(store: Store, version: StoredVersion, model: string | undefined): Promise<NewVersion> {
+  return unlistedOf(newVersionOf(await createDefinitions(store).ofRun(version.id)), model);
+}
+
+function unlistedOf(version: NewVersion, model = version.model): NewVersion {
+  return { ...version, model, id: unlistedVersionIdOf(version.id, model) };
+}
+
+async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<StoredVersion> {
+  const { slug, promptVersionId: id = '' } = wanted;
+  const found =
+    slug === undefined
+      ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
+      : await store.prompts.latest(promptIdOf(slug));
+  if (found) return found;
+  throw new UnlistedFault('UnknownPrompt', `there is no published prompt ${slug ?? id} on this machine`);
+}
+
+function shown({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {
+  return { promptVersionId: id, promptId, slug, title, model };
+}
