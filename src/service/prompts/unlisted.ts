@@ -48,8 +48,9 @@ export async function ensureUnlistedVersion(
   wanted: UnlistedWanted,
 ): Promise<UnlistedVersion> {
   const { model } = wanted;
-  if (model !== undefined && !models.get(model))
+  if (model !== undefined && !models.get(model)) {
     throw new UnlistedFault('UnknownModel', models.explainMissing(model));
+  }
   const version = wanted.file === undefined ? await storedVersion(store, wanted) : undefined;
   if (version && (model ?? version.model) === version.model) return shown(version);
   const unlisted = version
