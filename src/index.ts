@@ -1,6 +1,7 @@
-export * from './client/client.ts';
+export { type ClientOptions, PromptService } from './client/client.ts';
+export type { Download, DownloadOptions } from './client/download.ts';
 export * from './client/errors.ts';
-export { type PollEvent, type WaitOptions, waitForRun } from './client/poll.ts';
+export { isOver, type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
 export {
   answerIsLost,
   type FoundRuns,
@@ -9,12 +10,25 @@ export {
   type LostCreation,
   type LostRunSearch,
 } from './client/recover.ts';
-export {
-  createTransport,
-  type RequestBody,
-  type Transport,
-  type TransportOptions,
-  type TransportRequest,
-  type TransportResponse,
+export type {
+  Answer,
+  Pace,
+  PacedAnswer,
+  RawAnswer,
+  ReadOptions,
+  RequestEvent,
+  RequestOptions,
+} from './client/request.ts';
+export type { CreateOptions, EncodedBody } from './client/runs.ts';
+export type { ServiceClock } from './client/service-clock.ts';
+export type {
+  AnswerHeaders,
+  ProxyVariables,
+  RequestBody,
+  Transport,
+  TransportOptions,
+  TransportRequest,
+  TransportResponse,
 } from './client/transport.ts';
+export { createTransport } from './client/undici-transport.ts';
 export * from './wire/index.ts';

@@ -1,8 +1,6 @@
 import type { Account, CreditBalance } from '../wire/index.ts';
-import type { Requester, RequestOptions } from './request.ts';
+import type { ReadOptions, Requester } from './request.ts';
 import { payload } from './shape.ts';
-
-type Options = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
 
 /** Who the key belongs to (service-facts, account and credit balance). */
 export class AccountApi {
@@ -13,15 +11,15 @@ export class AccountApi {
   }
 
   /** The account. */
-  async get(options: Options = {}): Promise<Account> {
+  async get(options: ReadOptions = {}): Promise<Account> {
     return payload(await this.#service.request<Account>('GET', '/me', options), 'account', () => undefined);
   }
 
   /** What is left to spend. */
-  async credits(options: Options = {}): Promise<CreditBalance> {
+  async credits(options: ReadOptions = {}): Promise<CreditBalance> {
     const answer = await this.#service.request<CreditBalance>('GET', '/me/credits', options);
     return payload(answer, 'credit balance', data =>
-      typeof data.credits === 'number' ? undefined : 'credits is no number',
+      typeof data.credits === 'number' ? undefined : 'credits is not a number',
     );
   }
 }

@@ -4,7 +4,7 @@ import { InvalidRequestError } from './errors.ts';
 /**
  * A base URL in the form requests are built on: `/v1` at the end, no slash after it.
  *
- * @throws {InvalidRequestError} for anything that is no http or https URL, or that holds a user name, a query or a
+ * @throws {InvalidRequestError} for anything that is not an http or https URL, or that holds a user name, a query or a
  * fragment
  */
 export function baseUrlOf(given: string): string {
@@ -19,6 +19,7 @@ export function baseUrlOf(given: string): string {
   if (url.search !== '' || url.hash !== '') {
     throw new InvalidRequestError('the base URL must end with its path');
   }
-  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  let base = url.origin + url.pathname;
+  while (base.endsWith('/')) base = base.slice(0, -1);
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
 }

@@ -1,24 +1,22 @@
 import type { Run } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
 import { baseUrlOf } from './base-url.ts';
-import { type Download, download } from './download.ts';
-import { InvalidRequestError, NetworkError, RateLimitError } from './errors.ts';
-import { Exchange, type ExchangeRequest } from './exchange.ts';
-import type { Outcome } from './judge.ts';
-import type { Pace } from './pace.ts';
+import { type Download, type DownloadOptions, download } from './download.ts';
+import { InvalidRequestError, RateLimitError } from './errors.ts';
+import { HttpSession, type SessionOptions, type SessionRequest } from './http-session.ts';
+import type { Outcome } from './parse-response.ts';
 import { staysBelowBase } from './path.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts } from './prompts.ts';
-import type { Answer, RawAnswer, RequestEvent, Requester, RequestOptions } from './request.ts';
+import type { Answer, Pace, RawAnswer, RequestEvent, Requester, RequestOptions } from './request.ts';
 import { ResourcesApi } from './resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { Runs } from './runs.ts';
-import { ServiceClock } from './service-clock.ts';
+import type { ServiceClock } from './service-clock.ts';
 import { sleep as realSleep } from './sleep.ts';
-import { createTransport, type RequestBody, type Transport } from './transport.ts';
+import type { RequestBody, Transport } from './transport.ts';
+import { createTransport } from './undici-transport.ts';
 import { Versions } from './versions.ts';
-
-export type { Answer, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 
 /** How a client reaches the service, and whose key it uses. */
 export interface ClientOptions {
@@ -26,8 +24,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Sent to the origin of `baseUrl` and nowhere else. */
   readonly apiKey: string;
-  /** By default undici, without a proxy. Closed together with the client. */
-  readonly transport?: Transport;
+  /** Or what makes it when the first request is sent. By default undici, without a proxy. Closed together with the client. */
+  readonly transport?: Transport | (() => Promise<Transport>);
   /** Waits between tries; rejects with the signal's reason once it is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Milliseconds since the Unix epoch; by default the system's clock. */
@@ -38,7 +36,7 @@ export interface ClientOptions {
   readonly agentHash?: () => string | undefined;
   /** Called when an answer asks for the resources to be fetched anew (interface §4.6). */
   readonly onActionRequire?: () => void;
-  /** Told of each request, answer, failure and retry; nothing in it holds the key. */
+  /** Called with each request, answer, failure and retry; nothing in it holds the key. */
   readonly onEvent?: (event: RequestEvent) => void;
   /** By default `promptrun`. */
   readonly userAgent?: string;
@@ -52,38 +50,30 @@ export class PromptService implements Requester {
   readonly versions: Versions = new Versions(this);
   readonly resources: ResourcesApi = new ResourcesApi(this);
   readonly account: AccountApi = new AccountApi(this);
-  /** What is known of the service's clock. */
-  readonly clock: ServiceClock = new ServiceClock();
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Asked before every request, tries again and downloads included; none by default. */
-  pace: Pace | undefined;
-  readonly #exchange: Exchange;
   readonly #options: ClientOptions;
-  readonly #userAgent: string;
-  readonly #closing = new AbortController();
-  #transport: Promise<Transport> | undefined;
+  readonly #session: HttpSession;
+  readonly #pace: Pace | undefined;
 
   /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions);
+  /** @internal */
+  constructor(options: ClientOptions, shared: { readonly session: HttpSession; readonly pace: Pace });
+  constructor(options: ClientOptions, shared?: { readonly session: HttpSession; readonly pace: Pace }) {
     this.baseUrl = baseUrlOf(options.baseUrl);
     this.now = options.now ?? Date.now;
     this.random = options.random ?? Math.random;
     this.sleep = options.sleep ?? realSleep;
     this.#options = options;
-    this.#userAgent = options.userAgent ?? 'promptrun';
-    this.#exchange = new Exchange({
-      baseUrl: this.baseUrl,
-      apiKey: usableKey(options.apiKey),
-      userAgent: this.#userAgent,
-      agentHash: options.agentHash,
-      onActionRequire: options.onActionRequire,
-      onEvent: options.onEvent,
-      now: this.now,
-      clock: this.clock,
-      transport: () => this.#transportInUse(),
-    });
+    this.#session = shared?.session ?? new HttpSession(sessionOptions(options, this.baseUrl, this.now));
+    this.#pace = shared?.pace;
+  }
+
+  /** What is known of the service's clock. */
+  get clock(): ServiceClock {
+    return this.#session.clock;
   }
 
   /**
@@ -91,7 +81,12 @@ export class PromptService implements Requester {
    * again then gives the one run. Undefined while it has not answered.
    */
   get keepsIdempotencyKeys(): boolean | undefined {
-    return this.#exchange.keepsIdempotencyKeys;
+    return this.#session.keepsIdempotencyKeys;
+  }
+
+  /** This client with a pace that every request asks, tries again, polls and downloads included; they close together. */
+  withPace(pace: Pace): PromptService {
+    return new PromptService(this.#options, { session: this.#session, pace });
   }
 
   /**
@@ -100,7 +95,7 @@ export class PromptService implements Requester {
    *
    * @throws {ServiceError} or one of its kinds for an error envelope (interface §7)
    * @throws {NetworkError} where no whole answer came
-   * @throws {ProtocolError} for an answer that is no envelope, and for redirects
+   * @throws {ProtocolError} for an answer that is not an envelope, and for redirects
    * @throws {InvalidRequestError} before anything is sent
    */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
@@ -123,16 +118,18 @@ export class PromptService implements Requester {
   /**
    * Fetches generated media, without the key. Up to 5 redirects are followed, each checked: https, or the service's
    * own origin, or plain http between loopback addresses; never from a public service into a private network.
+   * What the transport owns is not checked.
    *
    * @throws {NotFoundError} for 403, 404 and 410, since such URLs live 24 hours
    * @throws {NetworkError} also while it is read, where it is cut short
    * @throws {ProtocolError} for a URL that is refused and for other answers than 200
    */
-  async download(url: string, options: { readonly signal?: AbortSignal } = {}): Promise<Download> {
+  async download(url: string, options: DownloadOptions = {}): Promise<Download> {
     const { baseUrl, sleep, random, now } = this;
-    const transport = await this.#transportInUse();
-    await this.pace?.turn(options.signal);
-    return download(url, { ...options, baseUrl, sleep, random, now, transport, userAgent: this.#userAgent });
+    const { userAgent = USER_AGENT } = this.#options;
+    const session = this.#session;
+    const surroundings = { baseUrl, sleep, random, now, session, userAgent };
+    return download(url, surroundings, { ...(this.#pace && { pace: this.#pace }), ...options });
   }
 
   /** `waitForRun` with this client. */
@@ -141,45 +138,42 @@ export class PromptService implements Requester {
   }
 
   /** Drops every connection; what still waits to be tried again fails at once. */
-  async close(): Promise<void> {
-    this.#closing.abort(new NetworkError('the client was closed', { nothingSent: false }));
-    const transport = await this.#transport?.catch(() => undefined);
-    await transport?.close();
+  close(): Promise<void> {
+    return this.#session.close();
   }
 
   async #call(method: string, path: string, options: RequestOptions): Promise<Outcome> {
     if (!staysBelowBase(path)) {
-      throw new InvalidRequestError(`${JSON.stringify(path)} is no path below ${this.baseUrl}`);
+      throw new InvalidRequestError(`${JSON.stringify(path)} is not a path below ${this.baseUrl}`);
     }
-    const request = exchangeRequest(method.toUpperCase(), path, options);
+    const request = sessionRequest(method.toUpperCase(), path, options);
     const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
+    const pace = options.pace ?? this.#pace;
     for (let attempt = 1; ; attempt++) {
-      await this.pace?.turn(options.signal);
-      const outcome = await this.#exchange.once(request, attempt);
+      await pace?.turn(options.signal);
+      const outcome = await this.#session.attempt(request, attempt);
       const error = 'error' in outcome ? outcome.error : outcome.answer.error;
       const { retryAfterMs } = outcome;
-      this.pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs });
+      pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs });
       if (error === undefined) return outcome;
-      const waitMs = retryDelay(
-        { method: request.method, attempt, maxAttempts, error, retryAfterMs },
-        this.random,
-      );
-      if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
-      this.#exchange.retrying(request, attempt, waitMs);
+      const failed = { method: request.method, attempt, maxAttempts, error, retryAfterMs };
+      const waitMs = retryDelay(failed, this.random);
+      if (waitMs === undefined || this.#session.isClosed) return outcome;
+      this.#session.reportRetry(request, attempt, waitMs);
       options.onRetry?.();
-      await this.sleep(waitMs, eitherOf(this.#closing.signal, options.signal));
+      await this.sleep(waitMs, this.#session.untilClosed(options.signal));
     }
-  }
-
-  #transportInUse(): Promise<Transport> {
-    const { transport } = this.#options;
-    this.#transport ??= transport ? Promise.resolve(transport) : createTransport();
-    return this.#transport;
   }
 }
 
-function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined ? one : AbortSignal.any([one, other]);
+const USER_AGENT = 'promptrun';
+
+function sessionOptions(options: ClientOptions, baseUrl: string, now: () => number): SessionOptions {
+  const { apiKey, userAgent = USER_AGENT, agentHash, onActionRequire, onEvent, transport } = options;
+  const makeTransport = async (): Promise<Transport> =>
+    typeof transport === 'function' ? transport() : (transport ?? createTransport());
+  const own = { baseUrl, now, apiKey: usableKey(apiKey), userAgent, makeTransport };
+  return { ...own, agentHash, onActionRequire, onEvent };
 }
 
 // What a header can't carry would be refused further down, by an error that repeats it.
@@ -190,7 +184,7 @@ function usableKey(key: string): string {
   );
 }
 
-function exchangeRequest(method: string, path: string, options: RequestOptions): ExchangeRequest {
+function sessionRequest(method: string, path: string, options: RequestOptions): SessionRequest {
   const { query = {}, body, ...rest } = options;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {

@@ -1,5 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { ProtocolError } from './errors.ts';
+import { headerOf, type TransportResponse } from './transport.ts';
 
 /** What the client accepts as content encodings. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
@@ -27,6 +28,25 @@ export async function* decoded(
     }
     yield piece;
   }
+}
+
+/**
+ * The whole text of an answer.
+ *
+ * @throws {ProtocolError} as `decoded` does
+ */
+export async function textOf(response: TransportResponse, maxBytes: number): Promise<string> {
+  const { status: httpStatus, headers, body } = response;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of decoded(body, headerOf(headers, 'content-encoding'), maxBytes)) {
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof ProtocolError) throw new ProtocolError(error.message, { httpStatus, cause: error });
+    throw error;
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 /** The encodings in the order in which they are to be undone. */
@@ -88,7 +108,7 @@ async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();
   if (name !== 'deflate') {
-    throw new ProtocolError(`the answer is encoded as ${name}, which was not asked for`);
+    throw new ProtocolError(`the answer is encoded as ${name.slice(0, 40)}, which was not asked for`);
   }
   // Some servers send the bare deflate format under this name.
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();

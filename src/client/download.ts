@@ -6,9 +6,12 @@ import {
   ProtocolError,
   RateLimitError,
 } from './errors.ts';
+import type { HttpSession } from './http-session.ts';
 import { checkedMediaUrl } from './media-url.ts';
+import { isRedirect } from './parse-response.ts';
+import type { Pace } from './request.ts';
 import { MAX_ATTEMPTS, retryAfter, retryDelay } from './retry.ts';
-import { headerOf, leave, type Transport, type TransportResponse } from './transport.ts';
+import { headerOf, leave, type TransportResponse } from './transport.ts';
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
@@ -27,60 +30,82 @@ export interface Download {
 }
 
 export interface DownloadOptions {
+  /** Aborts at once, with the signal's reason; the reading of the body too. */
+  readonly signal?: AbortSignal;
+  /** Asked before each try; by default the client's own, if it has one. */
+  readonly pace?: Pace;
+}
+
+/** What a download needs of its client. */
+export interface DownloadSource {
   readonly baseUrl: string;
-  readonly transport: Transport;
+  readonly session: HttpSession;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now: () => number;
   readonly random: () => number;
   readonly userAgent: string;
-  readonly signal?: AbortSignal;
 }
 
 /** See `PromptService.download`. */
-export async function download(url: string, options: DownloadOptions): Promise<Download> {
+export async function download(
+  url: string,
+  source: DownloadSource,
+  options: DownloadOptions,
+): Promise<Download> {
+  const { pace, signal } = options;
   for (let attempt = 1; ; attempt++) {
+    await pace?.turn(signal);
     try {
-      return await opened(url, options);
+      const opened = await open(url, source, signal);
+      pace?.answered({ limited: false, retryAfterMs: undefined });
+      return opened;
     } catch (error) {
-      const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
+      const limited = error instanceof RateLimitError;
+      const retryAfterMs = limited ? error.retryAfterMs : undefined;
+      pace?.answered({ limited, retryAfterMs });
       const failed = { method: 'GET', attempt, maxAttempts: MAX_ATTEMPTS, error, retryAfterMs };
-      const waitMs = retryDelay(failed, options.random);
-      if (waitMs === undefined) throw error;
-      await options.sleep(waitMs, options.signal);
+      const waitMs = retryDelay(failed, source.random);
+      if (waitMs === undefined || source.session.isClosed) throw error;
+      await source.sleep(waitMs, source.session.untilClosed(signal));
     }
   }
 }
 
-async function opened(url: string, options: DownloadOptions): Promise<Download> {
-  const { response, shown } = await followed(url, options);
+async function open(url: string, source: DownloadSource, signal: AbortSignal | undefined): Promise<Download> {
+  const { response, target } = await follow(url, source, signal);
+  const shown = source.session.redaction.text(shownUrl(target));
   if (response.status !== 200) {
     await leave(response);
-    throw refusal(response, shown, options.now());
+    throw refusal(response, shown, source.now());
   }
-  return downloadOf(response, shown);
+  return downloadOf({ ...response, headers: source.session.redaction.value(response.headers) }, shown);
 }
 
-async function followed(
+async function follow(
   url: string,
-  options: DownloadOptions,
-): Promise<{ response: TransportResponse; shown: string }> {
-  let target = checkedMediaUrl(url, { baseUrl: options.baseUrl, owns: options.transport.owns });
+  { baseUrl, session, userAgent }: DownloadSource,
+  signal: AbortSignal | undefined,
+): Promise<{ response: TransportResponse; target: URL }> {
+  const transport = await session.transport();
+  const from = { baseUrl, owns: transport.owns, redact: (text: string) => session.redaction.text(text) };
+  let target = checkedMediaUrl(url, from);
   for (let redirects = 0; ; redirects++) {
-    const response = await options.transport.request({
+    const response = await transport.request({
       method: 'GET',
       url: target.href,
-      headers: { 'accept-encoding': 'identity', 'user-agent': options.userAgent },
+      headers: { 'accept-encoding': 'identity', 'user-agent': userAgent },
+      repeatable: true,
       headersTimeoutMs: TIMEOUT_MS,
       bodyTimeoutMs: TIMEOUT_MS,
-      ...(options.signal && { signal: options.signal }),
+      ...(signal && { signal }),
     });
     const location = headerOf(response.headers, 'location');
-    if (response.status < 300 || response.status >= 400 || location === undefined) {
-      return { response, shown: shownUrl(target) };
-    }
+    if (!isRedirect(response.status) || location === undefined) return { response, target };
     await leave(response);
-    if (redirects === MAX_REDIRECTS) throw new ProtocolError(`${shownUrl(target)} is redirected too often`);
-    target = checkedMediaUrl(location, { baseUrl: options.baseUrl, from: target });
+    if (redirects === MAX_REDIRECTS) {
+      throw new ProtocolError(`${from.redact(shownUrl(target))} is redirected too often`);
+    }
+    target = checkedMediaUrl(location, { ...from, from: target });
   }
 }
 
@@ -137,10 +162,7 @@ function refusal(
   const message = `${shown} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), now);
-  return new RateLimitError('TOO_MANY_REQUESTS_ERROR', message, {
-    httpStatus,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  return new RateLimitError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }
 
 function lengthOf(header: string | undefined): number | undefined {

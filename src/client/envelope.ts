@@ -1,12 +1,16 @@
 import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
 import { SUCCESS_STATUS } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
-import { isNestedDeeper } from './nesting.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 /** Whoever writes a value out again calls itself for each level; thousands would end the process. */
 const MAX_LEVELS = 500;
+
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = '\\'.charCodeAt(0);
+const OPENING: ReadonlySet<number> = new Set(['[', '{'].map(character => character.charCodeAt(0)));
+const CLOSING: ReadonlySet<number> = new Set([']', '}'].map(character => character.charCodeAt(0)));
 
 /** What came, before it is known whether it is the service's. */
 export interface ReceivedText {
@@ -25,7 +29,7 @@ export interface ReceivedText {
  * @throws {ProtocolError} for anything else, saying what came
  */
 export function envelopeOf(received: ReceivedText): Envelope<unknown> {
-  const value = parsed(received);
+  const value = valueOf(received);
   if (!isEnvelope(value)) throw foreign(received, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) throw foreign(received, 'an envelope that says SUCCESS');
@@ -36,38 +40,25 @@ export function isSuccess(envelope: Envelope<unknown>): envelope is SuccessEnvel
   return envelope.status === SUCCESS_STATUS;
 }
 
-/** The text of an answer, cut short and on one line, for messages. */
-function excerpt(text: string): string {
-  const line = text
-    .slice(0, EXCERPT_LENGTH * 4)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length > EXCERPT_LENGTH ? `${line.slice(0, EXCERPT_LENGTH)}…` : line;
-}
-
-function parsed(received: ReceivedText): unknown {
+function valueOf(received: ReceivedText): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, 'an empty answer');
-  const value = valueOf(text, received);
+  const value = parsed(text, received);
   if (isNestedDeeper(text, MAX_LEVELS)) throw foreign(received, 'JSON of too many levels');
   return value;
 }
 
-function valueOf(text: string, received: ReceivedText): unknown {
+function parsed(text: string, received: ReceivedText): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw foreign(received, looksLikeJson(text) ? 'broken or truncated JSON' : kindOf(received));
+    throw foreign(received, /^\s*[[{"]/.test(text) ? 'broken or truncated JSON' : kindOf(received));
   }
 }
 
-function looksLikeJson(text: string): boolean {
-  return /^\s*[[{"]/.test(text);
-}
-
-function kindOf(received: ReceivedText): string {
-  const [type = ''] = (headerOf(received.headers, 'content-type') ?? '').split(';', 1);
-  return type === '' ? 'no JSON' : `${type} instead of JSON`;
+function kindOf({ headers, redact }: ReceivedText): string {
+  const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';', 1);
+  return type.trim() === '' ? 'something other than JSON' : `${excerpt(redact(type))} instead of JSON`;
 }
 
 function foreign({ httpStatus, request, text, redact }: ReceivedText, what: string): ProtocolError {
@@ -78,9 +69,44 @@ function foreign({ httpStatus, request, text, redact }: ReceivedText, what: stri
   });
 }
 
+/** A text, cut short and on one line, for messages. */
+function excerpt(text: string): string {
+  const line = text
+    .slice(0, EXCERPT_LENGTH * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > EXCERPT_LENGTH ? `${line.slice(0, EXCERPT_LENGTH)}…` : line;
+}
+
 function isEnvelope(value: unknown): value is Envelope<unknown> {
   if (typeof value !== 'object' || value === null || !('status' in value)) return false;
   if (typeof value.status !== 'string' || value.status === '') return false;
   if (value.status === SUCCESS_STATUS) return 'data' in value;
   return !('message' in value) || typeof value.message === 'string';
+}
+
+/** Whether valid JSON has lists and objects within each other more than `levels` deep. */
+export function isNestedDeeper(json: string, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length && json.length > levels; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(json, at);
+    else if (OPENING.has(code)) depth += 1;
+    else if (CLOSING.has(code)) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
+/** Where the quote stands that ends the text which begins at `start`. */
+function endOfText(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1);
+  while (end > 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end < 0 ? json.length : end;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let first = at;
+  while (json.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }

@@ -59,7 +59,7 @@ export class RateLimitError extends ServiceError {
   constructor(
     status: string,
     message: string,
-    options: { httpStatus: number; data?: unknown; retryAfterMs?: number },
+    options: { httpStatus: number; data?: unknown; retryAfterMs?: number | undefined },
   ) {
     super(status, message, options);
     this.retryAfterMs = options.retryAfterMs;
@@ -88,14 +88,17 @@ export class NetworkError extends PromptServiceError {
   readonly status = 'NETWORK_ERROR';
   /** True only where it is certain that nothing of the request reached a server. */
   readonly nothingSent: boolean;
+  /** Whether it may go well the next time; false where something has to be set up differently first. */
+  readonly mayPass: boolean;
 
-  constructor(message: string, options: { nothingSent: boolean; cause?: unknown }) {
+  constructor(message: string, options: { nothingSent: boolean; mayPass?: boolean; cause?: unknown }) {
     super(message, options);
     this.nothingSent = options.nothingSent;
+    this.mayPass = options.mayPass ?? true;
   }
 }
 
-/** An answer came that is none of the service's: no envelope, a redirect, broken JSON. */
+/** An answer came that is not the service's: no envelope, a redirect, broken JSON. */
 export class ProtocolError extends PromptServiceError {
   override readonly name = 'ProtocolError';
   readonly status = 'PROTOCOL_ERROR';

@@ -9,6 +9,8 @@ export interface MediaUrlSource {
   readonly from?: URL;
   /** Whether the transport answers a URL by itself, such as the embedded service's files. */
   readonly owns?: ((url: URL) => boolean) | undefined;
+  /** Makes text fit to be shown. */
+  readonly redact?: (text: string) => string;
 }
 
 /**
@@ -17,16 +19,19 @@ export interface MediaUrlSource {
  *
  * @throws {ProtocolError} for any other, naming it
  */
-export function checkedMediaUrl(given: string, { baseUrl, from, owns }: MediaUrlSource): URL {
+export function checkedMediaUrl(given: string, source: MediaUrlSource): URL {
+  const { baseUrl, from, owns, redact = text => text } = source;
   if (!URL.canParse(given, from?.href)) {
-    throw new ProtocolError(`${JSON.stringify(given)} is no URL of media`);
+    throw new ProtocolError(`${JSON.stringify(redact(given))} is not a URL of media`);
   }
   const url = new URL(given, from);
   if (from === undefined && owns?.(url)) return url;
   const service = new URL(baseUrl);
   const fault = faultOf(url, service, from);
   if (fault !== undefined) {
-    throw new ProtocolError(`${url.protocol}//${url.host}${url.pathname} is not fetched: ${fault}`);
+    throw new ProtocolError(
+      `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
+    );
   }
   return url;
 }

@@ -1,4 +1,4 @@
-import { InvalidRequestError, NetworkError } from './errors.ts';
+import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
 
 /** Codes of Node and undici whose own messages say too little. */
 const CAUSES: Readonly<Record<string, string>> = {
@@ -18,40 +18,50 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed by the other side',
 };
 
-/** What a failed connection is told as: the origin, the cause, and its code. */
-export function networkFault(
-  error: unknown,
-  url: string,
-  nothingSent: boolean,
-): NetworkError | InvalidRequestError {
-  const code = codeOf(error);
-  if (code === 'UND_ERR_INVALID_ARG') return new InvalidRequestError(messageOf(error), { cause: error });
-  const known = code === undefined ? undefined : CAUSES[code];
-  const cause =
-    known ?? (error instanceof Error && error.message !== '' ? error.message : 'connection failed');
-  const { origin } = new URL(url);
-  const what = nothingSent
-    ? `can't connect to ${origin}${byProxy(error, url)}`
-    : `no whole answer from ${origin}`;
-  return new NetworkError(`${what}: ${cause}${code === undefined ? '' : ` (${code})`}`, {
-    nothingSent,
-    cause: error,
-  });
+/** A proxy did not make a connection: whoever reads of the service alone would look for the fault there. */
+export class ProxyFault extends Error {
+  /** Whether it may go well the next time. */
+  readonly mayPass: boolean;
+
+  constructor(
+    readonly proxy: string,
+    message: string,
+    options: { readonly mayPass?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.mayPass = options.mayPass ?? true;
+  }
 }
 
-// Another port than the service's is a proxy's: who reads of the service alone would look for the fault there.
-function byProxy(error: unknown, url: string): string {
-  if (!(error instanceof Error) || !('address' in error) || !('port' in error)) return '';
-  const { port, protocol } = new URL(url);
-  const own = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
-  return error.port === own ? '' : ` by the proxy ${String(error.address)}:${String(error.port)}`;
+/** The error for a failed connection: names the origin, the cause and its code. */
+export function networkFault(error: unknown, url: string, nothingSent: boolean): PromptServiceError {
+  if (error instanceof PromptServiceError) return error;
+  const { origin } = new URL(url);
+  if (error instanceof ProxyFault) {
+    const { proxy, message, mayPass } = error;
+    const what = `can't connect to ${origin} by the proxy ${proxy}: ${message}`;
+    return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
+  }
+  if (codeOf(error) === 'UND_ERR_INVALID_ARG') {
+    return new InvalidRequestError(messageOf(error), { cause: error });
+  }
+  const what = nothingSent ? `can't connect to ${origin}` : `no whole answer from ${origin}`;
+  return new NetworkError(`${what}: ${causeOf(error)}`, { nothingSent, cause: error });
+}
+
+/** Why a connection failed, with the code that can be searched for. */
+export function causeOf(error: unknown): string {
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : CAUSES[code];
+  const cause = known ?? messageOf(error);
+  return code === undefined ? cause : `${cause} (${code})`;
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'connection failed';
 }
 
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,5 +1,8 @@
 import { InvalidRequestError } from './errors.ts';
 
+/** Longer than any identifier; every stage of decoding looks at the whole of it. */
+const MAX_LENGTH = 512;
+
 /**
  * Builds a request path in which each value fills exactly one segment.
  *
@@ -11,15 +14,22 @@ export function path(literals: TemplateStringsArray, ...values: readonly string[
 
 function segment(value: string): string {
   if (value === '') throw new InvalidRequestError('an identifier is empty');
+  if (value.length > MAX_LENGTH) {
+    throw new InvalidRequestError(
+      `${JSON.stringify(value.slice(0, 40))}… is not an identifier: it is too long`,
+    );
+  }
   if (leavesItsSegment(value)) {
     throw new InvalidRequestError(
-      `${JSON.stringify(value)} is no identifier: it would leave its path segment`,
+      `${JSON.stringify(value)} is not an identifier: it would leave its path segment`,
     );
   }
   try {
     return encodeURIComponent(value);
   } catch {
-    throw new InvalidRequestError(`${JSON.stringify(value)} is no identifier: it is no well-formed text`);
+    throw new InvalidRequestError(
+      `${JSON.stringify(value)} is not an identifier: it is not well-formed text`,
+    );
   }
 }
 
@@ -30,6 +40,12 @@ export function fillsSegment(value: string): boolean {
   } catch {
     return false;
   }
+}
+
+// An intermediary may decode more than once: `%252e` is a dot in the end.
+function isDots(part: string): boolean {
+  const dots = part.replace(/%(?:25)*2e/gi, '.');
+  return dots === '.' || dots === '..';
 }
 
 // A server or an intermediary may decode a segment more than once, so every stage of decoding is looked at.
@@ -47,5 +63,5 @@ function decode(value: string): string {
 export function staysBelowBase(pathAndQuery: string): boolean {
   const [pathname = ''] = pathAndQuery.split(/[?#]/, 1);
   if (!pathname.startsWith('/') || pathname.includes('\\')) return false;
-  return pathname.split('/').every(part => part === '' || !['.', '..'].includes(decode(part)));
+  return pathname.split('/').every(part => !isDots(part));
 }

@@ -1,6 +1,6 @@
 import type { Run } from '../wire/index.ts';
-import type { PromptService } from './client.ts';
-import { RateLimitError, WaitTimeoutError } from './errors.ts';
+import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
+import type { Pace, ReadOptions } from './request.ts';
 import { isPassing, MAX_RETRY_AFTER_MS } from './retry.ts';
 
 const FIRST_INTERVAL_MS = 1000;
@@ -8,14 +8,27 @@ const LAST_INTERVAL_MS = 9000;
 const GROWTH = 1.5;
 // Each interval is lengthened by up to this share, so that many waiting clients don't ask in step.
 const JITTER = 0.1;
+/** How long a run may be missing whose id the service itself gave: what answers may lag behind what created it. */
+const MISSING_MS = 60_000;
+
+/** What waiting needs of a client; `PromptService` is one. */
+export interface PollingClient {
+  readonly runs: { get(runId: string, options: ReadOptions): Promise<Run> };
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
 
 /** What a poll found. */
 export interface PollEvent {
   readonly run?: Run;
   /** A fault that did not end the waiting. */
   readonly error?: Error;
+  /** How long every poll has ended in a fault, this one included, in milliseconds; 0 where `run` was found. */
+  readonly failingMs: number;
   /** From 1. */
   readonly polls: number;
+  /** Since the waiting began. */
   readonly elapsedMs: number;
 }
 
@@ -26,8 +39,12 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
   /** Asks for the first time only after one interval; for a run that was just said to take longer. */
   readonly delayFirst?: boolean;
-  /** Told of every poll. */
+  /** The id came from the service, so a 404 is asked again for a minute. False by default: a 404 ends the waiting. */
+  readonly idFromService?: boolean;
+  /** Called with every poll. */
   readonly onPoll?: (event: PollEvent) => void;
+  /** Asked before each poll; by default the client's own, if it has one. */
+  readonly pace?: Pace;
   /** By default the client's own. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now?: () => number;
@@ -42,21 +59,25 @@ export interface WaitOptions {
  * @throws {NotFoundError | UnauthorizedError} and any other fault that would not pass
  */
 export async function waitForRun(
-  client: PromptService,
+  client: PollingClient,
   runId: string,
   options: WaitOptions = {},
 ): Promise<Run> {
   const { signal, now = client.now, random = client.random, sleep = client.sleep } = options;
   const startedAt = now();
+  const timeLeft = (): number => (options.timeoutMs ?? Number.POSITIVE_INFINITY) - (now() - startedAt);
   const pause = async (ms: number): Promise<void> => {
-    const left = (options.timeoutMs ?? Number.POSITIVE_INFINITY) - (now() - startedAt);
+    const left = timeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
     if (ms >= left) throw new WaitTimeoutError(`run ${runId} is still going on`, runId);
   };
   if (options.delayFirst) await pause(interval(0, random));
+  const failing = new Failing(options.idFromService ?? false);
   for (let polls = 1; ; polls++) {
-    const found = await poll(client, runId, signal);
-    options.onPoll?.({ ...found, polls, elapsedMs: now() - startedAt });
+    const askedAt = now();
+    const found = await poll(client, runId, options, timeLeft());
+    failing.note(found.error, askedAt, now());
+    options.onPoll?.({ ...found, failingMs: failing.sinceMs(now()), polls, elapsedMs: now() - startedAt });
     if (found.run && isOver(found.run)) return found.run;
     await pause(Math.max(interval(polls - 1, random), askedToWait(found.error)));
   }
@@ -67,16 +88,50 @@ export function isOver(run: Pick<Run, 'runStatus'>): boolean {
   return run.runStatus === 'succeeded' || run.runStatus === 'failed';
 }
 
+/** The polls in a row that ended in a fault. */
+class Failing {
+  readonly #idFromService: boolean;
+  #failingSince: number | undefined;
+  #missingSince: number | undefined;
+
+  constructor(idFromService: boolean) {
+    this.#idFromService = idFromService;
+  }
+
+  /** @throws the fault, where it does not pass */
+  note(error: Error | undefined, askedAt: number, now: number): void {
+    this.#failingSince = error && (this.#failingSince ?? askedAt);
+    if (!isMissing(error)) {
+      if (error === undefined) this.#missingSince = undefined;
+      if (error !== undefined && !isPassing(error)) throw error;
+      return;
+    }
+    this.#missingSince ??= askedAt;
+    if (!this.#idFromService || now - this.#missingSince >= MISSING_MS) throw error;
+  }
+
+  sinceMs(now: number): number {
+    return this.#failingSince === undefined ? 0 : now - this.#failingSince;
+  }
+}
+
+function isMissing(error: unknown): error is PromptServiceError {
+  return error instanceof PromptServiceError && error.httpStatus === 404;
+}
+
 // The next poll is the retry.
 async function poll(
-  client: PromptService,
+  client: PollingClient,
   runId: string,
-  signal: AbortSignal | undefined,
+  { signal, pace }: WaitOptions,
+  timeoutMs: number,
 ): Promise<{ run?: Run; error?: Error }> {
   try {
-    return { run: await client.runs.get(runId, { retries: 0, ...(signal && { signal }) }) };
+    const limit = Number.isFinite(timeoutMs) && { timeoutMs: Math.max(1, timeoutMs) };
+    const options = { retries: 0, ...limit, ...(signal && { signal }), ...(pace && { pace }) };
+    return { run: await client.runs.get(runId, options) };
   } catch (error) {
-    if (isPassing(error) && error instanceof Error && !signal?.aborted) return { error };
+    if (error instanceof PromptServiceError && !signal?.aborted) return { error };
     throw error;
   }
 }

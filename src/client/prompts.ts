@@ -1,10 +1,16 @@
-import { MAX_QUERY_LENGTH, type PromptSearchResult, type PromptVersion } from '../wire/index.ts';
+import {
+  MAX_QUERY_LENGTH,
+  type PromptListQuery,
+  type PromptPage,
+  type PromptSearchResult,
+  type PromptSearchRow,
+  type PromptVersion,
+} from '../wire/index.ts';
 import { InvalidRequestError } from './errors.ts';
+import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
-import type { Requester, RequestOptions } from './request.ts';
-import { listOf, payload, strings } from './shape.ts';
-
-type Options = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
+import type { ReadOptions, Requester } from './request.ts';
+import { type Fields, listOf, payload, strings } from './shape.ts';
 
 /** Published prompts (interface §4.4, §4.7). */
 export class Prompts {
@@ -14,10 +20,10 @@ export class Prompts {
     this.#service = service;
   }
 
-  /** A prompt in its latest version, or in the one given (interface §4.4). */
+  /** A prompt in its latest version, or in the one of `versionId` (interface §4.4). */
   async get(
     promptId: string,
-    options: Options & { readonly versionId?: string } = {},
+    options: ReadOptions & { readonly versionId?: string } = {},
   ): Promise<PromptVersion> {
     const { versionId, ...rest } = options;
     const request = { ...rest, query: { versionId } };
@@ -30,13 +36,36 @@ export class Prompts {
    *
    * @throws {InvalidRequestError} for no words, or more than 200 characters
    */
-  async search(words: string, options: Options = {}): Promise<PromptSearchResult> {
+  async search(words: string, options: ReadOptions = {}): Promise<PromptSearchResult> {
     const request = { ...options, query: { q: searchQuery(words) } };
     const answer = await this.#service.request<PromptSearchResult>('GET', '/prompts/publish', request);
-    return payload(answer, 'search result', data =>
-      listOf(data, 'rows', row => strings(row, 'promptId', 'promptVersionId')),
+    return payload(answer, 'search result', rowsFault);
+  }
+
+  /**
+   * One page of every published prompt, newest first (service-facts, decisions).
+   *
+   * @throws {NotFoundError} by a service that has no such list; only the local one does
+   */
+  async list(query: PromptListQuery = {}, options: ReadOptions = {}): Promise<PromptPage> {
+    const request = { ...options, query: { ...query } };
+    return payload(
+      await this.#service.request<PromptPage>('GET', '/prompts', request),
+      'list of prompts',
+      rowsFault,
     );
   }
+
+  /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */
+  all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
+    const fetch = (page: PromptListQuery): Promise<PromptPage> => this.list(page, options);
+    const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
+    return rowsOf(pagesOf({ of: 'prompts', fetch, cursorOf }, query), query);
+  }
+}
+
+function rowsFault(data: Fields): string | undefined {
+  return listOf(data, 'rows', row => strings(row, 'promptId', 'promptVersionId'));
 }
 
 function searchQuery(words: string): string {

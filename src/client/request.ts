@@ -2,7 +2,7 @@ import type { Envelope } from '../wire/index.ts';
 import type { ServiceError } from './errors.ts';
 import type { AnswerHeaders } from './transport.ts';
 
-/** What one request may be told. */
+/** What one request may be given. */
 export interface RequestOptions {
   /** Values that are undefined are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -14,6 +14,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Tries after the first; 3 by default. */
   readonly retries?: number;
+  /** Asked before each try; by default the client's own (`PromptService.withPace`), if it has one. */
+  readonly pace?: Pace;
   /**
    * Sent as `Idempotency-Key`, the same at every try. A service that doesn't keep such keys ignores it
    * (`PromptService.keepsIdempotencyKeys`).
@@ -21,13 +23,16 @@ export interface RequestOptions {
   readonly idempotencyKey?: string;
   /** Called at each try, when the request is about to be written to a connection. */
   readonly onSent?: () => void;
-  /** Called before each wait for another try; nothing came of the one before, where it was no GET. */
+  /** Called before each wait for another try; nothing came of the one before, where it was not a GET. */
   readonly onRetry?: () => void;
   /** Does not report an answer's wish for new resources. */
   readonly ignoreActionRequire?: boolean;
 }
 
-/** An answer in the service's envelope, as it came. */
+/** What the reading methods may be given; see `RequestOptions`. */
+export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries' | 'pace'>;
+
+/** An answer in the service's envelope, as it came, the key masked outside the outputs of runs. */
 export interface RawAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
@@ -47,6 +52,21 @@ export interface Answer<T> extends Omit<RawAnswer, 'error'> {
 /** What the typed methods are built on. */
 export interface Requester {
   request<T>(method: string, path: string, options?: RequestOptions): Promise<Answer<T>>;
+}
+
+/** Spreads requests out, so that a service's rate limit is kept. */
+export interface Pace {
+  /** Resolves when the next request may be sent; rejects with the signal's reason once it is aborted. */
+  turn(signal: AbortSignal | undefined): Promise<void>;
+  /** Called with every try that came to an end. */
+  answered(answer: PacedAnswer): void;
+}
+
+export interface PacedAnswer {
+  /** Whether there were too many requests (429). */
+  readonly limited: boolean;
+  /** What the answer asked to wait, in milliseconds; undefined where it did not say. */
+  readonly retryAfterMs: number | undefined;
 }
 
 /** What happens to a request; for display and logs. Nothing in it holds the key. */

@@ -1,8 +1,6 @@
 import type { Resources } from '../wire/index.ts';
-import type { Requester, RequestOptions } from './request.ts';
-import { isObject, listOf, payload, strings } from './shape.ts';
-
-type Options = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
+import type { ReadOptions, Requester } from './request.ts';
+import { type Fields, isObject, listOf, payload, strings } from './shape.ts';
 
 /** Models and the run options they accept (interface §4.6). */
 export class ResourcesApi {
@@ -13,25 +11,25 @@ export class ResourcesApi {
   }
 
   /** Every model, and the hash of them. The answer's own wish for a refresh is fulfilled by itself, so not reported. */
-  async get(options: Options = {}): Promise<Resources> {
+  async get(options: ReadOptions = {}): Promise<Resources> {
     const request = { ...options, ignoreActionRequire: true };
     const answer = await this.#service.request<Resources>('GET', '/resources', request);
     return payload(answer, 'list of models', resourcesFault);
   }
 }
 
-function resourcesFault(data: Readonly<Record<string, unknown>>): string | undefined {
+function resourcesFault(data: Fields): string | undefined {
   const { resources } = data;
-  if (!isObject(resources)) return 'resources is no object';
+  if (!isObject(resources)) return 'resources is not an object';
   return strings(data, 'hash') ?? listOf(resources, 'models', modelFault);
 }
 
-function modelFault(model: Readonly<Record<string, unknown>>): string | undefined {
+function modelFault(model: Fields): string | undefined {
   return strings(model, 'model', 'modality') ?? listOf(model, 'availableRunOptions', optionFault);
 }
 
-function optionFault(option: Readonly<Record<string, unknown>>): string | undefined {
+function optionFault(option: Fields): string | undefined {
   const { options } = option;
   const texts = Array.isArray(options) && options.every(value => typeof value === 'string');
-  return strings(option, 'key') ?? (texts ? undefined : 'options is no list of texts');
+  return strings(option, 'key') ?? (texts ? undefined : 'options is not a list of texts');
 }

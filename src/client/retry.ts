@@ -29,7 +29,8 @@ export function retryDelay(failed: FailedAttempt, random: () => number): number 
 
 /** Whether the fault may have gone by the next time the same thing is asked for: network, 429, 5xx. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof NetworkError || error instanceof RateLimitError) return true;
+  if (error instanceof NetworkError) return error.mayPass;
+  if (error instanceof RateLimitError) return true;
   if (!(error instanceof ServiceError || error instanceof ProtocolError)) return false;
   return error.httpStatus !== undefined && error.httpStatus >= 500;
 }
@@ -47,7 +48,9 @@ export function retryAfter(header: string | undefined, now: number): number | un
 // What may have had an effect is never sent twice: it may have created a run that costs credits.
 function mayRepeat(method: string, error: unknown): boolean {
   if (method === 'GET') return isPassing(error);
-  return error instanceof RateLimitError || (error instanceof NetworkError && error.nothingSent);
+  return (
+    error instanceof RateLimitError || (error instanceof NetworkError && error.nothingSent && error.mayPass)
+  );
 }
 
 function backoff(attempt: number, random: () => number): number {

@@ -1,15 +1,8 @@
-import {
-  type CreateRunRequest,
-  MAX_LIST_LIMIT,
-  type Run,
-  type RunListQuery,
-  type RunPage,
-  type RunRow,
-} from '../wire/index.ts';
-import { Circle } from './circle.ts';
+import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
+import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
-import type { Requester, RequestOptions } from './request.ts';
-import { listOf, payload, strings } from './shape.ts';
+import type { ReadOptions, Requester, RequestOptions } from './request.ts';
+import { type Fields, listOf, payload, strings } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -18,11 +11,7 @@ export interface EncodedBody {
   readonly body: RequestBody;
 }
 
-export type CreateOptions = Pick<
-  RequestOptions,
-  'signal' | 'timeoutMs' | 'onSent' | 'onRetry' | 'retries' | 'idempotencyKey'
->;
-export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
+export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRetry' | 'idempotencyKey'>;
 
 /** A run list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */
 export type RunPagesQuery = RunListQuery;
@@ -54,54 +43,26 @@ export class Runs {
   /** One page of runs, newest first (interface §4.1). */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const answer = await this.#service.request<RunPage>('GET', '/runs', { ...options, query: { ...query } });
-    return payload(answer, 'page of runs', pageFault);
+    return payload(answer, 'page of runs', data =>
+      listOf(data, 'rows', row => strings(row, 'runId', 'runStatus')),
+    );
   }
 
-  /**
-   * Pages as they arrive. Forwards, each page is older than the one before; with `endingBefore` each is newer, and
-   * the rows of a page are newest first all the same.
-   */
-  async *pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
-    const backwards = query.endingBefore !== undefined;
-    let wanted = query.limit ?? Number.POSITIVE_INFINITY;
-    let cursor = backwards ? query.endingBefore : query.startingAfter;
-    const circle = new Circle();
-    if (cursor !== undefined) circle.pass(cursor);
-    while (wanted > 0) {
-      const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
-      const page = await this.list({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) }, options);
-      const { rows } = page;
-      // A service may send more than it was asked for; the rows next to the cursor are the ones wanted.
-      yield rows.length <= wanted
-        ? page
-        : { ...page, rows: backwards ? rows.slice(-wanted) : rows.slice(0, wanted) };
-      wanted -= rows.length;
-      const next = (backwards ? page.rows[0] : page.rows.at(-1))?.runId;
-      if (!page.hasMore || next === undefined) return;
-      circle.pass(next);
-      cursor = next;
-    }
+  /** Pages as they arrive; see `pagesOf` for their order. */
+  pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
+    const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
+    return pagesOf({ of: 'runs', fetch, cursorOf: ({ runId }: RunRow) => runId }, query);
   }
 
   /**
    * Every run that fits, newest first, holding one page at a time. With `endingBefore` the newest come last from the
    * service, so all that fit are held until then.
    */
-  async *all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
-    if (query.endingBefore === undefined) {
-      for await (const page of this.pages(query, options)) yield* page.rows;
-      return;
-    }
-    const pages: RunRow[][] = [];
-    for await (const page of this.pages(query, options)) pages.push(page.rows);
-    for (const rows of pages.reverse()) yield* rows;
+  all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
+    return rowsOf(this.pages(query, options), query);
   }
 }
 
-function runFault(data: Readonly<Record<string, unknown>>): string | undefined {
+function runFault(data: Fields): string | undefined {
   return strings(data, 'runId', 'runStatus') ?? listOf(data, 'outputs', output => strings(output, 'type'));
-}
-
-function pageFault(data: Readonly<Record<string, unknown>>): string | undefined {
-  return listOf(data, 'rows', row => strings(row, 'runId', 'runStatus'));
 }

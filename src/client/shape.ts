@@ -1,7 +1,8 @@
 import { ProtocolError } from './errors.ts';
 import type { Answer } from './request.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/** An object of an answer, whose fields may be anything. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The payload of an answer, once it has what every reader of it relies on; unknown fields stay.
@@ -9,9 +10,9 @@ type Fields = Readonly<Record<string, unknown>>;
  * @throws {ProtocolError} naming what is wrong
  */
 export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields) => string | undefined): T {
-  const fault = isObject(answer.data) ? check(answer.data) : 'it is no object';
+  const fault = isObject(answer.data) ? check(answer.data) : 'it is not an object';
   if (fault === undefined) return answer.data;
-  throw new ProtocolError(`the service answered with something that is no ${what}: ${fault}`, {
+  throw new ProtocolError(`the service's answer is not the expected ${what}: ${fault}`, {
     httpStatus: answer.httpStatus,
   });
 }
@@ -19,7 +20,7 @@ export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields
 /** What is wrong with fields that must be strings. */
 export function strings(data: Fields, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
-  return wrong === undefined ? undefined : `${wrong} is no text`;
+  return wrong === undefined ? undefined : `${wrong} is not a text`;
 }
 
 /** What is wrong with a field that must be a list of objects, each passing `check`. */
@@ -29,9 +30,9 @@ export function listOf(
   check: (entry: Fields) => string | undefined = () => undefined,
 ): string | undefined {
   const list = data[name];
-  if (!Array.isArray(list)) return `${name} is no list`;
+  if (!Array.isArray(list)) return `${name} is not a list`;
   for (const entry of list as unknown[]) {
-    const fault = isObject(entry) ? check(entry) : 'it is no object';
+    const fault = isObject(entry) ? check(entry) : 'it is not an object';
     if (fault !== undefined) return `in ${name}, ${fault}`;
   }
   return undefined;

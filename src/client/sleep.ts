@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { shared } from './shared-signal.ts';
+import { shared } from './signals.ts';
 
 /** Waits; rejects with the signal's reason once it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {

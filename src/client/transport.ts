@@ -18,6 +18,11 @@ export interface TransportRequest {
   readonly headersTimeoutMs: number;
   /** Longest silence between two pieces of the answer's body. */
   readonly bodyTimeoutMs: number;
+  /**
+   * Whether it does no harm to send the same request again. Any other one never goes over a connection that was idle
+   * for so long that the server may be closing it. False by default.
+   */
+  readonly repeatable?: boolean;
   /** Called when a connection stands and the request is about to be written to it. */
   readonly onSent?: () => void;
 }
@@ -43,9 +48,15 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+export interface ProxyVariables {
+  readonly httpsProxy?: string;
+  readonly httpProxy?: string;
+  readonly noProxy?: string;
+}
+
 export interface TransportOptions {
-  /** Proxies as the environment variables of these names give them; none by default. */
-  readonly proxy?: { readonly httpsProxy?: string; readonly httpProxy?: string; readonly noProxy?: string };
+  /** Proxies as the environment variables of these names give them: http and https ones; none by default. */
+  readonly proxy?: ProxyVariables;
   /**
    * The process ends after a few requests: tells V8, for the whole process and on Node 20 only, not to optimise
    * WebAssembly, which would hold up its end by some 30 ms. False by default.
@@ -53,12 +64,6 @@ export interface TransportOptions {
   readonly shortLived?: boolean;
   /** How long a connection may take to be made, in milliseconds; 10 s by default. */
   readonly connectTimeoutMs?: number;
-}
-
-/** The HTTP client that is used where none is given. Redirects are not followed. */
-export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
-  const { UndiciTransport } = await import('./undici-transport.ts');
-  return UndiciTransport.create(options);
 }
 
 /** The value of a header; the first where there are several. */

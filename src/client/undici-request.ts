@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { InvalidRequestError } from './errors.ts';
 import { networkFault } from './network-fault.ts';
-import { shared } from './shared-signal.ts';
+import { shared } from './signals.ts';
 import type { RequestBody, TransportRequest } from './transport.ts';
 
 type UndiciOptions = Parameters<typeof send>[0];
@@ -17,7 +17,7 @@ export class RequestInFlight {
     this.#request = request;
   }
 
-  undiciOptions(single: boolean): UndiciOptions {
+  undiciOptions(): UndiciOptions {
     const { method, url, headers, body, signal, headersTimeoutMs, bodyTimeoutMs } = this.#request;
     const { origin, pathname, search } = new URL(url);
     const streamed = typeof body === 'object';
@@ -29,7 +29,6 @@ export class RequestInFlight {
       body: streamed ? this.#chunks(body) : body,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
-      reset: single,
       signal: shared(signal),
     };
   }
@@ -40,8 +39,8 @@ export class RequestInFlight {
       dispatch: (options, handler) => {
         const onConnect = handler.onConnect?.bind(handler);
         handler.onConnect = abort => {
-          this.#sent = true;
-          this.#request.onSent?.();
+          // What was given up while it waited for a connection is dropped by undici now.
+          if (!this.#request.signal?.aborted) this.#markSent();
           onConnect?.(abort);
         };
         return dispatcher.dispatch(options, handler);
@@ -72,6 +71,11 @@ export class RequestInFlight {
     if (signal?.aborted) return signal.reason;
     if (this.#bodyFault) return this.#bodyFault.error;
     return networkFault(error, url, !this.#sent);
+  }
+
+  #markSent(): void {
+    this.#sent = true;
+    this.#request.onSent?.();
   }
 
   async *#chunks(body: RequestBody): AsyncGenerator<Uint8Array> {

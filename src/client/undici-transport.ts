@@ -1,73 +1,69 @@
 import v8 from 'node:v8';
-import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
-import { proxySettings } from './proxy.ts';
+import { loadProxyAgents, proxySettings } from './proxy.ts';
+import { abortable } from './signals.ts';
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from './transport.ts';
 import { RequestInFlight } from './undici-request.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-type Send = typeof send;
+/**
+ * A server may close a connection just when it is used again, which leaves the request in doubt. One that was used
+ * within the last second, and is to be kept for a second more as its server says, is as good as new.
+ */
+const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
 
-/** Carries requests with undici. */
-export class UndiciTransport implements Transport {
-  readonly #send: Send;
+/** The HTTP client that is used where none is given: undici, loaded now. Redirects are not followed. */
+export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
+  if (options.shortLived) useBaselineWebAssembly();
+  const { default: request } = await import('undici/lib/api/api-request.js');
+  const agent = await agentMaker(options);
+  return new UndiciTransport(request, agent({}), agent(FRESH));
+}
+
+class UndiciTransport implements Transport {
+  readonly #send: typeof send;
+  /** Keeps idle connections for as long as their server does. */
   readonly #kept: Dispatcher;
-  readonly #single: Dispatcher;
+  /** Keeps them for so short a time that none is stale. */
+  readonly #fresh: Dispatcher;
 
-  private constructor(send: Send, kept: Dispatcher, single: Dispatcher) {
-    this.#send = send;
+  constructor(request: typeof send, kept: Dispatcher, fresh: Dispatcher) {
+    this.#send = request;
     this.#kept = kept;
-    this.#single = single;
-  }
-
-  static async create(options: TransportOptions): Promise<UndiciTransport> {
-    if (options.shortLived) useBaselineWebAssembly();
-    const { default: send } = await import('undici/lib/api/api-request.js');
-    const makeAgent = await agentMaker(options);
-    return new UndiciTransport(send, makeAgent(), makeAgent());
+    this.#fresh = fresh;
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
     request.signal?.throwIfAborted();
     const inFlight = new RequestInFlight(request);
-    // A server may close a kept connection just when it is used again. A request that can't be repeated gets a
-    // connection of its own, so that this never leaves it in doubt.
-    const single = request.method !== 'GET';
-    const dispatcher = inFlight.watch(single ? this.#single : this.#kept);
+    const dispatcher = inFlight.watch(request.repeatable ? this.#kept : this.#fresh);
     try {
-      const response = await this.#send.call(dispatcher, inFlight.undiciOptions(single));
-      return { status: response.statusCode, headers: response.headers, body: inFlight.pieces(response.body) };
+      const answering = this.#send.call(dispatcher, inFlight.undiciOptions());
+      // undici itself notices an abort only once a connection stands.
+      const { statusCode, headers, body } = await abortable(answering, request.signal, late => {
+        late.body.on('error', () => {}).destroy();
+      });
+      return { status: statusCode, headers, body: inFlight.pieces(body) };
     } catch (error) {
       throw inFlight.fault(error);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#kept.destroy(), this.#single.destroy()]);
+    await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
   }
 }
 
-async function agentMaker(options: TransportOptions): Promise<() => Dispatcher> {
-  const connect = { timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS };
+async function agentMaker(
+  options: TransportOptions,
+): Promise<(keepAlive: Partial<typeof FRESH>) => Dispatcher> {
+  const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
   const proxy = proxySettings(options.proxy);
-  if (proxy) {
-    const ProxyAgent = await loadProxyAgent();
-    return () => new ProxyAgent({ ...proxy, connect, requestTls: connect, proxyTls: connect });
-  }
+  if (proxy) return loadProxyAgents(proxy, connectTimeoutMs);
   const { default: Agent } = await import('undici/lib/dispatcher/agent.js');
-  return () => new Agent({ connect });
-}
-
-// The proxy agent makes its tunnels with a method that only the whole of undici would have put in place.
-async function loadProxyAgent(): Promise<typeof EnvHttpProxyAgent> {
-  const [{ default: ProxyAgent }, { default: Base }, { default: tunnel }] = await Promise.all([
-    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
-    import('undici/lib/dispatcher/dispatcher.js'),
-    import('undici/lib/api/api-connect.js'),
-  ]);
-  Base.prototype.connect = tunnel;
-  return ProxyAgent;
+  return keepAlive => new Agent({ ...keepAlive, connect: { timeout: connectTimeoutMs } });
 }
 
 // On Node 20 undici's parser is compiled a second time in the background.

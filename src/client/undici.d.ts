@@ -14,17 +14,22 @@ declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   export default constructor;
 }
 
-declare module 'undici/lib/dispatcher/dispatcher.js' {
-  import type { Dispatcher } from 'undici';
+declare module 'undici/lib/dispatcher/pool.js' {
+  import type { Pool } from 'undici';
 
-  const constructor: { readonly prototype: Pick<Dispatcher, 'connect'> };
+  const constructor: typeof Pool;
   export default constructor;
 }
 
 declare module 'undici/lib/api/api-connect.js' {
   import type { Dispatcher } from 'undici';
 
-  const connect: Dispatcher['connect'];
+  interface Options extends Dispatcher.ConnectOptions {
+    readonly headersTimeout: number;
+  }
+
+  /** Asks the proxy behind the dispatcher it is called on for a tunnel. */
+  function connect(this: Pick<Dispatcher, 'dispatch'>, options: Options): Promise<Dispatcher.ConnectData>;
   export default connect;
 }
 
@@ -40,8 +45,6 @@ declare module 'undici/lib/api/api-request.js' {
     readonly body: string | AsyncIterable<Uint8Array> | undefined;
     readonly headersTimeout: number;
     readonly bodyTimeout: number;
-    /** Closes the connection after the answer. */
-    readonly reset: boolean;
     readonly signal: AbortSignal | undefined;
   }
 

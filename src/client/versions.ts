@@ -1,9 +1,7 @@
 import type { PromptVersion, PromptVersionList } from '../wire/index.ts';
 import { path } from './path.ts';
-import type { Requester, RequestOptions } from './request.ts';
+import type { ReadOptions, Requester } from './request.ts';
 import { listOf, payload, strings } from './shape.ts';
-
-type Options = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries'>;
 
 /** Versions of prompts (interface §4.5, §4.7). */
 export class Versions {
@@ -14,7 +12,7 @@ export class Versions {
   }
 
   /** Published versions of a prompt, newest first, at most 10 (interface §4.5). */
-  async list(promptId: string, options: Options = {}): Promise<PromptVersionList> {
+  async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
     const answer = await this.#service.request<PromptVersionList>(
       'GET',
       path`/prompts/${promptId}/versions`,
@@ -26,7 +24,7 @@ export class Versions {
   }
 
   /** One version (service-facts, retrieve a prompt version). */
-  async get(promptVersionId: string, options: Options = {}): Promise<PromptVersion> {
+  async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
     const answer = await this.#service.request<PromptVersion>(
       'GET',
       path`/prompt-versions/${promptVersionId}`,

@@ -51,6 +51,23 @@ export interface PromptSearchResult {
   rows: PromptSearchRow[];
 }
 
+/** One page of every published prompt, newest first (service-facts, decisions). */
+export interface PromptPage {
+  rows: PromptSearchRow[];
+  /** Whether more rows exist beyond this page, in the direction of paging. */
+  hasMore: boolean;
+}
+
+/** What `GET /prompts` may be asked; the cursors are prompt ids (service-facts, decisions). */
+export interface PromptListQuery {
+  /** 1 to 50, default 10. */
+  limit?: number;
+  /** Only prompts after this one in the list. */
+  startingAfter?: string;
+  /** Only prompts before this one in the list. */
+  endingBefore?: string;
+}
+
 /** A text input in the shape the local service's own prompts use (service-facts, decisions: shape (a)). */
 export interface TextInputConfig {
   type: 'string';

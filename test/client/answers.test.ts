@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/errors.ts';
-import { errorOf, KEY, TestClient } from '../support/client.ts';
+import { errorOf, TestClient } from '../support/client.ts';
 import {
   failure,
   html,
@@ -220,23 +220,5 @@ describe('a payload that is not what was asked for', () => {
   it('keeps fields that are not known', async () => {
     await answering(success({ ...run, later: { added: true } }));
     await expect(client.runs.get('r')).resolves.toEqual({ ...run, later: { added: true } });
-  });
-});
-
-describe('the key', () => {
-  it.each<[string, PlainAnswer]>([
-    ['a page', html(500, `<pre>authorization: Bearer ${KEY}</pre>`)],
-    ['an error', failure(400, 'BAD_REQUEST_ERROR', `bad header Bearer ${KEY}`, { headers: [KEY] })],
-    ['an error with 200', failure(200, 'ODD', KEY, { [KEY]: KEY })],
-  ])('is taken out of %s that repeats it', async (_, answer) => {
-    await answering(answer);
-    const error = await errorOf(client.request('GET', '/me', once), Error);
-    expect(JSON.stringify([error.message, Object.entries(error), client.events])).not.toContain(KEY);
-    expect(JSON.stringify([error.message, Object.entries(error)])).toContain('[key]');
-  });
-
-  it('stays where it is a result', async () => {
-    await answering(success({ text: KEY }));
-    await expect(client.request('GET', '/x')).resolves.toMatchObject({ data: { text: KEY } });
   });
 });

@@ -125,21 +125,6 @@ describe('a POST', () => {
     const body = { length: text.length, chunks: () => letters(text) };
     await expect(client.runs.create({ promptVersionId: 'v', body })).resolves.toEqual(run);
   });
-
-  it('never goes over a connection that was used before', async () => {
-    const ports: unknown[] = [];
-    const answer = (call: { port: number }): ReturnType<typeof success> => {
-      ports.push(call.port);
-      return success(run);
-    };
-    await scripted({ answer, times: 4 });
-    await client.runs.get('r');
-    await client.runs.create(POST);
-    await client.runs.create(POST);
-    await client.runs.get('r');
-    expect(new Set(ports).size).toBe(3);
-    expect(ports[3]).toBe(ports[0]);
-  });
 });
 
 describe('where nobody listens', () => {

@@ -22,11 +22,12 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 describe('the library', () => {
   it('exports the client, its errors, waiting and recovering, and the interface', () => {
     const names = `
-      ACTION_REQUIRE_HEADER CLI_AGENT_HEADER DEFAULT_LIST_LIMIT ERROR_HTTP_STATUS GatewayTimeoutError IMAGE_INPUT_TYPES InvalidRequestError
-      KNOWN_RUN_OPTION_KEYS MAX_BODY_BYTES MAX_IMAGE_BYTES MAX_LIST_LIMIT MAX_QUERY_LENGTH MAX_VERSIONS MEDIA_LIFETIME_MS MODALITIES
-      NetworkError NotFoundError OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError
-      RUN_STATUSES RateLimitError SUCCESS_STATUS SYNC_WINDOW_MS ServiceError UnauthorizedError ValidationError WaitTimeoutError
-      answerIsLost createTransport findLostRun isUuid waitForRun
+      ACTION_REQUIRE_HEADER CLI_AGENT_HEADER DEFAULT_LIST_LIMIT ERROR_HTTP_STATUS GatewayTimeoutError IDEMPOTENCY_HEADER
+      IDEMPOTENCY_KEY_HEADER IDEMPOTENCY_SUPPORTED IMAGE_INPUT_TYPES InvalidRequestError KNOWN_RUN_OPTION_KEYS MAX_BODY_BYTES
+      MAX_IMAGE_BYTES MAX_LIST_LIMIT MAX_QUERY_LENGTH MAX_VERSIONS MEDIA_LIFETIME_MS MODALITIES NetworkError NotFoundError
+      OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError RUN_STATUSES RateLimitError
+      SUCCESS_STATUS SYNC_WINDOW_MS ServiceError UnauthorizedError ValidationError WaitTimeoutError answerIsLost createTransport
+      findLostRun findLostRuns isOver isUuid waitForRun
     `;
     expect(Object.keys(library).sort()).toEqual(names.trim().split(/\s+/));
   });
@@ -56,7 +57,12 @@ describe('the library', () => {
 
   it('speaks https with the authorities Node was given, reads no other environment, prints nothing and ends', async () => {
     const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
-      response.end(JSON.stringify({ status: 'SUCCESS', data: { username: request.headers.authorization } }));
+      response.end(
+        JSON.stringify({
+          status: 'SUCCESS',
+          data: { username: request.headers.authorization?.slice(0, 10) },
+        }),
+      );
     });
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
@@ -73,7 +79,7 @@ describe('the library', () => {
     );
     server.closeAllConnections();
     await new Promise(resolve => server.close(resolve));
-    expect(outcome).toEqual({ code: 0, stdout: 'Bearer a-key\n', stderr: '' });
+    expect(outcome).toEqual({ code: 0, stdout: 'Bearer a-k\n', stderr: '' });
   });
 });
 

@@ -36,6 +36,12 @@ afterEach(async () => {
   service.verify();
 });
 
+/** A clock that goes on by so many milliseconds each time it is read. */
+function steppingClock(ms: number): () => number {
+  let now = 0;
+  return () => (now += ms);
+}
+
 describe('waitForRun', () => {
   it('is a method of the client as well, with the same options', async () => {
     await scripted(
@@ -114,6 +120,65 @@ describe('waitForRun', () => {
   ])('is ended by what does not pass', async (answer, type) => {
     await scripted({ answer: running }, { answer });
     await errorOf(waitForRun(client, 'r'), type);
+  });
+
+  it('says since when no poll was answered, and why', async () => {
+    await scripted(
+      { answer: running },
+      { answer: html(502) },
+      { answer: 'close' },
+      { answer: running },
+      { answer: html(503) },
+      { answer: success(done) },
+    );
+    const events: PollEvent[] = [];
+    await waitForRun(client, 'r', { onPoll: event => events.push(event) });
+    const seconds = events.map(({ failingMs }) => Math.round(failingMs / 1000));
+    // The waits in between are 1, 1.5, 2.25, … s.
+    expect(seconds).toEqual([0, 0, 2, 0, 0, 0]);
+    const reasons = events.map(({ error }) => error?.message.replace(/.*(HTTP \d+|closed).*/s, '$1'));
+    expect(reasons).toEqual([undefined, 'HTTP 502', 'closed', undefined, 'HTTP 503', undefined]);
+  });
+
+  it('asks for a minute for a run that is missing though the service itself gave its id', async () => {
+    const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
+    await scripted(
+      { answer: missing, times: 4 },
+      { answer: html(502) },
+      { answer: missing },
+      { answer: success(done) },
+    );
+    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(done);
+  });
+
+  it('gives a run up that is missing for more than a minute', async () => {
+    await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
+    await errorOf(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
+    const waited = client.slept.reduce((sum, ms) => sum + ms);
+    expect(waited).toBeGreaterThan(55_000);
+    expect(waited).toBeLessThan(75_000);
+  });
+
+  it('counts the minute anew when the run was there in between', async () => {
+    const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
+    await scripted(
+      { answer: missing, times: 8 },
+      { answer: running },
+      { answer: missing, times: 4 },
+      { answer: success(done) },
+    );
+    await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(done);
+  });
+
+  it('is ended at once by a 401 in the midst of faults that pass', async () => {
+    await scripted({ answer: html(502), times: 2 }, { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') });
+    await errorOf(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
+  });
+
+  it('gives up in the midst of a poll that is not answered', async () => {
+    await scripted({ answer: running }, { answer: 'silence', times: 'any' });
+    const asked = waitForRun(client, 'r', { timeoutMs: 1020, now: steppingClock(500) });
+    await errorOf(asked, WaitTimeoutError);
   });
 
   it('gives up when its time is over, naming the run', async () => {

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createPlainServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../src/client/errors.ts';
 import { proxySettings } from '../../src/client/proxy.ts';
-import { createTransport } from '../../src/client/transport.ts';
+import { createTransport } from '../../src/client/undici-transport.ts';
 import { errorOf, TestClient } from '../support/client.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { deadBaseUrl, scriptedService, success } from '../support/scripted-service.ts';
@@ -34,6 +34,17 @@ async function proxy(
     return upstream;
   });
   return { port: await listening(server), tunnels };
+}
+
+/** A proxy that does with a connection as it is told, once it was asked for a tunnel. */
+async function plainProxy(serve: (socket: Socket) => void): Promise<number> {
+  const server = createPlainServer(socket => {
+    socket.on('error', () => {}).once('data', () => serve(socket));
+    closers.push(() => socket.destroy());
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => server.close());
+  return (server.address() as AddressInfo).port;
 }
 
 async function listening(server: Server | TlsServer): Promise<number> {
@@ -89,7 +100,94 @@ describe('a proxy', () => {
   });
 
   it.each([
-    ['refuses', 407],
+    ['', /wants a name and password \(HTTP 407\).*HTTPS_PROXY=http:\/\/name:password@host:port/],
+    ['user:secret@', /does not accept the name and password in its URL \(HTTP 407\)/],
+  ])('that answers 407 to %j says what it wants, and is not asked again', async (credentials, message) => {
+    const { port, tunnels } = await proxy(407);
+    const httpProxy = `http://${credentials}127.0.0.1:${port}`;
+    const proxied = await client('http://service.example', { proxy: { httpProxy } });
+    const error = await errorOf(proxied.account.get(), NetworkError);
+    expect(error.message).toMatch(message);
+    expect(error.message).toContain(`http://service.example by the proxy 127.0.0.1:${port}`);
+    expect(error.message).not.toContain('secret');
+    expect(tunnels).toHaveLength(1);
+  });
+
+  it('that closes the connection instead of an answer is a fault, tried four times', async () => {
+    let asked = 0;
+    const port = await plainProxy(socket => {
+      asked++;
+      socket.end();
+    });
+    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const error = await errorOf(proxied.request('POST', '/runs', { body: {} }), NetworkError);
+    expect(error).toMatchObject({ nothingSent: true });
+    expect(error.message).toContain(`by the proxy 127.0.0.1:${port}: it closed the connection`);
+    expect(asked).toBe(4);
+  });
+
+  it('that resets the connection is a fault', async () => {
+    const port = await plainProxy(socket => socket.resetAndDestroy());
+    const proxied = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
+    expect(await errorOf(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+      nothingSent: true,
+    });
+  });
+
+  it('that makes a tunnel and closes it again is a fault', async () => {
+    const port = await plainProxy(socket => socket.end('HTTP/1.1 200 Connection established\r\n\r\n'));
+    const plain = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    await errorOf(plain.account.get({ retries: 0 }), NetworkError);
+    const secured = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
+    expect(await errorOf(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
+      nothingSent: true,
+    });
+  });
+
+  it('that never answers is given up', async () => {
+    const port = await plainProxy(() => {});
+    const proxied = await client('http://service.example', {
+      proxy: { httpProxy: `127.0.0.1:${port}` },
+      connectTimeoutMs: 20,
+    });
+    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    expect(error.message).toContain(`by the proxy 127.0.0.1:${port}: no answer in time`);
+  });
+
+  it('that never answers does not hold up an aborted request', async () => {
+    const controller = new AbortController();
+    const port = await plainProxy(() => controller.abort(new Error('enough')));
+    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    await expect(proxied.account.get({ signal: controller.signal })).rejects.toThrow('enough');
+  });
+
+  it('leads to a server whose certificate is not for its name, which is a fault', async () => {
+    const secured = await listening(
+      createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) => response.end()),
+    );
+    const { port } = await proxy();
+    const proxied = await client(`https://127.0.0.1:${secured}`, {
+      proxy: { httpsProxy: `127.0.0.1:${port}` },
+    });
+    const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
+    expect(error).toMatchObject({ nothingSent: true });
+    expect(error.message).toMatch(/certificate/);
+  });
+
+  it.each(['socks5://user:secret@127.0.0.1:1080', 'socks://x', 'ftp://x'])(
+    'of %s is refused in plain words',
+    url => {
+      const refuse = (): unknown => proxySettings({ httpsProxy: url });
+      expect(refuse).toThrow(InvalidRequestError);
+      expect(refuse).toThrow(
+        /HTTPS_PROXY is a (socks5|socks|ftp): one, which is not supported; give an http:\/\/ or/,
+      );
+      expect(refuse).not.toThrow(/secret/);
+    },
+  );
+
+  it.each([
+    ['refuses', 403],
     ['fails', 502],
   ])('that %s is a fault before anything was sent', async (_, status) => {
     const { port } = await proxy(status);

@@ -1,4 +1,5 @@
-import { type ClientOptions, PromptService, type RequestEvent } from '../../src/client/client.ts';
+import { type ClientOptions, PromptService } from '../../src/client/client.ts';
+import type { RequestEvent } from '../../src/client/request.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';
 

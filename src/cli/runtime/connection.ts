@@ -1,5 +1,5 @@
-import type { PromptService, RequestEvent } from '../../client/client.ts';
-import type { Transport, TransportOptions } from '../../client/transport.ts';
+import type { PromptService } from '../../client/client.ts';
+import type { RequestEvent } from '../../client/request.ts';
 import type { Connection } from '../context.ts';
 import type { EmbeddedService, LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
@@ -97,7 +97,12 @@ async function clientFor(
   return new PromptService({
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
-    transport: peer.service?.transport ?? lazyTransport({ shortLived: true, proxy: proxiesOf(sources.env) }),
+    transport:
+      peer.service?.transport ??
+      (async () => {
+        const { createTransport } = await import('../../client/undici-transport.ts');
+        return createTransport({ shortLived: true, proxy: proxiesOf(sources.env) });
+      }),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     now: () => clock.now(),
     random: () => clock.random(),
@@ -110,24 +115,6 @@ async function clientFor(
 
 function debugNote({ io, globals }: ConnectionSources, line: string): void {
   if (globals.debug) io.error(`debug: ${line}`);
-}
-
-/** Loads what sends requests when the first one is made: some commands make none. */
-export function lazyTransport(options: TransportOptions): Transport {
-  let loading: Promise<Transport> | undefined;
-  const load = async (): Promise<Transport> => {
-    const { createTransport } = await import('../../client/transport.ts');
-    return createTransport(options);
-  };
-  const loaded = (): Promise<Transport> => {
-    loading ??= load();
-    return loading;
-  };
-  return {
-    request: async request => (await loaded()).request(request),
-    // The request that loaded it told the fault.
-    close: async () => (await loading?.catch(() => undefined))?.close(),
-  };
 }
 
 /** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */

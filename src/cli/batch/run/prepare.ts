@@ -28,19 +28,27 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const opened = await openImages(ctx, images);
-  const connection = await ctx.connection();
-  connection.client.pace = new RequestPace({
+  const openedImages = await openImages(ctx, images);
+  const opened = await ctx.connection();
+  const pace = new RequestPace({
     perSecond: options.rate,
     clock: ctx.clock,
     onPause: ms => tellPause(ctx, ms),
   });
+  const connection = { ...opened, client: opened.client.withPace(pace) };
   const resolved = await resolveTarget(ctx, connection, options.target);
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   if (options.validate) {
     await checkOptions(connection, runOptions, ctx.signal);
   }
-  return { connection, promptVersionId, fields: describeConfig(config), text, images: opened, runOptions };
+  return {
+    connection,
+    promptVersionId,
+    fields: describeConfig(config),
+    text,
+    images: openedImages,
+    runOptions,
+  };
 }
 
 const PAUSE_TOLD_MS = 5000;

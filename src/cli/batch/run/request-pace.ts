@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { Pace } from '../../../client/pace.ts';
+import type { Pace } from '../../../client/request.ts';
 import type { Clock } from '../../core/types.ts';
 
 /** Turns closer than this are caught up with where timers go off late; the gap between others is never less. */

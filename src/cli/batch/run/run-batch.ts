@@ -17,15 +17,11 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   await checkOut(ctx, options);
   const source = await openSource(ctx, options.from, options.format);
   const batch = await prepareBatch(ctx, options);
-  try {
-    if (options.dryRun) {
-      const { dryRun } = await import('./dry-run.ts');
-      return await dryRun(ctx, source, batch, options);
-    }
-    return await runAll(ctx, options, source, batch);
-  } finally {
-    batch.connection.client.pace = undefined;
+  if (options.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun(ctx, source, batch, options);
   }
+  return runAll(ctx, options, source, batch);
 }
 
 async function runAll(

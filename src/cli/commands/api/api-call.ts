@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Circle } from '../../../client/circle.ts';
+import { ProtocolError } from '../../../client/errors.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -147,12 +147,12 @@ function toObject(fields: Fields): object {
 /**
  * The call for the page after this one, in the direction the first one asked for; undefined at the end.
  *
- * @throws {ProtocolError} where the pages go round in a circle
+ * @throws {ProtocolError} where the list comes back to one of `cursors`, which it adds to
  */
 export function nextPage(
   call: ApiCall,
   envelope: { readonly data?: unknown },
-  circle: Circle,
+  cursors: Set<string>,
 ): ApiCall | undefined {
   const { rows, hasMore } = (envelope.data ?? {}) as { rows?: unknown; hasMore?: unknown };
   if (hasMore !== true || !Array.isArray(rows)) return undefined;
@@ -160,7 +160,10 @@ export function nextPage(
   const cursor = backwards ? 'endingBefore' : 'startingAfter';
   const { runId } = ((backwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
   if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
-  circle.pass(runId);
+  if (cursors.has(runId)) {
+    throw new ProtocolError('the service gives the same page of runs again and again');
+  }
+  cursors.add(runId);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
   return { ...call, query };

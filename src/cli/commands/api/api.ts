@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { Circle } from '../../../client/circle.ts';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import type { Context, Host } from '../../context.ts';
@@ -49,7 +48,7 @@ export function declareApi(command: Command, host: Host, run = api): void {
 export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> {
   const connection = await ctx.connection();
   let call: ApiCall | undefined = await apiCall(ctx, options, connection.baseUrl);
-  const circle = new Circle();
+  const cursors = new Set<string>();
   while (call !== undefined) {
     const answer = await sendCreation(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
@@ -57,7 +56,7 @@ export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> 
       ctx.io.note(`the run goes on: promptrun runs wait ${shellWord(answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
-    call = reading && options.paginate === true ? nextPage(call, answer.envelope, circle) : undefined;
+    call = reading && options.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
   }
   return EXIT.ok;
 }

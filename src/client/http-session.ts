@@ -5,13 +5,13 @@ import {
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_SUPPORTED,
 } from '../wire/index.ts';
-import { Deadline } from './deadline.ts';
-import { ACCEPTED_ENCODINGS, decoded } from './decode.ts';
-import { NetworkError, PromptServiceError, ProtocolError } from './errors.ts';
-import { dateOf, isRedirect, judged, type Outcome, type Received } from './judge.ts';
+import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
+import { NetworkError, PromptServiceError } from './errors.ts';
+import { dateOf, isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { RequestEvent } from './request.ts';
-import type { ServiceClock } from './service-clock.ts';
+import { ServiceClock } from './service-clock.ts';
+import { Deadline, eitherOf } from './signals.ts';
 import {
   type AnswerHeaders,
   headerOf,
@@ -33,7 +33,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /** A request, the same at every try. */
-export interface ExchangeRequest {
+export interface SessionRequest {
   readonly method: string;
   /** Below the base URL, with its query. */
   readonly path: string;
@@ -45,27 +45,30 @@ export interface ExchangeRequest {
   readonly ignoreActionRequire?: boolean;
 }
 
-export interface ExchangeOptions {
+export interface SessionOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly userAgent: string;
   readonly now: () => number;
-  readonly clock: ServiceClock;
-  readonly transport: () => Promise<Transport>;
+  readonly makeTransport: () => Promise<Transport>;
   readonly agentHash: (() => string | undefined) | undefined;
   readonly onActionRequire: (() => void) | undefined;
   readonly onEvent: ((event: RequestEvent) => void) | undefined;
 }
 
-/** Sends requests and reads their answers. */
-export class Exchange {
-  readonly #options: ExchangeOptions;
-  readonly #redaction: Redaction;
+/** Sends requests with the caller's key, reads their answers, and keeps what they show of the service. */
+export class HttpSession {
+  /** What is known of the service's clock. */
+  readonly clock: ServiceClock = new ServiceClock();
+  readonly redaction: Redaction;
+  readonly #options: SessionOptions;
+  readonly #closing = new AbortController();
+  #transport: Promise<Transport> | undefined;
   #keepsIdempotencyKeys: boolean | undefined;
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: SessionOptions) {
     this.#options = options;
-    this.#redaction = new Redaction(options.apiKey);
+    this.redaction = new Redaction(options.apiKey);
   }
 
   /** See `PromptService.keepsIdempotencyKeys`. */
@@ -74,30 +77,55 @@ export class Exchange {
   }
 
   /** One try; throws only the signal's reason and faults of the request's own body. */
-  async once(request: ExchangeRequest, attempt: number): Promise<Outcome> {
+  async attempt(request: SessionRequest, attempt: number): Promise<Outcome> {
     const { now } = this.#options;
     const startedAt = now();
     this.#report('request', request, attempt);
     try {
-      const received = await this.#received(request);
+      const received = await this.#receive(request);
       this.#report('answer', request, attempt, { ms: now() - startedAt, status: received.httpStatus });
-      const outcome = judged(received, this.#redaction);
+      const outcome = parseResponse(received, this.redaction);
       this.#noteIdempotency(outcome);
       return outcome;
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (!(error instanceof PromptServiceError)) throw error;
-      this.#report('failure', request, attempt, { ms: now() - startedAt, message: error.message });
+      this.#report('failure', request, attempt, {
+        ms: now() - startedAt,
+        message: this.redaction.text(error.message),
+      });
       return { error };
     }
   }
 
-  /** Tells that the request is going to be made again. */
-  retrying(request: ExchangeRequest, attempt: number, waitMs: number): void {
+  /** Made when it is first asked for. */
+  transport(): Promise<Transport> {
+    this.#transport ??= this.#options.makeTransport();
+    return this.#transport;
+  }
+
+  /** The signal given, which is aborted as well once the session is closed. */
+  untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    return eitherOf(this.#closing.signal, signal);
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Drops every connection. */
+  async close(): Promise<void> {
+    this.#closing.abort(new NetworkError('the client was closed', { nothingSent: false }));
+    const transport = await this.#transport?.catch(() => undefined);
+    await transport?.close();
+  }
+
+  /** Reports that the request is going to be made again. */
+  reportRetry(request: SessionRequest, attempt: number, waitMs: number): void {
     this.#report('retry', request, attempt, { waitMs });
   }
 
-  async #received(request: ExchangeRequest): Promise<Received> {
+  async #receive(request: SessionRequest): Promise<Received> {
     const { method } = request;
     const url = this.#options.baseUrl + request.path;
     let sent = false;
@@ -106,7 +134,9 @@ export class Exchange {
       request.onSent?.();
     };
     const late = (): NetworkError =>
-      new NetworkError(`no whole answer to ${method} ${url} in time`, { nothingSent: !sent });
+      new NetworkError(`no whole answer to ${method} ${this.redaction.text(url)} in time`, {
+        nothingSent: !sent,
+      });
     const deadline = new Deadline(request.signal);
     deadline.limit(request.timeoutMs, late);
     try {
@@ -114,21 +144,22 @@ export class Exchange {
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
       const receivedAt = this.#options.now();
       this.#noteHeaders(request, response, receivedAt);
-      const { status: httpStatus, headers } = response;
-      return { method, url, httpStatus, headers, text: await textOf(response), receivedAt };
+      const headers = this.redaction.value(response.headers);
+      const text = await bodyText({ ...response, headers });
+      return { method, url, httpStatus: response.status, headers, text, receivedAt };
     } finally {
       deadline.end();
     }
   }
 
   async #send(
-    request: ExchangeRequest,
+    request: SessionRequest,
     url: string,
     signal: AbortSignal,
     onSent: () => void,
   ): Promise<TransportResponse> {
-    const { method, body } = request;
-    const transport = await this.#options.transport();
+    const { method, body, idempotencyKey } = request;
+    const transport = await this.transport();
     return transport.request({
       method,
       url,
@@ -136,12 +167,13 @@ export class Exchange {
       ...(body !== undefined && { body }),
       signal,
       onSent,
+      repeatable: method === 'GET' || (idempotencyKey !== undefined && this.#keepsIdempotencyKeys === true),
       headersTimeoutMs: method === 'GET' ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
       bodyTimeoutMs: BODY_TIMEOUT_MS,
     });
   }
 
-  #headers({ body, idempotencyKey }: ExchangeRequest): Record<string, string> {
+  #headers({ body, idempotencyKey }: SessionRequest): Record<string, string> {
     const { apiKey, userAgent, agentHash } = this.#options;
     const hash = agentHash?.() ?? '';
     return {
@@ -156,9 +188,9 @@ export class Exchange {
     };
   }
 
-  #noteHeaders(request: ExchangeRequest, { headers }: TransportResponse, receivedAt: number): void {
+  #noteHeaders(request: SessionRequest, { headers }: TransportResponse, receivedAt: number): void {
     const date = dateOf(headers);
-    if (date !== undefined) this.#options.clock.learn(date, receivedAt);
+    if (date !== undefined) this.clock.learn(date, receivedAt);
     // Noted before the body is read, which may break off.
     if (saysIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
@@ -168,18 +200,19 @@ export class Exchange {
   // A missing header says something only where the service itself answered, and knew the key.
   #noteIdempotency(outcome: Outcome): void {
     if ('error' in outcome) return;
-    const { httpStatus } = outcome.answer;
+    const { httpStatus, headers } = outcome.answer;
     if (httpStatus === 401 || httpStatus >= 500) return;
-    this.#keepsIdempotencyKeys = saysIdempotency(outcome.answer.headers);
+    this.#keepsIdempotencyKeys = saysIdempotency(headers);
   }
 
   #report(
     kind: RequestEvent['kind'],
-    { method, path }: ExchangeRequest,
+    { method, path }: SessionRequest,
     attempt: number,
     more: Partial<RequestEvent> = {},
   ): void {
-    this.#options.onEvent?.({ kind, method, url: this.#options.baseUrl + path, attempt, ...more });
+    const url = this.redaction.text(this.#options.baseUrl + path);
+    this.#options.onEvent?.({ kind, method, url, attempt, ...more });
   }
 }
 
@@ -187,20 +220,8 @@ function saysIdempotency(headers: AnswerHeaders): boolean {
   return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 
-async function textOf(response: TransportResponse): Promise<string> {
-  const { status: httpStatus, headers, body } = response;
-  if (isRedirect(httpStatus)) {
-    await leave(response);
-    return '';
-  }
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of decoded(body, headerOf(headers, 'content-encoding'), MAX_ANSWER_BYTES)) {
-      pieces.push(piece);
-    }
-  } catch (error) {
-    if (error instanceof ProtocolError) throw new ProtocolError(error.message, { httpStatus, cause: error });
-    throw error;
-  }
-  return Buffer.concat(pieces).toString('utf8');
+async function bodyText(response: TransportResponse): Promise<string> {
+  if (!isRedirect(response.status)) return textOf(response, MAX_ANSWER_BYTES);
+  await leave(response);
+  return '';
 }

@@ -1,0 +1,69 @@
+import { MAX_LIST_LIMIT } from '../wire/index.ts';
+import { ProtocolError } from './errors.ts';
+
+/** A list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */
+export interface PagedQuery {
+  readonly limit?: number;
+  readonly startingAfter?: string;
+  readonly endingBefore?: string;
+}
+
+export interface Page<R> {
+  readonly rows: R[];
+  readonly hasMore: boolean;
+}
+
+/** A list with cursors (interface §4.1). */
+export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
+  /** What is listed, for messages. */
+  readonly of: string;
+  readonly fetch: (query: Q) => Promise<P>;
+  /** The cursor that stands for a row. */
+  readonly cursorOf: (row: P['rows'][number]) => string;
+}
+
+/**
+ * Pages as they arrive. Forwards, each page is older than the one before; with `endingBefore` each is newer, and the
+ * rows of a page are newest first all the same.
+ *
+ * @throws {ProtocolError} where the list comes back to where it was
+ */
+export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
+  list: PagedList<Q, P>,
+  query: Q,
+): AsyncGenerator<P> {
+  const backwards = query.endingBefore !== undefined;
+  const cursors = new Set<string>();
+  let wanted = query.limit ?? Number.POSITIVE_INFINITY;
+  let cursor = backwards ? query.endingBefore : query.startingAfter;
+  while (wanted > 0) {
+    if (cursor !== undefined) cursors.add(cursor);
+    const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
+    const page = await list.fetch({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) });
+    const { rows } = page;
+    // A service may send more than it was asked for; the rows next to the cursor are the ones wanted.
+    const cut = backwards ? rows.slice(-wanted) : rows.slice(0, wanted);
+    yield rows.length <= wanted ? page : { ...page, rows: cut };
+    wanted -= rows.length;
+    const next = backwards ? rows[0] : rows.at(-1);
+    if (!page.hasMore || next === undefined) return;
+    cursor = list.cursorOf(next);
+    if (cursors.has(cursor)) {
+      throw new ProtocolError(`the service gives the same page of ${list.of} again and again`);
+    }
+  }
+}
+
+/**
+ * Every row that fits, newest first, holding one page at a time. With `endingBefore` the newest come last from the
+ * service, so all that fit are held until then.
+ */
+export async function* rowsOf<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
+  if (query.endingBefore === undefined) {
+    for await (const { rows } of pages) yield* rows;
+    return;
+  }
+  const held: R[][] = [];
+  for await (const { rows } of pages) held.push(rows);
+  for (const rows of held.reverse()) yield* rows;
+}

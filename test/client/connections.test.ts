@@ -1,0 +1,105 @@
+import type { AddressInfo } from 'node:net';
+import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TestClient } from '../support/client.ts';
+import { type Call, type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
+
+const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+const request = { promptVersionId: 'v', inputs: {} };
+const GET = 'get';
+const POST = 'post';
+const POST_WITH_KEY = 'post with key';
+
+describe('the connections of requests', () => {
+  let service: ScriptedService;
+  let client: TestClient;
+  let ports: number[];
+
+  /** Makes the requests one after the other, and says which of them came over the same connection, as 0, 1, … */
+  async function connectionsOf(
+    steps: readonly (string | number)[],
+    headers: Record<string, string> = {},
+  ): Promise<number[]> {
+    const answer = (call: Call): ReturnType<typeof success> => {
+      ports.push(call.port);
+      return success(run, headers);
+    };
+    service = await scriptedService({ answer, times: steps.filter(step => typeof step === 'string').length });
+    client = new TestClient(service.baseUrl);
+    for (const step of steps) await take(step);
+    const seen = [...new Set(ports)];
+    return ports.map(port => seen.indexOf(port));
+  }
+
+  async function take(step: string | number): Promise<unknown> {
+    if (typeof step === 'number') return vi.advanceTimersByTimeAsync(step);
+    if (step === GET) return client.runs.get('r');
+    return client.runs.create(request, step === POST_WITH_KEY ? { idempotencyKey: 'k' } : {});
+  }
+
+  beforeEach(() => {
+    ports = [];
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+
+  afterEach(async () => {
+    await client.close();
+    vi.useRealTimers();
+    await service.close();
+    service.verify();
+  });
+
+  it('are kept from one POST to the next', async () => {
+    expect(await connectionsOf([POST, 10, POST, 500, POST])).toEqual([0, 0, 0]);
+  });
+
+  it('are not used by a POST when they have been idle for a second', async () => {
+    expect(await connectionsOf([POST, 1100, POST])).toEqual([0, 1]);
+  });
+
+  it('are used by a GET for longer', async () => {
+    expect(await connectionsOf([GET, 1100, GET])).toEqual([0, 0]);
+  });
+
+  it('are not used by a POST when their server is about to close them', async () => {
+    expect(await connectionsOf([POST, 10, POST], { 'keep-alive': 'timeout=1' })).toEqual([0, 1]);
+    expect(client.slept).toEqual([]);
+  });
+
+  it('may be any for a POST with a key where the service keeps such keys', async () => {
+    const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
+    expect(await connectionsOf(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
+  });
+
+  it('may not be any for a POST with a key elsewhere', async () => {
+    expect(await connectionsOf([GET, POST_WITH_KEY])).toEqual([0, 1]);
+  });
+});
+
+describe('a request that waits for its connection', () => {
+  let server: Server;
+  let sockets: Socket[];
+
+  beforeEach(async () => {
+    sockets = [];
+    server = createPlainServer(socket => sockets.push(socket.on('error', () => {})));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise(resolve => server.close(resolve));
+  });
+
+  it('is ended by its signal at once', async () => {
+    // The other side never says anything, so that the encrypted connection is never made.
+    const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const controller = new AbortController();
+    let sent = 0;
+    const asked = client.runs.create(request, { signal: controller.signal, onSent: () => sent++ });
+    server.once('connection', () => controller.abort(new Error('enough')));
+    await expect(asked).rejects.toThrow('enough');
+    expect(sent).toBe(0);
+    await client.close();
+  });
+});

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ProtocolError } from '../../src/client/errors.ts';
+import { Redaction } from '../../src/client/redaction.ts';
+import { errorOf, KEY, TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type PlainAnswer,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+const once = { retries: 0 };
+
+let service: ScriptedService;
+let client: TestClient;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl);
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+function shown(error: Error): string {
+  return JSON.stringify([
+    error.message,
+    error.stack,
+    String(error.cause),
+    Object.entries(error),
+    client.events,
+  ]);
+}
+
+describe('the key that a server repeats', () => {
+  it.each<[string, PlainAnswer]>([
+    ['a page', html(500, `<pre>authorization: Bearer ${KEY}</pre>`)],
+    ['an error', failure(400, 'BAD_REQUEST_ERROR', `bad header Bearer ${KEY}`, { headers: [KEY] })],
+    ['an error with 200', failure(200, 'ODD', KEY, { [KEY]: KEY })],
+    ['a status', failure(400, KEY, 'x')],
+    ['a content type', { status: 200, headers: { 'content-type': `text/${KEY}` }, body: 'x' }],
+    ['an encoding', { status: 200, headers: { 'content-encoding': KEY }, body: 'x' }],
+    ['the target of a redirect', { status: 302, headers: { location: `https://evil.example/?k=${KEY}` } }],
+    ['broken JSON', { status: 200, body: `{"key": "${KEY}"` }],
+    ['JSON without an envelope', { status: 200, body: [KEY] }],
+  ])('is masked in an error for %s', async (_, answer) => {
+    await scripted({ answer });
+    const error = await errorOf(client.request('GET', '/me', once), Error);
+    expect(shown(error)).not.toContain(KEY);
+    expect(shown(error)).toContain('[key]');
+  });
+
+  it('is masked in what asks for something by a path of it, and in every event', async () => {
+    await scripted({ answer: html(404) });
+    const error = await errorOf(
+      client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
+      ProtocolError,
+    );
+    expect(shown(error)).not.toContain(KEY);
+    expect(client.events.map(({ url }) => new URL(url).pathname)).toEqual(['/v1/x/[key]', '/v1/x/[key]']);
+  });
+
+  it('is masked in the text, the headers and the envelope of an error that is passed on as it came', async () => {
+    const answer = failure(400, 'BAD_REQUEST_ERROR', `Bearer ${KEY}`, null, { 'x-echo': KEY });
+    await scripted({ answer });
+    const raw = await client.raw('GET', '/me', once);
+    expect(JSON.stringify(raw)).not.toContain(KEY);
+    expect(JSON.parse(raw.text)).toEqual({
+      status: 'BAD_REQUEST_ERROR',
+      message: 'Bearer [key]',
+      data: null,
+    });
+  });
+
+  it('is masked in a success, but not in the outputs of a run', async () => {
+    const outputs = [{ type: 'text', data: `my key is ${KEY}` }];
+    const row = { runId: 'r', runStatus: 'succeeded', outputs, runName: KEY };
+    await scripted({ answer: success({ rows: [row], hasMore: false }) });
+    const { rows } = await client.runs.list();
+    expect(rows).toEqual([{ ...row, runName: '[key]' }]);
+  });
+
+  it('leaves the text of an answer that does not hold it as it came', async () => {
+    const text = '{ "status":"SUCCESS",  "data": {"a":1.0} }';
+    await scripted({ answer: { body: text } });
+    await expect(client.raw('GET', '/me')).resolves.toMatchObject({ text });
+  });
+
+  it('is masked in the name of a picture that can not be had, and in its content type', async () => {
+    await scripted(
+      { answer: { status: 404 } },
+      { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
+    );
+    const error = await errorOf(client.download(`${service.origin}/${KEY}.png`), Error);
+    const refused = await errorOf(client.download(`http://evil.example/${KEY}.png`), Error);
+    expect(shown(error) + shown(refused)).not.toContain(KEY);
+    const { contentType, body } = await client.download(`${service.origin}/a.png`);
+    expect(contentType).toBe('image/[key]');
+    await body[Symbol.asyncIterator]().return?.();
+  });
+});
+
+describe('a key', () => {
+  it.each([
+    ['k', 'a key is a key'],
+    ['key', 'a key is a key'],
+    ['data', 'database and data-source and metadata'],
+  ])('of few letters (%s) does not garble what is said', (key, text) => {
+    expect(new Redaction(key).text(text)).toBe(text);
+  });
+
+  it('of few letters is masked where it stands alone', () => {
+    expect(new Redaction('hunter').text('Bearer hunter, hunters, "hunter"')).toBe(
+      'Bearer [key], hunters, "[key]"',
+    );
+  });
+
+  it('may hold signs that mean something in a pattern, and is masked in a URL as well', () => {
+    const redaction = new Redaction('a+b/c$(d)[e]=.*');
+    expect(redaction.text('x a+b/c$(d)[e]=.* y')).toBe('x [key] y');
+    expect(redaction.text(`?k=${encodeURIComponent('a+b/c$(d)[e]=.*')}&l`)).toBe('?k=[key]&l');
+    expect(redaction.text('aab/c$(d)[e]=xx')).toBe('aab/c$(d)[e]=xx');
+  });
+
+  it('is found whatever JSON writes it like', () => {
+    expect(new Redaction('pass"word\\1').value(JSON.parse('{"a":["pass\\"word\\\\1"]}'))).toEqual({
+      a: ['[key]'],
+    });
+  });
+});
