@@ -5,6 +5,7 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Prompter } from './questions/types.ts';
 import type { PromptCache } from './settings/caches/prompt-cache.ts';
 import type { ResourceCache } from './settings/caches/resource-cache.ts';
+import type { Journal } from './settings/journal/journal.ts';
 import type { Settings } from './settings/settings.ts';
 import type { TerminalContext } from './terminal/terminal-context.ts';
 
@@ -38,8 +39,10 @@ export interface Context extends TerminalContext {
   readonly local: LocalService;
   /** The local service's data directory. */
   readonly dataDir: string;
-  /** The directory of the journal. */
+  /** What is kept of runs: the journal, and the journals of batches without a file of results. */
   readonly stateDir: string;
+  /** The runs started on this machine; opened when it is first used. */
+  readonly journal: Journal;
 }
 
 /** What the command tree gives a command file. */

@@ -11,8 +11,10 @@ import {
   wellFormedModels,
 } from '../settings/caches/resource-entries.ts';
 import { resolveAddress } from '../settings/config/address.ts';
-import { openJournal } from '../settings/journal/journal.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+
+/** More runs than this are never offered. */
+const MOST_RUNS = 1000;
 
 /** What is known on this machine of the service that a line speaks of. Never asks it, never writes. */
 export class Known {
@@ -36,9 +38,13 @@ export class Known {
 
   /** Runs started from here, newest first. */
   async runs(): Promise<JournalEntry[]> {
-    const entries = await openJournal(this.#ctx.stateDir, this.#ctx.clock).entries();
     const service = this.#service();
-    return entries.filter(entry => entry.baseUrl === service && entry.runId !== undefined).reverse();
+    const runs: JournalEntry[] = [];
+    for await (const entry of this.#ctx.journal.newestFirst()) {
+      if (entry.baseUrl === service && entry.runId !== undefined) runs.push(entry);
+      if (runs.length === MOST_RUNS) break;
+    }
+    return runs;
   }
 
   /** What the prompt that a target stands for asks for, if it was read before. */

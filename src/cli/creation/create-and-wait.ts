@@ -1,50 +1,46 @@
 import type { Connection, Context } from '../context.ts';
-import type { RunBody } from '../inputs/request-body.ts';
-import { type Created, createRun } from './create-run.ts';
+import { type Created, type CreateOptions, createRun } from './create-run.ts';
 import { startDeadline } from './deadline.ts';
-import { recordEnd } from './record-end.ts';
-import { type WaitProgress, waitToTheEnd } from './wait.ts';
+import type { CreationRequest } from './send-creation.ts';
+import { recordEnd, type WaitProgress, waitToTheEnd } from './wait.ts';
 
-export interface CreateAndWaitOptions {
-  /** The command's own signal where absent. */
-  readonly signal?: AbortSignal;
-  /** From the creation on, in milliseconds; no limit where absent. */
-  readonly timeoutMs?: number;
-  /** Tries of the creation after the first, where it was certainly refused; the client's usual number where absent. */
-  readonly retries?: number;
+export interface CreateAndWaitOptions extends CreateOptions {
+  /** From the creation on, in milliseconds; no limit by default. */
+  readonly timeoutMs?: number | undefined;
   /** False gives a run that still goes on back at once. Default true. */
   readonly wait?: boolean;
-  /** Told the id of a run that is not finished with its creation, before it is polled. */
-  readonly onRunId?: (runId: string) => void | Promise<void>;
+  /** Called with the id of a run that is not finished with its creation, before it is polled; awaited. */
+  readonly onRunId?: (runId: string, recovered: boolean) => void | Promise<void>;
   readonly onProgress?: (progress: WaitProgress) => void;
 }
 
 /**
  * The one way a run is started: journal, `POST`, recovery of a lost answer, polling to the end.
  *
- * @throws {CreationInDoubt} where the answer was lost and not exactly one run fits
+ * @throws {CreationInDoubt} where nobody can tell whether a run was made, or which
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, saying whether the run goes on and how to get it
- * @throws what the client throws; nothing was started then, except after a 5xx of the service's own
+ * @throws what the client throws; nothing was started then, except maybe after a 5xx of the service's own
  */
 export async function createAndWait(
   ctx: Context,
   connection: Connection,
-  request: RunBody,
+  request: CreationRequest,
   options: CreateAndWaitOptions = {},
 ): Promise<Created> {
-  const deadline = startDeadline(ctx.clock, options.timeoutMs, options.signal ?? ctx.signal);
+  const deadline = startDeadline(ctx.clock, options.timeoutMs, ctx.signal);
   try {
-    const created = await createRun(ctx, connection, request, deadline.signal, options.retries);
+    const created = await createRun(ctx, connection, request, deadline.signal, options);
     if (created.kind === 'ended') return created;
-    await options.onRunId?.(created.runId);
+    const { runId, journalId, fresh, recovered } = created;
+    await options.onRunId?.(runId, recovered);
     if (options.wait === false) return created;
-    const { fresh } = created;
-    const run = await waitToTheEnd(connection, created.runId, deadline, {
+    const run = await waitToTheEnd(connection, runId, deadline, {
       fresh,
+      idFromService: true,
       onProgress: options.onProgress,
     });
-    await recordEnd(ctx, created.journalId, run);
-    return { kind: 'ended', run };
+    recordEnd(ctx, journalId, run);
+    return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
   } finally {
     deadline.stop();
   }

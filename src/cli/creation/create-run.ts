@@ -1,76 +1,93 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { answerIsLost } from '../../client/recover.ts';
-import type { Run } from '../../wire/index.ts';
+import { isOver } from '../../client/poll.ts';
+import type { RawAnswer } from '../../client/request.ts';
+import type { Run, RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { messageOf } from '../core/error-utils.ts';
-import { configError } from '../errors.ts';
-import type { RunBody } from '../inputs/request-body.ts';
-import { type Journal, openJournal } from '../settings/journal/journal.ts';
-import type { JournalEntry, JournalOutcome } from '../settings/journal/journal-lines.ts';
-import { interruptedCreation, timedOutCreation } from './gave-up.ts';
+import { type CliError, configError } from '../errors.ts';
+import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import { TimeIsUp } from './deadline.ts';
+import { searchRuns } from './find-run.ts';
+import { interruptedCreation, timedOutCreation, timedOutUnsent, timedOutWait } from './give-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
-import { findRunOf } from './recover-run.ts';
+import {
+  type CreationRequest,
+  creationFault,
+  runIn,
+  type SendCreation,
+  sendCreation,
+} from './send-creation.ts';
+
+/** Sendings of one creation in all, where the service keeps idempotency keys. */
+const MOST_SENDINGS = 6;
+const FIRST_PAUSE_MS = 500;
+/** How long the one look for a run may take after the time for waiting is over, in milliseconds. */
+const LOOK_MS = 10_000;
+
+/** A run as the service gave it; one whose creation was not answered is marked. */
+export type CreatedRun = Run & { readonly recovered?: true };
 
 /** A run that exists: with its outputs once it has ended, otherwise only its id. */
 export type Created =
-  | { readonly kind: 'ended'; readonly run: Run }
+  | { readonly kind: 'ended'; readonly run: CreatedRun; readonly journalId: string }
   | {
       readonly kind: 'going';
       readonly runId: string;
       readonly journalId: string;
       /** The service has just said that it goes on; false where it may have ended meanwhile. */
       readonly fresh: boolean;
+      /** It was taken from the list of runs, since the creation was not answered. */
+      readonly recovered: boolean;
     };
 
-interface Attempt {
-  readonly ctx: Context;
-  readonly connection: Connection;
-  readonly journal: Journal;
-  readonly entry: JournalEntry;
-  readonly signal: AbortSignal;
+export interface CreateOptions {
+  /** Tries after the first, where it was certainly refused; the client's usual number by default. */
+  readonly retries?: number | undefined;
+  /** An entry of the journal to send once more, under the same key; a new one by default. */
+  readonly entry?: JournalEntry | undefined;
+  /** Called with the creation before it is sent, while it is written to the journal; awaited. */
+  readonly onBegin?: (entry: JournalEntry) => Promise<void>;
+  /** Called with every answer of the service to the creation. */
+  readonly onAnswer?: (answer: RawAnswer) => void;
+  /** Whether the list is looked at where the answer is lost; true by default. False leaves that to `searchRuns`. */
+  readonly search?: boolean;
+  /** What sends it; `sendCreation` by default. */
+  readonly send?: SendCreation | undefined;
 }
 
 /**
- * Creates a run, once: journal, `POST`, and where the answer is lost a look for the run it made; never sent again.
+ * Creates a run, once: journal, `POST`, and where the answer is lost, the same under the same key where the service
+ * keeps such keys, else a look for the run it may have made.
  *
- * @throws {CreationInDoubt} where the answer was lost and not exactly one run fits
+ * @throws {CreationInDoubt} where nobody can tell whether it made a run, or which
  * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once `signal` is aborted, saying whether the run may go on
+ * @throws what the client throws; no run was made then, except maybe after a 5xx of the service's own
  */
 export async function createRun(
   ctx: Context,
   connection: Connection,
-  request: RunBody,
+  request: CreationRequest,
   signal: AbortSignal,
-  retries?: number,
+  options: CreateOptions = {},
 ): Promise<Created> {
   signal.throwIfAborted();
-  const journal = openJournal(ctx.stateDir, ctx.clock);
-  const entry = await begin(journal, connection, request);
-  const attempt = { ctx, connection, journal, entry, signal };
-  let sent = false;
-  const onSent = (): void => {
-    sent = true;
-  };
-  const onRetry = (): void => {
-    sent = false;
-  };
-  try {
-    const run = await connection.client.runs.create(request, {
-      signal,
-      onSent,
-      onRetry,
-      ...(retries !== undefined && { retries }),
-    });
-    return await answered(attempt, run);
-  } catch (error) {
-    return afterFault(attempt, error, sent);
-  }
+  const entry = options.entry ?? newEntry(ctx, connection, request);
+  await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
+  return new Creation(ctx, connection, request, { signal, entry, options }).run();
 }
 
-async function begin(journal: Journal, { service }: Connection, request: RunBody): Promise<JournalEntry> {
+function newEntry(
+  { journal }: Context,
+  { service, client }: Connection,
+  request: CreationRequest,
+): JournalEntry {
+  const { promptVersionId, digest: inputsDigest } = request;
+  return journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs: client.clock.offsetMs });
+}
+
+async function begin({ journal }: Context, entry: JournalEntry, again: boolean): Promise<void> {
   try {
-    const { promptVersionId, digest: inputsDigest } = request;
-    return await journal.begin({ service, promptVersionId, inputsDigest });
+    await journal.begin(entry, again);
   } catch (error) {
     throw configError(
       `the journal ${journal.file} can't be written: ${messageOf(error)}`,
@@ -79,57 +96,172 @@ async function begin(journal: Journal, { service }: Connection, request: RunBody
   }
 }
 
-async function answered(attempt: Attempt, run: Run): Promise<Created> {
-  const { runId, runStatus } = run;
-  const ended = runStatus === 'succeeded' || runStatus === 'failed';
-  await note(attempt, { outcome: ended ? 'ended' : 'created', runId, runStatus });
-  return ended ? { kind: 'ended', run } : { kind: 'going', runId, journalId: attempt.entry.id, fresh: true };
+interface CreationParts {
+  readonly signal: AbortSignal;
+  readonly entry: JournalEntry;
+  readonly options: CreateOptions;
 }
 
-async function afterFault(attempt: Attempt, error: unknown, sent: boolean): Promise<Created> {
-  if (error instanceof GatewayTimeoutError) {
-    await note(attempt, { outcome: 'created', runId: error.runId });
-    return { kind: 'going', runId: error.runId, journalId: attempt.entry.id, fresh: true };
+/** One creation from its first sending until it is known what became of it. */
+class Creation {
+  readonly #ctx: Context;
+  readonly #connection: Connection;
+  readonly #request: CreationRequest;
+  readonly #parts: CreationParts;
+  /** Whether any of the sending under way may have reached the service. */
+  #sent = false;
+  /** Whether a sending before may have made a run. */
+  #doubted: boolean;
+
+  constructor(ctx: Context, connection: Connection, request: CreationRequest, parts: CreationParts) {
+    this.#ctx = ctx;
+    this.#connection = connection;
+    this.#request = request;
+    this.#parts = parts;
+    this.#doubted = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
-  if (attempt.signal.aborted) return gaveUp(attempt, sent);
-  if (answerIsLost(error)) return recovered(attempt, error);
-  await note(attempt, { outcome: sent && isServerFault(error) ? 'lost' : 'refused' });
-  throw error;
-}
 
-async function gaveUp(attempt: Attempt, sent: boolean): Promise<never> {
-  await note(attempt, { outcome: sent ? 'interrupted' : 'refused' });
-  const { ctx, connection, journal, entry, signal } = attempt;
-  if (ctx.signal.aborted) throw interruptedCreation(ctx.signal.reason, sent, connection.embedded);
-  throw await timedOutCreation(signal.reason, sent, async limit => {
-    const { found } = await findRunOf(connection, journal, entry, AbortSignal.any([ctx.signal, limit]));
-    if (found !== undefined) await note(attempt, { outcome: 'created', runId: found.runId });
-    return found?.runId;
-  });
-}
-
-async function recovered(attempt: Attempt, error: unknown): Promise<Created> {
-  const { ctx, connection, journal, entry, signal } = attempt;
-  ctx.io.note('note: the answer to the creation was lost; looking for the run it may have made');
-  const looked = await findRunOf(connection, journal, entry, signal).catch(() => undefined);
-  if (signal.aborted) return gaveUp(attempt, true);
-  const { found, candidates } = looked ?? { found: undefined, candidates: [] };
-  if (found === undefined) {
-    await note(attempt, { outcome: 'lost' });
-    throw new CreationInDoubt(error, candidates, entry.id);
+  async run(): Promise<Created> {
+    for (let sending = 1; ; sending++) {
+      try {
+        return this.#answered(await this.#send(this.#parts.signal));
+      } catch (error) {
+        if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
+        if (this.#parts.signal.aborted) throw await this.#gaveUp();
+        this.#refuseIfRefused(error);
+        if (sending === MOST_SENDINGS || !this.#mayBeRepeated()) return this.#afterFault(error, sending);
+        await this.#pause(sending);
+      }
+    }
   }
-  ctx.io.note(`note: going on with run ${found.runId}`);
-  await note(attempt, { outcome: 'created', runId: found.runId });
-  return { kind: 'going', runId: found.runId, journalId: entry.id, fresh: false };
+
+  async #send(signal: AbortSignal): Promise<Run> {
+    const { entry, options } = this.#parts;
+    const { retries, send = sendCreation } = options;
+    this.#sent = false;
+    const answer = await send(this.#connection, this.#request, {
+      signal,
+      key: entry.id,
+      retries,
+      onSent: () => {
+        this.#sent = true;
+      },
+      onRetry: () => {
+        this.#sent = false;
+      },
+    });
+    options.onAnswer?.(answer);
+    return runIn(answer);
+  }
+
+  #answered(run: Run): Created {
+    const { runId, runStatus } = run;
+    const journalId = this.#parts.entry.id;
+    this.#note({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
+    return isOver(run)
+      ? { kind: 'ended', run, journalId }
+      : { kind: 'going', runId, journalId, fresh: true, recovered: false };
+  }
+
+  #goesOn(runId: string, recovered = false): Created {
+    this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
+    return { kind: 'going', runId, journalId: this.#parts.entry.id, fresh: !recovered, recovered };
+  }
+
+  /** Ends with an error that says that there is no run; after a lost answer one that is about this very creation. */
+  #refuseIfRefused(error: unknown): void {
+    const isRefused = creationFault(error) === 'refused';
+    if (isRefused && (!this.#doubted || isAboutCreation(error))) {
+      this.#note({ outcome: 'refused' });
+      throw error;
+    }
+    this.#doubted = true;
+  }
+
+  /** Whether the same creation sent again under its key gives the one run. */
+  #mayBeRepeated(): boolean {
+    return this.#connection.client.keepsIdempotencyKeys === true;
+  }
+
+  async #pause(sending: number): Promise<void> {
+    const { clock } = this.#ctx;
+    const ms = FIRST_PAUSE_MS * 2 ** (sending - 1) * (0.5 + clock.random() / 2);
+    // The next sending notices a signal that ended the pause.
+    await clock.sleep(ms, this.#parts.signal).catch(() => {});
+  }
+
+  async #afterFault(error: unknown, sending: number): Promise<Created> {
+    if (creationFault(error) === 'failed' && sending === 1) {
+      this.#note({ outcome: 'failed' });
+      throw error;
+    }
+    this.#note({ outcome: 'lost' });
+    if (this.#parts.options.search === false) throw new CreationInDoubt(error, [], this.#parts.entry);
+    const { ctx, signal } = { ctx: this.#ctx, signal: this.#parts.signal };
+    ctx.io.note('note: the answer to the creation was lost; looking for the run it may have made');
+    const couldBeRepeated = this.#mayBeRepeated();
+    const { run, candidates } = await this.#search(signal);
+    if (signal.aborted) throw await this.#gaveUp();
+    if (run !== undefined) {
+      ctx.io.note(`note: going on with run ${run.runId}, which must be the one: nobody else uses the key`);
+      return this.#goesOn(run.runId, true);
+    }
+    if (!couldBeRepeated && this.#mayBeRepeated()) return this.run();
+    throw new CreationInDoubt(error, candidates, this.#parts.entry);
+  }
+
+  async #search(signal: AbortSignal): Promise<{ run: RunRow | undefined; candidates: readonly RunRow[] }> {
+    const { entry } = this.#parts;
+    const [found] = await searchRuns(this.#ctx, this.#connection, [entry], { signal }).catch(() => []);
+    return found ?? { run: undefined, candidates: [] };
+  }
+
+  /** What to say once the signal is aborted. */
+  async #gaveUp(): Promise<unknown> {
+    const { ctx, signal } = { ctx: this.#ctx, signal: this.#parts.signal };
+    const isInDoubt = this.#sent || this.#doubted;
+    this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
+    if (!(signal.reason instanceof TimeIsUp)) {
+      return interruptedCreation(signal.reason, isInDoubt, this.#connection.embedded);
+    }
+    return isInDoubt
+      ? this.#timedOut(AbortSignal.any([ctx.signal, AbortSignal.timeout(LOOK_MS)]))
+      : timedOutUnsent();
+  }
+
+  /** The time is over: the run is looked for once, as after a lost answer. */
+  async #timedOut(limit: AbortSignal): Promise<CliError> {
+    if (this.#mayBeRepeated()) {
+      const runId = await this.#send(limit).then(({ runId }) => runId, runIdOf);
+      if (runId === undefined) return timedOutCreation([]);
+      this.#note({ outcome: 'created', runId });
+      return timedOutWait(runId);
+    }
+    const { run, candidates } = await this.#search(limit);
+    if (run === undefined) return timedOutCreation(candidates);
+    this.#note({ outcome: 'created', runId: run.runId, recovered: true });
+    return timedOutWait(run.runId);
+  }
+
+  /** A journal that can't be written any more must not cost the result; whoever closes it waits for this. */
+  #note(outcome: JournalOutcome): void {
+    const { io, journal } = this.#ctx;
+    const { offsetMs: clockOffsetMs } = this.#connection.client.clock;
+    const { entry } = this.#parts;
+    const offset = entry.clockOffsetMs ?? clockOffsetMs;
+    journal
+      .outcome(entry.id, { ...outcome, ...(offset !== undefined && { clockOffsetMs: offset }) })
+      .catch((error: unknown) => {
+        io.note(`note: the journal ${journal.file} can't be written: ${messageOf(error)}`);
+      });
+  }
 }
 
-/** A journal that can't be written any more must not cost the result. */
-async function note({ ctx, journal, entry }: Attempt, outcome: JournalOutcome): Promise<void> {
-  await journal.outcome(entry.id, outcome).catch((error: unknown) => {
-    ctx.io.note(`note: the journal ${journal.file} can't be written: ${messageOf(error)}`);
-  });
+/** Whether a refusal is of what is to be created, and not of the key, the plan or the pace. */
+function isAboutCreation(error: unknown): boolean {
+  return error instanceof ServiceError && [400, 404, 410, 413, 422].includes(error.httpStatus);
 }
 
-function isServerFault(error: unknown): boolean {
-  return !(error instanceof ServiceError) || error.httpStatus >= 500;
+function runIdOf(error: unknown): string | undefined {
+  return error instanceof GatewayTimeoutError ? error.runId : undefined;
 }

@@ -2,27 +2,27 @@ import type { RunRow } from '../../wire/index.ts';
 import { messageOf } from '../core/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Nobody can tell whether a creation made a run, or which. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];
-  /** The creation's entry in the journal; undefined where there is none. */
-  readonly journalId: string | undefined;
+  readonly entry: JournalEntry;
 
-  constructor(cause: unknown, candidates: readonly RunRow[], journalId?: string) {
-    const reason = messageOf(cause);
-    super(`the answer to the creation was lost: ${reason}`, {
+  constructor(cause: unknown, candidates: readonly RunRow[], entry: JournalEntry) {
+    super(`the answer to the creation was lost: ${messageOf(cause)}`, {
       status: statusOf(cause),
       exitCode: EXIT.fault,
-      hints: candidates.length === 0 ? NOTHING_FITS : [...candidates.map(describe), ...SEVERAL_FIT],
+      hints: candidates.length === 0 ? NOTHING_FITS : [...describeCandidates(candidates), ANYBODYS],
       data: {
         candidates: candidates.map(({ runId, runStatus, createdAt }) => ({ runId, runStatus, createdAt })),
       },
       cause,
     });
     this.candidates = candidates;
-    this.journalId = journalId;
+    this.entry = entry;
   }
 }
 
@@ -30,10 +30,20 @@ const NOTHING_FITS = [
   'No run that fits was found, but one may still appear; it is not sent again, since it may cost credits.',
   'Look for it with: promptrun runs wait --last',
 ];
-const SEVERAL_FIT = ["Which of them it was can't be told. Get one with: promptrun runs wait <runId>"];
+const ANYBODYS =
+  'A list shows no inputs: a run that fits may also be one of somebody else with the same key. Look before you use it.';
+const MOST_NAMED = 10;
 
-function describe({ runId, runStatus, createdAt }: RunRow): string {
-  return `It may be ${runId} (${runStatus}, created ${createdAt})`;
+/** A line for each run that may be the one, with how to take it up. */
+export function describeCandidates(candidates: readonly RunRow[]): string[] {
+  const named = candidates
+    .slice(0, MOST_NAMED)
+    .map(
+      ({ runId, runStatus, createdAt }) =>
+        `It may be ${runId} (${runStatus}, created ${createdAt}): promptrun runs wait ${shellWord(runId)}`,
+    );
+  const left = candidates.length - named.length;
+  return left > 0 ? [...named, `… or one of ${left} more: promptrun runs list`] : named;
 }
 
 function statusOf(cause: unknown): string {

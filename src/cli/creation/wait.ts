@@ -1,9 +1,9 @@
 import { WaitTimeoutError } from '../../client/errors.ts';
-import { waitForRun } from '../../client/poll.ts';
+import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
 import type { Run } from '../../wire/index.ts';
-import type { Connection } from '../context.ts';
-import { type Deadline, TimeIsUp } from './deadline.ts';
-import { interruptedWait, timedOutWait } from './gave-up.ts';
+import type { Connection, Context } from '../context.ts';
+import { type Deadline, startDeadline, TimeIsUp } from './deadline.ts';
+import { interruptedWait, timedOutWait } from './give-up.ts';
 
 /** What is known of a run while it is waited for. */
 export interface WaitProgress {
@@ -12,9 +12,11 @@ export interface WaitProgress {
   readonly polls: number;
 }
 
-export interface WaitToTheEndOptions {
+export interface WaitOptions {
   /** The service has just said that it takes longer, so the first poll can wait. */
   readonly fresh: boolean;
+  /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
+  readonly idFromService: boolean;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
 }
 
@@ -27,23 +29,43 @@ export async function waitToTheEnd(
   connection: Connection,
   runId: string,
   deadline: Deadline,
-  options: WaitToTheEndOptions,
+  { fresh, idFromService, onProgress }: WaitOptions,
 ): Promise<Run> {
   let status = 'running';
+  const onPoll = ({ run, polls }: PollEvent): void => {
+    status = run?.runStatus ?? status;
+    onProgress?.({ status, polls });
+  };
+  const options = { signal: deadline.signal, delayFirst: fresh, idFromService, onPoll };
   try {
-    return await waitForRun(connection.client, runId, {
-      signal: deadline.signal,
-      delayFirst: options.fresh,
-      onPoll: ({ run, polls }) => {
-        status = run?.runStatus ?? status;
-        options.onProgress?.({ status, polls });
-      },
-    });
+    return await waitForRun(connection.client, runId, options);
   } catch (error) {
-    if (error instanceof WaitTimeoutError || deadline.signal.reason instanceof TimeIsUp)
+    if (error instanceof WaitTimeoutError || deadline.signal.reason instanceof TimeIsUp) {
       throw timedOutWait(runId);
+    }
     throw deadline.signal.aborted
       ? interruptedWait(deadline.signal.reason, runId, connection.embedded)
       : error;
   }
+}
+
+/** Waits for a run of which only the id is known, no longer than `--timeout`, and writes its end into the journal. */
+export async function waitForKnownRun(
+  ctx: Context,
+  connection: Connection,
+  runId: string,
+  options: Omit<WaitOptions, 'fresh'>,
+): Promise<Run> {
+  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
+  try {
+    return await waitToTheEnd(connection, runId, deadline, { ...options, fresh: false });
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Writes the end of a run into the journal. Never a fault: the service knows it as well. */
+export function recordEnd({ journal }: Context, journalId: string, run: Run): void {
+  const { runId, runStatus } = run;
+  if (isOver(run)) journal.outcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
 }

@@ -1,7 +1,6 @@
 import { isUuid, MAX_LIST_LIMIT } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError, usageError } from '../errors.ts';
-import { openJournal } from '../settings/journal/journal.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** How much of a run id has to be given. */
@@ -40,7 +39,10 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
 }
 
 async function knownRuns(ctx: Context, { client, service }: Connection): Promise<string[]> {
-  const journal = await openJournal(ctx.stateDir, ctx.clock).runIds(service);
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
-  return [...new Set([...journal, ...rows.map(({ runId }) => runId)])];
+  const ids = new Set(rows.map(({ runId }) => runId));
+  for await (const { baseUrl, runId } of ctx.journal.newestFirst()) {
+    if (baseUrl === service && runId !== undefined) ids.add(runId);
+  }
+  return [...ids];
 }

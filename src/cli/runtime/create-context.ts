@@ -1,6 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import { openJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
@@ -36,6 +37,7 @@ export async function createContext(
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = openSettings(config, clock);
+  const journal = openJournal(stateDir, clock);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, version });
   const ctx: Context = {
@@ -48,6 +50,7 @@ export async function createContext(
     local,
     dataDir,
     stateDir,
+    journal,
     signal: interrupts.signal,
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
@@ -58,6 +61,7 @@ export async function createContext(
   return {
     ctx,
     close: async () => {
+      await journal.close();
       await connections.close(ctx.signal);
       interrupts.uninstall();
     },

@@ -22,6 +22,7 @@ import {
   serviceEnv,
 } from './support.ts';
 
+const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 const HOUR_MS = 3_600_000;
 const VERSION = randomUUID();
 const TOO_MANY = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
@@ -68,13 +69,18 @@ async function batchAgainst(
     rows = 'name\nAda\nBo\n',
     flags = [],
     clock = hastyClock(),
-  }: { rows?: string; flags?: readonly string[]; clock?: Clock } = {},
+    env = {},
+  }: { rows?: string; flags?: readonly string[]; clock?: Clock; env?: Record<string, string> } = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
   const service = await scriptedServiceOf([version, ...script], { ordered: false });
   onTestFinished(() => service.close());
   const home = homeWith({ 'names.csv': rows });
   const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
-  const result = await runBatchCommand(args, { env: serviceEnv(service.baseUrl), home, clock });
+  const result = await runBatchCommand(args, {
+    env: { ...serviceEnv(service.baseUrl), ...env },
+    home,
+    clock,
+  });
   return { ...result, home, service };
 }
 
@@ -138,7 +144,7 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('--retry-unknown');
   });
 
-  test('goes on with the one run that fits', async () => {
+  test('goes on with the one run that fits where nobody else uses the key', async () => {
     const runId = randomUUID();
     const row = {
       runId,
@@ -148,16 +154,19 @@ describe('a creation without an answer', () => {
       credits: null,
       runName: '',
     };
-    const { exitCode, home } = await batchAgainst([
-      creation('Ada', 'reset-after-body'),
-      {
-        expect: { method: 'GET', path: '/runs' },
-        answer: () => success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
-        times: 'any',
-      },
-      { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
-      creation('Bo', succeeded()),
-    ]);
+    const { exitCode, home } = await batchAgainst(
+      [
+        creation('Ada', 'reset-after-body'),
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: () => success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
+          times: 'any',
+        },
+        { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
+        creation('Bo', succeeded()),
+      ],
+      EXCLUSIVE,
+    );
     expect(exitCode).toBe(0);
     expect(resultLines(home).filter(({ row }) => row === 1)).toMatchObject([
       { runStatus: 'creating' },
@@ -361,7 +370,7 @@ describe('several creations at a time', () => {
         },
         { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
       ],
-      { flags: ['--concurrency', '2', '--json'] },
+      { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE },
     );
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ succeeded: 2, inDoubt: 0 });

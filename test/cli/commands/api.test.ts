@@ -235,7 +235,7 @@ describe('a creation', () => {
     const { stderr, exitCode, service, home } = await against(script, create);
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(stderr).toContain(RUN);
-    expect(journalOf(home)).toContain(RUN);
+    expect(journalOf(home)).toContain('"outcome":"lost"');
     expect(exitCode).toBe(1);
   });
 

@@ -66,6 +66,7 @@ const list = (...rows: object[]): Exchange => ({
   answer: at(TEST_NOW, success({ rows, hasMore: false })),
 });
 
+const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
 const journalOf = (home: string): unknown[] =>
   readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
@@ -106,12 +107,28 @@ describe('a run that takes long', () => {
 
   it.each([
     [[], `${RUN}\n`],
-    [['--json'], `${JSON.stringify({ runId: RUN }, undefined, 2)}\n`],
+    [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
   ])('is not waited for with --no-wait %j', async (flags, out) => {
     const service = await serviceOf(goesOn);
     const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
+  });
+
+  it.each([
+    ['succeeded', 0],
+    ['failed', 5],
+  ] as const)('with --no-wait gives its id as well where it has %s at once', async (runStatus, code) => {
+    const run = runOf({ runStatus });
+    const service = await serviceOf(creation(run), creation(run));
+    const plain = await command(service, [...RUN_IT, '--no-wait']);
+    expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
+      exitCode: code,
+      stdout: `${RUN}\n`,
+    });
+    const json = await command(service, [...RUN_IT, '--no-wait', '--json']);
+    expect(JSON.parse(json.stdout())).toEqual({ runId: RUN, runStatus });
+    expect(json.exitCode).toBe(code);
   });
 
   it.each([[[]], [['--json']], [['--query', 'tokens']]])('that fails ends in 5 with %j', async flags => {
@@ -168,18 +185,103 @@ describe('a creation that is not answered', () => {
     ["an intermediary's 502", at(TEST_NOW, html(502))],
     ["an intermediary's 504", at(TEST_NOW, html(504))],
     ['a 504 without a run id', at(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
-  ])('after %s is looked for, never sent again', async (_, answer) => {
+  ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
+    const home = temporaryDirectory();
+    const fitting = list(row(RUN), row(OTHER_RUN, { promptVersionId: PROMPT }));
+    const service = await serviceOf(unanswered(answer), fitting);
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT, { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr()).toContain(`It may be ${RUN}`);
+    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+    expect(stderr()).not.toContain(OTHER_RUN);
+    expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'lost' });
+  });
+
+  it.each([
+    ['the environment', EXCLUSIVE, []],
+    ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
+  ])('is taken from the list where %s says that nobody else uses the key', async (_, more, before) => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN)), poll({}));
+    for (const argv of before) await command(service, argv, { home });
+    const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--json'], { ...more, home });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
+    expect(stderr()).toContain(`going on with run ${RUN}`);
+    expect(journalOf(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+  });
+
+  it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf(
-      unanswered(answer),
-      list(row(RUN), row(OTHER_RUN, { promptVersionId: PROMPT })),
+      unanswered('reset-after-body'),
+      list(),
+      unanswered('reset-after-body'),
+      list(row(RUN)),
+    );
+    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    const { exitCode, stderr } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toContain(`It may be ${RUN}`);
+  });
+
+  it("is not given the run of an earlier one that the service's own fault ended", async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      unanswered(failure(500, 'SERVER_ERROR', 'oops')),
+      unanswered('reset-before-body'),
+      list(row(RUN)),
+    );
+    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'failed' });
+    const { exitCode, stdout } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+  });
+
+  it.each<[string, Exchange['answer']]>([
+    ['a broken connection', 'reset-after-body'],
+    ["an intermediary's 502", html(502)],
+    ["the service's own 500", supported(failure(500, 'SERVER_ERROR', 'oops'))],
+  ])('is sent again under its key after %s where the service keeps such keys', async (_, answer) => {
+    const keys: unknown[] = [];
+    const sent = (call: { headers: Record<string, unknown> }): void => {
+      keys.push(call.headers['idempotency-key']);
+    };
+    const home = temporaryDirectory();
+    const service = await serviceOf(
+      { ...search('hello'), answer: supported(search('hello').answer as PlainAnswer) },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: call => {
+          sent(call);
+          return answer as PlainAnswer;
+        },
+      },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: call => {
+          sent(call);
+          return supported(success(runOf()));
+        },
+      },
+    );
+    const { exitCode, stdout } = await command(service, ['run', 'hello', '-i', 'name=Ada'], { home });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
+    expect(new Set(keys)).toEqual(new Set([(journalOf(home)[0] as { id: string }).id]));
+  });
+
+  it('is sent again once the look at the list tells that the service keeps keys', async () => {
+    const service = await serviceOf(
+      unanswered('reset-after-body'),
+      { ...list(), answer: supported(success({ rows: [row(RUN)], hasMore: false })) },
+      unanswered(supported(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
       poll({}),
     );
-    const { exitCode, stdout, stderr } = await command(service, RUN_IT, { home });
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
-    expect(stderr()).toContain(`going on with run ${RUN}`);
-    expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
-    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+    const { exitCode, stderr } = await command(service, RUN_IT);
+    expect(exitCode).toBe(0);
+    expect(stderr()).not.toContain('It may be');
   });
 
   it('names the candidates where several fit', async () => {
@@ -209,7 +311,7 @@ describe('a creation that is not answered', () => {
       poll({}),
     );
     await command(service, RUN_IT, { home });
-    expect((await command(service, RUN_IT, { home })).exitCode).toBe(0);
+    expect((await command(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(0);
   });
 
   it('goes by the clock of the service', async () => {
@@ -227,7 +329,7 @@ describe('a creation that is not answered', () => {
       },
       poll({}),
     );
-    expect((await command(service, RUN_IT)).exitCode).toBe(0);
+    expect((await command(service, RUN_IT, EXCLUSIVE)).exitCode).toBe(0);
   });
 
   it('is not taken for a run that another creation under way may have made', async () => {
@@ -240,7 +342,7 @@ describe('a creation that is not answered', () => {
     );
     const first = start(service, RUN_IT, { home });
     while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
-    const second = await command(service, RUN_IT, { home });
+    const second = await command(service, RUN_IT, { ...EXCLUSIVE, home });
     expect(second.exitCode).toBe(1);
     expect(second.stderr()).toContain(`It may be ${RUN}`);
     release();
@@ -297,6 +399,7 @@ describe('a creation that is not answered', () => {
     const service = await serviceOf(silentUntil(runOut), list(row(RUN)));
     const { exitCode, stderr } = await command(service, [...RUN_IT, ...HOUR], { clock });
     expect(exitCode).toBe(6);
+    expect(stderr()).toContain(`It may be ${RUN}`);
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
@@ -307,7 +410,7 @@ describe('a creation that is not answered', () => {
     const given = await command(service, [...RUN_IT, ...HOUR], { home, clock });
     expect(given.exitCode).toBe(6);
     expect(given.stderr()).toContain('promptrun runs wait --last');
-    const later = await command(service, ['runs', 'wait', '--last'], { home });
+    const later = await command(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
     expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
       exitCode: 0,
       stdout: 'Hello, Ada!\n',
@@ -365,13 +468,6 @@ describe('an id that is not a version', () => {
 });
 
 describe('a slug', () => {
-  const search = (...slugs: string[]): Exchange => ({
-    expect: { path: '/prompts/publish', query: { q: 'hello' } },
-    answer: success({
-      rows: slugs.map(slug => ({ slug, promptId: PROMPT, promptVersionId: VERSION, title: slug })),
-    }),
-  });
-
   it('is an exact match among the search results', async () => {
     const service = await serviceOf(search('hello-world', 'hello'), creation());
     expect((await command(service, ['run', 'hello'])).exitCode).toBe(0);
@@ -386,6 +482,19 @@ describe('a slug', () => {
 });
 
 const HOUR = ['--timeout', '1h'];
+
+function supported(answer: PlainAnswer): PlainAnswer {
+  return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
+}
+
+function search(...slugs: string[]): Exchange {
+  return {
+    expect: { path: '/prompts/publish', query: { q: 'hello' } },
+    answer: success({
+      rows: slugs.map(slug => ({ slug, promptId: PROMPT, promptVersionId: VERSION, title: slug })),
+    }),
+  };
+}
 
 /** A clock on which every wait is over at once, but the hour only when it is said to be. */
 function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Journal, openJournal } from '../../../src/cli/settings/journal/journal.ts';
-import { foldJournal, inDoubt } from '../../../src/cli/settings/journal/journal-lines.ts';
+import { inDoubt, type JournalEntry, JournalFold } from '../../../src/cli/settings/journal/journal-lines.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
 const START = {
@@ -16,19 +16,29 @@ const NOW = Date.parse('2026-01-02T03:04:05.678Z');
 
 let directory: string;
 let journal: Journal;
+const begun = async (of: Journal, start = START): Promise<JournalEntry> => {
+  const entry = of.entry(start);
+  await of.begin(entry);
+  return entry;
+};
+const entriesOf = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
+
 beforeEach(async () => {
   directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
   journal = openJournal(directory, { now: () => NOW });
 });
-afterEach(() => rm(path.dirname(directory), { recursive: true }));
+afterEach(async () => {
+  await journal.close();
+  await rm(path.dirname(directory), { recursive: true });
+});
 
 describe('the journal', () => {
   it('keeps a creation and what became of it, readable by its owner only', async () => {
-    const entry = await journal.begin(START);
-    expect(await journal.entries()).toEqual([entry]);
+    const entry = await begun(journal);
+    expect(await entriesOf(journal)).toEqual([entry]);
     await journal.outcome(entry.id, { outcome: 'created', runId: 'r1' });
     await journal.outcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
-    expect(await journal.entries()).toEqual([
+    expect(await entriesOf(journal)).toEqual([
       expect.objectContaining({
         time: '2026-01-02T03:04:05.678Z',
         baseUrl: SERVICE,
@@ -49,49 +59,52 @@ describe('the journal', () => {
   });
 
   it('loses only the line a crash tore', async () => {
-    const first = await journal.begin(START);
+    const first = await begun(journal);
     await appendFile(journal.file, '{"id":"torn","time":"2026-01-');
-    const second = await journal.begin(START);
-    expect(await journal.read()).toEqual({ entries: [first, second], damaged: 1 });
+    const other = openJournal(directory, { now: () => NOW });
+    const second = await begun(other);
+    await other.close();
+    expect(await journal.read()).toEqual({ entries: [second, first], damaged: 1 });
   });
 
   it('keeps what another process wrote at the same time', async () => {
     const other = openJournal(directory, { now: () => NOW });
-    const begun = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => (at % 2 ? journal : other).begin(START)),
-    );
-    const ids = (await journal.entries()).map(({ id }) => id);
-    expect(ids.toSorted()).toEqual(begun.map(({ id }) => id).toSorted());
+    const started = await Promise.all(Array.from({ length: 20 }, (_, at) => begun(at % 2 ? journal : other)));
+    await other.close();
+    const ids = (await entriesOf(journal)).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(started.map(({ id }) => id).toSorted());
   });
 
   it('takes the last creation of a service that may have made a run', async () => {
-    const one = await journal.begin(START);
+    const one = await begun(journal);
     await journal.outcome(one.id, { outcome: 'created', runId: 'r1' });
-    const refused = await journal.begin(START);
+    const refused = await begun(journal);
     await journal.outcome(refused.id, { outcome: 'refused' });
-    await journal.begin({ ...START, service: 'local' });
+    await begun(journal, { ...START, service: 'local' });
     expect(await journal.last(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
-    expect(await journal.runIds(SERVICE)).toEqual(new Set(['r1']));
-    const lost = await journal.begin(START);
+    expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
+    expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
+    const lost = await begun(journal);
     await journal.outcome(lost.id, { outcome: 'lost' });
     expect((await journal.last(SERVICE))?.id).toBe(lost.id);
-    expect((await journal.entries()).map(inDoubt)).toEqual([false, false, true, true]);
+    expect((await entriesOf(journal)).map(inDoubt)).toEqual([true, true, false, false]);
   });
 
   it('survives whatever stands in the file', async () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.json(), fc.string())), lines => {
-        const { entries } = foldJournal(lines.join('\n'));
+        const fold = new JournalFold();
+        const entries = lines.flatMap(line => fold.take(line) ?? []);
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
       }),
     );
-    await journal.begin(START);
+    await begun(journal);
     await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
     expect((await journal.read()).damaged).toBe(1);
   });
 
   it('never holds an input', async () => {
-    await journal.begin(START);
+    await begun(journal);
     expect(Object.keys(JSON.parse(await readFile(journal.file, 'utf8')) as object)).toEqual([
       'id',
       'time',

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
+import { searchRuns } from '../../creation/find-run.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import { recoverRun } from '../../creation/recover-run.ts';
 import type { BatchOptions } from '../options.ts';
 import type { Reporter } from '../progress/reporter.ts';
 import type { Tally } from '../progress/tally.ts';
@@ -119,7 +119,9 @@ export class Jobs {
   async #recoverRun({ row, line, error }: Doubt): Promise<void> {
     const { work, results, tally } = this.#parts;
     const { ctx, batch } = work;
-    const runId = await recoverRun(ctx, batch.connection, error).catch(() => undefined);
+    const { signal } = ctx;
+    const [found] = await searchRuns(ctx, batch.connection, [error.entry], { signal }).catch(() => []);
+    const runId = found?.run?.runId;
     if (runId === undefined) {
       await this.#give(line);
       return;

@@ -3,9 +3,7 @@ import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import { startDeadline } from '../../creation/deadline.ts';
-import { recordEndOfRun } from '../../creation/record-end.ts';
-import { waitToTheEnd } from '../../creation/wait.ts';
+import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody, type RunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { Results } from '../results/results-file.ts';
 import { CREATING, goingLine, stepLine, WAITING } from '../results/results-line.ts';
@@ -125,12 +123,5 @@ export async function waitForRow(
   { ctx, batch: { connection } }: Pick<RowWork, 'ctx' | 'batch'>,
   runId: string,
 ): Promise<Run> {
-  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
-  try {
-    const run = await waitToTheEnd(connection, runId, deadline, { fresh: false, onProgress: undefined });
-    await recordEndOfRun(ctx, connection, run);
-    return run;
-  } finally {
-    deadline.stop();
-  }
+  return waitForKnownRun(ctx, connection, runId, { idFromService: true });
 }

@@ -1,41 +1,29 @@
 import { createHash } from 'node:crypto';
-import { ProtocolError } from '../../../client/errors.ts';
-import { answerIsLost } from '../../../client/recover.ts';
 import type { RawAnswer } from '../../../client/request.ts';
+import type { RequestBody } from '../../../client/transport.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { interruptedCreation } from '../../creation/gave-up.ts';
-import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import { findRunOf } from '../../creation/recover-run.ts';
-import { type Journal, openJournal } from '../../settings/journal/journal.ts';
-import type { JournalEntry, JournalOutcome } from '../../settings/journal/journal-lines.ts';
+import { createAndWait } from '../../creation/create-and-wait.ts';
+import type { CreationRequest } from '../../creation/send-creation.ts';
 import type { ApiCall } from './api-call.ts';
 
-/** Sends a call. One that creates a run is written to the journal first and, like any creation, never sent twice. */
-export async function sendCreation(ctx: Context, connection: Connection, call: ApiCall): Promise<RawAnswer> {
-  const promptVersionId = createdVersion(call);
-  if (promptVersionId === undefined) return send(ctx, connection, call);
-  const journal = openJournal(ctx.stateDir, ctx.clock);
-  const inputsDigest = createHash('sha256')
-    .update(call.body ?? '')
-    .digest('hex');
-  const entry = await journal.begin({ service: connection.service, promptVersionId, inputsDigest });
-  let sent = false;
-  const onSent = (): void => {
-    sent = true;
-  };
-  try {
-    const answer = await send(ctx, connection, call, onSent);
-    await journal.outcome(entry.id, outcomeOf(answer));
-    return answer;
-  } catch (error) {
-    throw await creationFault(ctx, connection, { journal, entry, error, sent });
-  }
+/** Sends a call. One that creates a run is sent as every creation is: written to the journal first, never paid twice. */
+export async function sendCall(ctx: Context, connection: Connection, call: ApiCall): Promise<RawAnswer> {
+  const creation = creationOf(call);
+  return creation === undefined ? send(ctx, connection, call) : create(ctx, connection, creation);
 }
 
-/** The version a call makes a run of; undefined for every other call. */
-function createdVersion({ method, path, body }: ApiCall): string | undefined {
+/** What a call creates a run of; undefined for every other call. */
+function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
   if (method !== 'POST' || path.replace(/\/+$/u, '') !== '/runs' || body === undefined) return undefined;
+  const promptVersionId = versionIn(body);
+  if (promptVersionId === undefined) return undefined;
+  const digest = createHash('sha256').update(body).digest('hex');
+  const search = query.toString();
+  return { promptVersionId, digest, body: requestBody(body), ...(search !== '' && { query: search }) };
+}
+
+function versionIn(body: Buffer): string | undefined {
   try {
     const { promptVersionId } = (JSON.parse(body.toString('utf8')) ?? {}) as { promptVersionId?: unknown };
     return typeof promptVersionId === 'string' && isUuid(promptVersionId) ? promptVersionId : undefined;
@@ -44,58 +32,48 @@ function createdVersion({ method, path, body }: ApiCall): string | undefined {
   }
 }
 
+/** Gives the service's last answer as it came; errors of the service are answers. */
+async function create(ctx: Context, connection: Connection, creation: CreationRequest): Promise<RawAnswer> {
+  let answer: RawAnswer | undefined;
+  const { timeoutMs } = ctx.globals;
+  try {
+    const created = await createAndWait(ctx, connection, creation, {
+      wait: false,
+      timeoutMs,
+      onAnswer: came => {
+        answer = came;
+      },
+    });
+    // One that was found in the list has no answer of its own: the run's stands for it.
+    if (created.kind === 'going' && created.recovered) {
+      return connection.client.raw('GET', `/runs/${encodeURIComponent(created.runId)}`, {
+        signal: ctx.signal,
+      });
+    }
+  } catch (error) {
+    if (answer?.error === undefined || error !== answer.error) throw error;
+  }
+  if (answer === undefined) throw new Error('a creation ended without an answer');
+  return answer;
+}
+
 function send(
   ctx: Context,
   { client }: Connection,
   { method, path, query, body }: ApiCall,
-  onSent?: () => void,
 ): Promise<RawAnswer> {
   const search = query.toString();
   return client.raw(method, search === '' ? path : `${path}?${search}`, {
     signal: ctx.signal,
-    ...(onSent !== undefined && { onSent }),
-    ...(body !== undefined && { body: { length: body.length, chunks: () => piecesOf(body) } }),
+    ...(body !== undefined && { body: requestBody(body) }),
   });
 }
 
-async function* piecesOf(body: Buffer): AsyncGenerator<Uint8Array> {
-  yield body;
-}
-
-/** A 504 names the run that goes on in its data, as a success does. */
-function outcomeOf({ httpStatus, envelope }: RawAnswer): JournalOutcome {
-  const { runId, runStatus } = (envelope.data ?? {}) as { runId?: unknown; runStatus?: unknown };
-  if (typeof runId !== 'string') return { outcome: httpStatus >= 500 ? 'lost' : 'refused' };
-  return runStatus === 'succeeded' || runStatus === 'failed'
-    ? { outcome: 'ended', runId, runStatus }
-    : { outcome: 'created', runId };
-}
-
-interface Fault {
-  readonly journal: Journal;
-  readonly entry: JournalEntry;
-  readonly error: unknown;
-  readonly sent: boolean;
-}
-
-/** What to say of a creation that got no answer of the service: the runs it may have made are named. */
-async function creationFault(ctx: Context, connection: Connection, fault: Fault): Promise<unknown> {
-  const { journal, entry, error, sent } = fault;
-  if (ctx.signal.aborted) {
-    await journal.outcome(entry.id, { outcome: sent ? 'interrupted' : 'refused' });
-    return interruptedCreation(ctx.signal.reason, sent, connection.embedded);
-  }
-  if (!answerIsLost(error)) {
-    await journal.outcome(entry.id, { outcome: sent && error instanceof ProtocolError ? 'lost' : 'refused' });
-    return error;
-  }
-  const { found, candidates } = await findRunOf(connection, journal, entry, ctx.signal).catch(() => ({
-    found: undefined,
-    candidates: [],
-  }));
-  await journal.outcome(
-    entry.id,
-    found === undefined ? { outcome: 'lost' } : { outcome: 'created', runId: found.runId },
-  );
-  return new CreationInDoubt(error, found === undefined ? candidates : [found]);
+function requestBody(body: Buffer): RequestBody {
+  return {
+    length: body.length,
+    async *chunks() {
+      yield body;
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type ApiCall, apiCall, nextPage } from './api-call.ts';
-import { sendCreation } from './api-creation.ts';
+import { sendCall } from './api-creation.ts';
 
 export interface ApiOptions {
   readonly method: string;
@@ -50,7 +50,7 @@ export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> 
   let call: ApiCall | undefined = await apiCall(ctx, options, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
-    const answer = await sendCreation(ctx, connection, call);
+    const answer = await sendCall(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: promptrun runs wait ${shellWord(answer.error.runId)}`);

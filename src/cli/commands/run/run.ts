@@ -6,7 +6,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { outputPlan, presentRun } from '../../outputs/results.ts';
 import { prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
-import { startRun } from './start.ts';
+import { type Started, startRun } from './start.ts';
 
 const EXAMPLES = `
 Examples:
@@ -26,7 +26,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
     .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
     .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
     .option('--no-validate', 'send run options that no model lists')
-    .option('--no-wait', 'if it takes long, print the run id instead of waiting')
+    .option('--no-wait', 'print the run id instead of waiting for the run')
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
@@ -52,16 +52,21 @@ export async function runTarget(
   const planned = await outputPlan(ctx, flags);
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, { wait: flags.wait });
-  if (started.kind === 'going') return giveRunId(ctx, prepared.connection, started.runId);
+  if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
+  if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
   const { run, request } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return presentRun(ctx, prepared.connection, run, planned(facts));
 }
 
-async function giveRunId(ctx: Context, { embedded }: Connection, runId: string): Promise<ExitCode> {
-  if (embedded)
+/** Gives the id of a run that is not waited for, and nothing else, whether it has ended or not. */
+async function giveRunId(ctx: Context, { embedded }: Connection, started: Started): Promise<ExitCode> {
+  const { runId, runStatus } =
+    started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
+  if (embedded && started.kind === 'going') {
     ctx.io.note('note: the embedded service ends with this command; the next one takes the run up again');
-  if (wantsJson(ctx)) await printValue(ctx, { runId });
+  }
+  if (wantsJson(ctx)) await printValue(ctx, { runId, runStatus });
   else await ctx.io.out(`${runId}\n`);
-  return EXIT.ok;
+  return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
 }

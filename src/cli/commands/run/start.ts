@@ -43,7 +43,7 @@ async function start(
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      timeoutMs,
       onProgress: state => progress.update(state),
     });
     return created.kind === 'ended' ? { ...created, request } : created;

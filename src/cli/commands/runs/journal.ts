@@ -3,7 +3,6 @@ import type { Context, Host } from '../../context.ts';
 import { ageOf } from '../../core/age.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { openJournal } from '../../settings/journal/journal.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, type Column, plainRows, runStatusCell, terminalTable } from '../../terminal/table.ts';
 
@@ -29,14 +28,13 @@ export function declareRunsJournal(command: Command, host: Host, run = runsJourn
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function runsJournal(ctx: Context): Promise<ExitCode> {
-  const journal = openJournal(ctx.stateDir, ctx.clock);
-  const { entries, damaged } = await journal.read();
+  const { journal } = ctx;
+  const { entries: newestFirst, damaged } = await journal.read();
   if (damaged > 0) {
     ctx.io.note(
       `note: ${damaged} line${damaged === 1 ? '' : 's'} of ${journal.file} can't be read and ${damaged === 1 ? 'is' : 'are'} left out`,
     );
   }
-  const newestFirst = entries.toReversed();
   await present(
     ctx,
     newestFirst.map(entry => ({ ...entry, inDoubt: inDoubt(entry) })),
@@ -65,7 +63,8 @@ function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {
 
 function statusCell(ctx: Context, entry: JournalEntry): Cell {
   if (inDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
-  if (entry.outcome === 'refused') return 'refused';
+  if (entry.outcome === 'refused' || entry.outcome === 'failed') return entry.outcome;
+  if (entry.outcome === 'none') return 'no run';
   const ended = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';
   return ended ? runStatusCell(ctx, entry.runStatus) : 'started';
 }

@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../../context.ts';
-import { lastRun } from '../../creation/recover-run.ts';
+import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
 
@@ -15,6 +15,10 @@ export function checkRunNamed(name: string | undefined, { last }: { readonly las
 }
 
 /** The id of the run of that name; without a name, of the run started last on this machine. */
-export function namedRun(ctx: Context, connection: Connection, name: string | undefined): Promise<string> {
-  return name === undefined ? lastRun(ctx, connection) : resolveRun(ctx, connection, name);
+export async function namedRun(
+  ctx: Context,
+  connection: Connection,
+  name: string | undefined,
+): Promise<string> {
+  return name === undefined ? (await lastRun(ctx, connection)).runId : resolveRun(ctx, connection, name);
 }

@@ -1,15 +1,17 @@
 import type { Command } from 'commander';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context, Host } from '../../context.ts';
-import { startDeadline } from '../../creation/deadline.ts';
-import { recordEndOfRun } from '../../creation/record-end.ts';
-import { lastRun } from '../../creation/recover-run.ts';
-import { waitToTheEnd } from '../../creation/wait.ts';
+import { lastRun } from '../../creation/last-run.ts';
+import { recordEnd, waitForKnownRun } from '../../creation/wait.ts';
 import { usageError } from '../../errors.ts';
-import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { resolveRun } from '../../inputs/run-name.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { type OutputFlags, outputPlan, type PresentOptions, presentRun } from '../../outputs/results.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { factsFromJournal } from './facts.ts';
+import { factsOf } from './facts.ts';
+import { RUN_NAMES } from './named-run.ts';
 
 export interface RunsWaitFlags extends OutputFlags {
   readonly last?: boolean;
@@ -18,49 +20,97 @@ export interface RunsWaitFlags extends OutputFlags {
 const EXAMPLES = `
 Examples:
   promptrun runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
-  promptrun runs wait --last --timeout 10m
-  promptrun runs wait --last --save pictures`;
+  promptrun runs wait 5f0c8f 6f0c8f --json
+  promptrun runs wait --last --timeout 10m --save pictures
+
+${RUN_NAMES}`;
 
 export function declareRunsWait(command: Command, host: Host, run = runsWait): void {
   command
-    .argument('[runId]', 'which run')
+    .argument('[run...]', 'which runs')
     .option('--last', 'the run started last on this machine')
     .option('--save [dir]', 'write the outputs to files as well')
     .option('--force', 'overwrite files that exist')
     .option('--no-preview', 'no small previews of images')
     .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
     .addHelpText('after', EXAMPLES)
-    .action((runId: string | undefined, flags: RunsWaitFlags) =>
-      host.runAction(command, ctx => run(ctx, runId, flags)),
+    .action((names: readonly string[], flags: RunsWaitFlags) =>
+      host.runAction(command, ctx => run(ctx, names, flags)),
     );
 }
 
-/** Waits until a run has ended, then gives it as `run` does. */
+/** A run to wait for, and what the journal knows of it. */
+interface Awaited {
+  readonly runId: string;
+  readonly entry: JournalEntry | undefined;
+  readonly recovered: boolean;
+  /** A run of the journal has an id that the service gave; any other id is the user's word. */
+  readonly idFromService: boolean;
+}
+
+/** Waits until runs have ended, then gives them as `run` does, in the order they were named. */
 export async function runsWait(
   ctx: Context,
-  runId: string | undefined,
+  names: readonly string[],
   flags: RunsWaitFlags,
 ): Promise<ExitCode> {
-  if ((runId === undefined) === (flags.last !== true)) {
-    throw usageError('give either a run id or --last', 'See: promptrun runs wait --help');
+  if ((names.length === 0) === (flags.last !== true)) {
+    throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
   }
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
-  const run = await wait(ctx, connection, runId ?? (await lastRun(ctx, connection)));
-  await recordEndOfRun(ctx, connection, run);
-  return presentRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
+  const awaited = await awaitedRuns(ctx, connection, names);
+  const runs = await waitForAll(ctx, connection, awaited);
+  const plans = runs.map((run, at) => ({ run, options: planned(factsOf(awaited[at]?.entry)) }));
+  return plans.length > 1 && wantsJson(ctx) ? presentArray(ctx, runs) : presentEach(ctx, connection, plans);
 }
 
-async function wait(ctx: Context, connection: Connection, runId: string): Promise<Run> {
-  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
+async function awaitedRuns(
+  ctx: Context,
+  connection: Connection,
+  names: readonly string[],
+): Promise<Awaited[]> {
+  if (names.length === 0) return [{ ...(await lastRun(ctx, connection)), idFromService: true }];
+  return Promise.all(
+    names.map(async name => {
+      const runId = await resolveRun(ctx, connection, name);
+      const entry = await ctx.journal.find(connection.service, runId);
+      return { runId, entry, recovered: entry?.recovered === true, idFromService: false };
+    }),
+  );
+}
+
+async function waitForAll(ctx: Context, connection: Connection, awaited: readonly Awaited[]): Promise<Run[]> {
   const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
   try {
-    return await waitToTheEnd(connection, runId, deadline, {
-      fresh: false,
-      onProgress: state => progress.update(state),
-    });
+    return await Promise.all(
+      awaited.map(async ({ runId, entry, recovered, idFromService }) => {
+        const run = await waitForKnownRun(ctx, connection, runId, {
+          idFromService,
+          onProgress: state => progress.update(state),
+        });
+        if (entry !== undefined && entry.outcome !== 'ended') recordEnd(ctx, entry.id, run);
+        return recovered ? { ...run, recovered } : run;
+      }),
+    );
   } finally {
     progress.stop();
-    deadline.stop();
   }
+}
+
+async function presentEach(
+  ctx: Context,
+  connection: Connection,
+  plans: readonly { readonly run: Run; readonly options: PresentOptions }[],
+): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  for (const { run, options } of plans) {
+    exitCode = (await presentRun(ctx, connection, run, options)) || exitCode;
+  }
+  return exitCode;
+}
+
+async function presentArray(ctx: Context, runs: readonly Run[]): Promise<ExitCode> {
+  await printValue(ctx, runs);
+  return runs.some(({ runStatus }) => runStatus === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

@@ -9,6 +9,7 @@ export interface SettingValues {
   preview: boolean;
   pager: string;
   keychain: boolean;
+  exclusiveKey: boolean;
 }
 
 export type SettingKey = keyof SettingValues;
@@ -58,6 +59,12 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   keychain: {
     description: 'keep keys in the system keychain where there is one',
     default: true,
+    form: 'true or false',
+    parse: parseSwitch,
+  },
+  exclusiveKey: {
+    description: 'nobody else uses the key: a run whose creation was not answered may be taken from the list',
+    default: false,
     form: 'true or false',
     parse: parseSwitch,
   },

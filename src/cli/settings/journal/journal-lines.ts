@@ -1,50 +1,91 @@
-/** What became of a creation: `refused` made no run; `lost` and `interrupted` may have made one. */
-export const CREATION_OUTCOMES = ['created', 'refused', 'lost', 'interrupted', 'ended'] as const;
+/**
+ * What became of a creation: `refused` and `none` made no run, the one by the service's word, the other by its list;
+ * `lost`, `interrupted` and `failed` (a fault the service answered with) may have made one.
+ */
+export const CREATION_OUTCOMES = [
+  'created',
+  'refused',
+  'none',
+  'lost',
+  'interrupted',
+  'failed',
+  'ended',
+] as const;
 export type CreationOutcome = (typeof CREATION_OUTCOMES)[number];
 
 export interface JournalOutcome {
   readonly outcome: CreationOutcome;
   readonly runId?: string;
   readonly runStatus?: string;
+  /** The run was taken from the list of runs, since the answer was lost. */
+  readonly recovered?: true;
+  /** How far the service's clock is ahead of this machine's, in milliseconds, as far as is known by now. */
+  readonly clockOffsetMs?: number;
 }
 
 /** A creation with everything the journal says of it. */
 export interface JournalEntry {
+  /** Sent as `Idempotency-Key` as well. */
   readonly id: string;
-  /** ISO 8601, by this machine's clock, from before the request was sent. */
+  /** ISO 8601, by this machine's clock, from before the request was sent for the first time. */
   readonly time: string;
   readonly baseUrl: string;
   readonly promptVersionId: string;
   readonly inputsDigest: string;
+  /** How far the service's clock was ahead of this machine's then, in milliseconds; undefined where not known. */
+  readonly clockOffsetMs?: number;
   /** The process that sent it. */
   readonly pid?: number;
   readonly outcome?: CreationOutcome;
   readonly runId?: string;
   readonly runStatus?: string;
+  readonly recovered?: true;
   /** When the outcome was written, ISO 8601. */
   readonly noted?: string;
 }
 
+type CreationFacts = Pick<JournalEntry, 'runId' | 'outcome'>;
+
 /** Whether a creation may have made a run whose id never arrived. */
-export function inDoubt(entry: JournalEntry): boolean {
-  return entry.runId === undefined && entry.outcome !== 'refused';
+export function mayHaveMadeRun({ runId, outcome }: CreationFacts): boolean {
+  return runId === undefined && outcome !== 'refused' && outcome !== 'none';
 }
 
-/** Puts each creation's lines together; lines that can't be read are counted and left out. */
-export function foldJournal(text: string): { entries: JournalEntry[]; damaged: number } {
-  const entries = new Map<string, JournalEntry>();
-  let damaged = 0;
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue;
-    const record = parseLine(line);
-    if (record === undefined) damaged += 1;
-    else if (isStart(record)) entries.set(record.id, record);
-    else {
-      const start = entries.get(record.id);
-      if (start !== undefined) entries.set(record.id, { ...start, ...outcomeOf(record) });
+/** Whether nobody can tell what became of a creation; one that the service answered with a fault has failed. */
+export function inDoubt(entry: CreationFacts): boolean {
+  return mayHaveMadeRun(entry) && entry.outcome !== 'failed';
+}
+
+/** Puts each creation's lines together as they come from the newest to the oldest. */
+export class JournalFold {
+  readonly #outcomes = new Map<string, Partial<JournalEntry>>();
+  /** Creations that were sent more than once, so that their first lines come again. */
+  readonly #repeated = new Set<string>();
+  /** Lines that could not be read. */
+  damaged = 0;
+
+  /** Takes the line before the ones taken so far; gives the creation it begins, with all that came of it. */
+  take(text: string): JournalEntry | undefined {
+    if (text === '' || text.trim() === '') return undefined;
+    const line = parseLine(text);
+    if (line === undefined) {
+      this.damaged += 1;
+      return undefined;
     }
+    return isStart(line) ? this.#begun(line) : this.#became(line);
   }
-  return { entries: [...entries.values()], damaged };
+
+  #begun({ again, ...start }: Line & JournalEntry): JournalEntry | undefined {
+    if (this.#repeated.has(start.id)) return undefined;
+    if (again === true) this.#repeated.add(start.id);
+    const outcome = this.#outcomes.get(start.id);
+    this.#outcomes.delete(start.id);
+    return outcome === undefined ? start : { ...start, ...outcome };
+  }
+
+  #became(line: Line): undefined {
+    this.#outcomes.set(line.id, { ...outcomeOf(line), ...this.#outcomes.get(line.id) });
+  }
 }
 
 type Line = { readonly id: string } & Readonly<Record<string, unknown>>;
@@ -61,15 +102,22 @@ function parseLine(line: string): Line | undefined {
 }
 
 function isStart(line: Line): line is Line & JournalEntry {
-  return [line['time'], line['baseUrl'], line['promptVersionId']].every(field => typeof field === 'string');
+  return (
+    typeof line['time'] === 'string' &&
+    typeof line['baseUrl'] === 'string' &&
+    typeof line['promptVersionId'] === 'string'
+  );
 }
 
-function outcomeOf(line: Line): Partial<JournalOutcome & Pick<JournalEntry, 'noted'>> {
-  const outcome = CREATION_OUTCOMES.find(known => known === line['outcome']);
+function outcomeOf(line: Line): Partial<JournalEntry> {
+  const { outcome, runId, runStatus, noted, recovered, clockOffsetMs } = line;
+  const known = CREATION_OUTCOMES.find(one => one === outcome);
   return {
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(typeof line['runId'] === 'string' ? { runId: line['runId'] } : {}),
-    ...(typeof line['runStatus'] === 'string' ? { runStatus: line['runStatus'] } : {}),
-    ...(typeof line['noted'] === 'string' ? { noted: line['noted'] } : {}),
+    ...(known !== undefined && { outcome: known }),
+    ...(typeof runId === 'string' && { runId }),
+    ...(typeof runStatus === 'string' && { runStatus }),
+    ...(typeof noted === 'string' && { noted }),
+    ...(recovered === true && { recovered }),
+    ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
   };
 }

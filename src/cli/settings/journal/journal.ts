@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../core/error-utils.ts';
-import { syncDirectory } from '../../core/sync-directory.ts';
+import { endTornLine, LineFile, linesBackwards, openForAppend } from '../../core/line-file.ts';
 import type { Clock } from '../../core/types.ts';
-import { foldJournal, type JournalEntry, type JournalOutcome } from './journal-lines.ts';
+import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
+
+/** A journal larger than this is put aside, and a new one begun. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** How many that were put aside are kept. */
+const MOST_FILES = 16;
+/** A process that writes a lot looks after so many bytes whether its journal has been put aside. */
+const LOOK_AFTER_BYTES = 1024 * 1024;
 
 /** What is known of a creation before it is sent. */
 export interface JournalStart {
@@ -14,10 +20,12 @@ export interface JournalStart {
   readonly promptVersionId: string;
   /** SHA-256 of the inputs; the inputs themselves are never written. */
   readonly inputsDigest: string;
+  /** How far the service's clock is ahead of this machine's, in milliseconds; undefined where not known. */
+  readonly clockOffsetMs?: number | undefined;
 }
 
 export interface JournalContents {
-  /** Oldest first. */
+  /** Newest first. */
   readonly entries: readonly JournalEntry[];
   /** Lines that could not be read, as a crash may leave one. */
   readonly damaged: number;
@@ -26,84 +34,141 @@ export interface JournalContents {
 /** The runs started on this machine: one line before each creation is sent, one when something more is known. */
 export interface Journal {
   readonly file: string;
-  /** Resolves once the line is on disk, so that a power cut can't hide what is sent next. */
-  begin(start: JournalStart): Promise<JournalEntry>;
+  /** A new creation, not yet written down. */
+  entry(start: JournalStart): JournalEntry;
+  /**
+   * Resolves once the creation is on disk, so that a power cut can't hide what is sent next.
+   *
+   * @param again whether it was written before, and is about to be sent once more
+   */
+  begin(entry: JournalEntry, again?: boolean): Promise<void>;
   /** Adds what became of a creation. */
   outcome(id: string, outcome: JournalOutcome): Promise<void>;
+  /** Reads from the end, as far as it is asked for. */
+  newestFirst(): AsyncGenerator<JournalEntry>;
   read(): Promise<JournalContents>;
-  /** Oldest first. */
-  entries(): Promise<readonly JournalEntry[]>;
   /** The latest creation that made a run of this service, or may have. */
   last(service: string): Promise<JournalEntry | undefined>;
-  /** The ids of the runs of this service that the journal knows. */
-  runIds(service: string): Promise<Set<string>>;
+  /** The creation that made a run of this service; undefined where it was made elsewhere. */
+  find(service: string, runId: string): Promise<JournalEntry | undefined>;
+  /** Lets go of the file; it may be used again. */
+  close(): Promise<void>;
 }
 
 export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journal {
   const file = path.join(stateDir, 'journal.jsonl');
-  const read = async (): Promise<JournalContents> => foldJournal(await readText(file));
-  const of = async (service: string): Promise<JournalEntry[]> =>
-    (await read()).entries.filter(entry => entry.baseUrl === service);
+  const lines = new LineFile(() => openJournalFile(file), LOOK_AFTER_BYTES);
+  const now = (): string => new Date(clock.now()).toISOString();
+  const newestFirst = (fold = new JournalFold()): AsyncGenerator<JournalEntry> => readBackwards(file, fold);
   return {
     file,
-    read,
-    async begin({ service, promptVersionId, inputsDigest }) {
-      const entry = {
-        id: randomUUID(),
-        time: new Date(clock.now()).toISOString(),
-        baseUrl: service,
-        promptVersionId,
-        inputsDigest,
-        pid: process.pid,
-      };
-      await appendLine(file, entry);
-      return entry;
+    newestFirst: () => newestFirst(),
+    entry: start => newEntry(start, now()),
+    begin: (entry, again = false) => lines.append(again ? { ...entry, again } : entry),
+    outcome: (id, outcome) => lines.append({ id, noted: now(), ...outcome }),
+    async read() {
+      const fold = new JournalFold();
+      const entries: JournalEntry[] = [];
+      for await (const entry of newestFirst(fold)) entries.push(entry);
+      return { entries, damaged: fold.damaged };
     },
-    outcome: (id, outcome) =>
-      appendLine(file, { id, noted: new Date(clock.now()).toISOString(), ...outcome }),
-    entries: async () => (await read()).entries,
-    last: async service => (await of(service)).findLast(entry => entry.outcome !== 'refused'),
-    runIds: async service => new Set((await of(service)).flatMap(({ runId }) => runId ?? [])),
+    async last(service) {
+      for await (const entry of newestFirst()) {
+        if (entry.baseUrl === service && !madeNoRun(entry)) return entry;
+      }
+      return undefined;
+    },
+    async find(service, runId) {
+      if (!(await isMentioned(file, runId))) return undefined;
+      for await (const entry of newestFirst()) {
+        if (entry.baseUrl === service && entry.runId === runId) return entry;
+      }
+      return undefined;
+    },
+    close: () => lines.close(),
   };
 }
 
-/** Appends whole and on disk; a line that a crash tore is ended first, so that it spoils no other. */
-async function appendLine(file: string, value: object): Promise<void> {
-  const line = `${JSON.stringify(value)}\n`;
-  const journal = await openForAppend(file);
-  try {
-    await journal.appendFile((await endsTorn(journal)) ? `\n${line}` : line);
-    await journal.datasync();
-  } finally {
-    await journal.close();
-  }
+function madeNoRun({ outcome }: JournalEntry): boolean {
+  return outcome === 'refused' || outcome === 'none';
 }
 
-async function openForAppend(file: string): Promise<FileHandle> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-  try {
-    return await open(file, flags, 0o600);
-  } catch (error) {
+function newEntry(
+  { service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart,
+  time: string,
+): JournalEntry {
+  return {
+    id: randomUUID(),
+    time,
+    baseUrl: service,
+    promptVersionId,
+    inputsDigest,
+    ...(clockOffsetMs !== undefined && { clockOffsetMs }),
+    pid: process.pid,
+  };
+}
+
+async function openJournalFile(file: string): Promise<FileHandle> {
+  const handle = await openForAppend(file);
+  const { size } = await handle.stat();
+  if (size < MOST_BYTES) {
+    await endTornLine(handle, size);
+    return handle;
+  }
+  await handle.close();
+  await putAside(file);
+  return openForAppend(file);
+}
+
+/** Each has a name of its own: where two processes do this at once, neither replaces what the other put aside. */
+async function putAside(file: string): Promise<void> {
+  const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
+  const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
+  await rename(file, aside).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    const created = await open(file, flags, 0o600);
-    await syncDirectory(path.dirname(file));
-    return created;
-  }
+  });
+  for (const old of (await filesAside(file)).slice(MOST_FILES)) await rm(old, { force: true });
 }
 
-async function endsTorn(journal: FileHandle): Promise<boolean> {
-  const { size } = await journal.stat();
-  if (size === 0) return false;
-  const { buffer } = await journal.read(Buffer.alloc(1), 0, 1, size - 1);
-  return buffer[0] !== 0x0a;
+/** Newest first. */
+async function filesAside(file: string): Promise<string[]> {
+  const directory = path.dirname(file);
+  const names = await readdir(directory).catch(() => []);
+  return names
+    .filter(name => /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u.test(name))
+    .sort()
+    .reverse()
+    .map(name => path.join(directory, name));
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
+async function* readBackwards(file: string, fold: JournalFold): AsyncGenerator<JournalEntry> {
+  yield* entriesOf(file, fold);
+  for (const aside of await filesAside(file)) yield* entriesOf(aside, fold);
+}
+
+async function* entriesOf(file: string, fold: JournalFold): AsyncGenerator<JournalEntry> {
+  const handle = await open(file).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
+  });
+  if (handle === undefined) return;
+  try {
+    for await (const lines of linesBackwards(handle)) {
+      for (const line of lines) {
+        const entry = fold.take(line);
+        if (entry !== undefined) yield entry;
+      }
+    }
+  } finally {
+    await handle.close();
   }
+}
+
+/** Whether any journal holds these characters; much quicker than to read the lines. */
+async function isMentioned(file: string, text: string): Promise<boolean> {
+  for (const one of [file, ...(await filesAside(file))]) {
+    const bytes = await readFile(one).catch(() => Buffer.alloc(0));
+    if (bytes.includes(text)) return true;
+  }
+  return false;
 }

@@ -1,0 +1,105 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf } from './error-utils.ts';
+import { syncDirectory } from './sync-directory.ts';
+
+const NEWLINE = 0x0a;
+
+/**
+ * A file that grows by lines, opened at the first one and kept open. Lines that come while others are being written go
+ * to the disk together, with one flush.
+ */
+export class LineFile {
+  readonly #open: () => Promise<FileHandle>;
+  readonly #reopenAfter: number;
+  #handle: FileHandle | undefined;
+  #written = 0;
+  #waiting: string[] = [];
+  #group: Promise<void> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param reopenAfter bytes of its own after which the file is opened anew; never by default */
+  constructor(open: () => Promise<FileHandle>, reopenAfter: number = Number.POSITIVE_INFINITY) {
+    this.#open = open;
+    this.#reopenAfter = reopenAfter;
+  }
+
+  /** Resolves once the line would survive a power cut. Once a line could not be written, no other is. */
+  append(value: object): Promise<void> {
+    this.#waiting.push(`${JSON.stringify(value)}\n`);
+    if (this.#group === undefined) {
+      this.#group = this.#writing.then(() => this.#writeGroup());
+      this.#writing = this.#group;
+      this.#writing.catch(() => {});
+    }
+    return this.#group;
+  }
+
+  /** Waits for what is being written, then lets go of the file; it may be opened again. Never rejects. */
+  async close(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#handle?.close().catch(() => {});
+    this.#handle = undefined;
+  }
+
+  async #writeGroup(): Promise<void> {
+    const text = this.#waiting.join('');
+    this.#waiting = [];
+    this.#group = undefined;
+    const handle = await this.#fresh();
+    await handle.appendFile(text);
+    this.#written += text.length;
+    await handle.datasync();
+  }
+
+  async #fresh(): Promise<FileHandle> {
+    if (this.#handle !== undefined && this.#written < this.#reopenAfter) return this.#handle;
+    await this.#handle?.close();
+    this.#written = 0;
+    this.#handle = await this.#open();
+    return this.#handle;
+  }
+}
+
+/** Opens a file to append to it, readable by its owner only; it and its directory are made where they are missing. */
+export async function openForAppend(file: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+  try {
+    return await open(file, flags, 0o600);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const created = await open(file, flags, 0o600);
+    await syncDirectory(path.dirname(file));
+    return created;
+  }
+}
+
+/** Ends a last line that a crash tore, so that it spoils no other. */
+export async function endTornLine(handle: FileHandle, size: number): Promise<void> {
+  if (size === 0) return;
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  if (buffer[0] !== NEWLINE) await handle.appendFile('\n');
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** The lines of a file from its last to its first, several at a time; what follows the last newline comes first. */
+export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
+  let { size: end } = await handle.stat();
+  let rest: Buffer[] = [];
+  while (end > 0) {
+    const start = Math.max(0, end - PIECE_BYTES);
+    const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
+    end = start;
+    const first = start === 0 ? -1 : buffer.indexOf(NEWLINE);
+    if (first === -1 && start > 0) {
+      rest = [buffer, ...rest];
+      continue;
+    }
+    const whole = Buffer.concat([buffer.subarray(first + 1), ...rest]);
+    rest = [buffer.subarray(0, first + 1)];
+    yield whole.toString('utf8').split('\n').reverse();
+  }
+}

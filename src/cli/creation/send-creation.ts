@@ -1,0 +1,74 @@
+import { NetworkError, ProtocolError, ServiceError } from '../../client/errors.ts';
+import { answerIsLost } from '../../client/recover.ts';
+import type { RawAnswer } from '../../client/request.ts';
+import { listOf, payload, strings } from '../../client/shape.ts';
+import type { RequestBody } from '../../client/transport.ts';
+import type { Run } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+
+/** A creation as it is sent. */
+export interface CreationRequest {
+  readonly promptVersionId: string;
+  /** JSON (interface §4.2). */
+  readonly body: RequestBody;
+  /** SHA-256 of what makes the run: texts, images and options, hexadecimal. */
+  readonly digest: string;
+  /** The query of the request, as `api` may be given one; none by default. */
+  readonly query?: string;
+}
+
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  /** The creation's id in the journal, sent as `Idempotency-Key`: the same at every try. */
+  readonly key: string;
+  /** Tries after the first, where it was certainly refused; the client's usual number by default. */
+  readonly retries?: number | undefined;
+  /** Called when a try is about to be written to a connection. */
+  readonly onSent: () => void;
+  /** Called before a try after one that certainly made no run. */
+  readonly onRetry: () => void;
+}
+
+/** Sends a creation; may be wrapped, to record what comes or to give what was recorded. */
+export type SendCreation = (
+  connection: Connection,
+  request: CreationRequest,
+  options: SendOptions,
+) => Promise<RawAnswer>;
+
+/**
+ * The one place where a creation is sent.
+ *
+ * @throws what the client throws where no answer of the service came; errors of the service are answers
+ */
+export const sendCreation: SendCreation = ({ client }, { body, query }, { key, retries, ...options }) =>
+  client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
+    ...options,
+    body,
+    idempotencyKey: key,
+    ...(retries !== undefined && { retries }),
+  });
+
+/** The run in an answer to a creation. @throws {ServiceError | ProtocolError} where there is none */
+export function runIn(answer: RawAnswer): Run {
+  if (answer.error !== undefined) throw answer.error;
+  const { data } = answer.envelope as { data: Run };
+  return payload(
+    { ...answer, data },
+    'run',
+    fields => strings(fields, 'runId', 'runStatus') ?? listOf(fields, 'outputs'),
+  );
+}
+
+/**
+ * What is known after a creation ended in an error: `lost`: no answer of the service came, it may have made a run;
+ * `failed`: the service answered with a fault of its own, and may have made one all the same; `refused`: it made none.
+ */
+export type CreationFault = 'lost' | 'failed' | 'refused';
+
+/** Tells what an error says of its creation, some of which was sent. */
+export function creationFault(error: unknown): CreationFault {
+  if (answerIsLost(error)) return 'lost';
+  if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
+  return error instanceof NetworkError || error instanceof ProtocolError ? 'refused' : 'failed';
+}
