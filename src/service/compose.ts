@@ -63,7 +63,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const resources = resourcesView(models);
   const definitions = createDefinitions(store);
   const engines = createEngines({ env });
-  const media = await openMedia(dataDir, store, clock);
+  const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(dataDir, clock);
   const executor = createExecutor({ definitions, models, engines, inputs, media, clock });
   const runner = new Runner({

@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
@@ -43,6 +43,8 @@ export interface EmbeddedService {
 }
 
 const ORIGIN = 'http://localhost';
+/** A process that is gone sooner leaves it to others to clear away what has expired, in milliseconds. */
+const HOUSEKEEPING_AFTER_MS = 1000;
 
 /**
  * Starts the service on a data directory for the commands of one process, perhaps only for a moment: it makes no first
@@ -53,6 +55,7 @@ const ORIGIN = 'http://localhost';
 export async function startEmbedded(options: CommonOptions): Promise<EmbeddedService> {
   const { clock = systemClock, onNotice = () => {} } = options;
   const closing = new AbortController();
+  const given = { media: false };
   const store = await openDatabase(options.dataDir, clock);
   try {
     const parts = await compose(store, {
@@ -60,23 +63,38 @@ export async function startEmbedded(options: CommonOptions): Promise<EmbeddedSer
       clock,
       onNotice,
       routes: INTERFACE_ROUTES,
-      mediaUrl: (media, output) => media.fileUrlOf(output),
+      mediaUrl: (media, output) => {
+        given.media = true;
+        return media.fileUrlOf(output);
+      },
       watchModels: false,
       closing: closing.signal,
       stopped: closing.signal,
     });
-    return embedded(store, parts, closing);
+    return embedded({ store, parts, closing, clock, given });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-function embedded(store: Store, parts: Parts, closing: AbortController): EmbeddedService {
+interface Embedding {
+  readonly store: Store;
+  readonly parts: Parts;
+  readonly closing: AbortController;
+  readonly clock: Clock;
+  /** Whether the URL of any media was given: who makes media also clears away what has expired. */
+  readonly given: { readonly media: boolean };
+}
+
+function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedService {
   const { api, runner, media, sessionKey } = parts;
   const requests = new PendingWork();
   runner.start({ patient: true });
-  const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
+  const housekeeping = clock
+    .sleep(HOUSEKEEPING_AFTER_MS, closing.signal)
+    .catch(() => {})
+    .then(() => runHousekeeping(parts.housekeeping, closing.signal));
   return {
     url: `${ORIGIN}${PATH_PREFIX}`,
     sessionKey,
@@ -98,6 +116,7 @@ function embedded(store: Store, parts: Parts, closing: AbortController): Embedde
       await runner.close(0);
       await requests.ended();
       await housekeeping;
+      if (given.media) await media.sweep().catch(parts.housekeeping.onFault);
       await store.close();
     },
   };
@@ -113,7 +132,7 @@ async function bytesOf(body: LocalRequest['body']): Promise<Buffer> {
 /** What the URL of a picture leads to, as `serve` answers the signed one. */
 async function fileAnswer(media: Media, url: string): Promise<ApiAnswer> {
   try {
-    return await mediaAnswer(await media.openFile(url));
+    return await mediaAnswer(await media.findFile(url));
   } catch (error) {
     return answerError(error, () => {});
   }

@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { listen } from './listen.ts';
+import { openSignedUrls } from './media/signed-urls.ts';
 import { openApiRoute } from './openapi.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
@@ -39,12 +40,13 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const { host = '127.0.0.1', port = 0, promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
   const closing = new AbortController();
   const stopped = new AbortController();
-  const described = [...INTERFACE_ROUTES, ...mediaRoutes];
+  const urls = await openSignedUrls(store, clock);
+  const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls)];
   const parts = await compose(store, {
     ...options,
     onNotice,
     routes: [...described, openApiRoute(described)],
-    mediaUrl: (media, output, origin) => `${origin}${media.pathOf(output)}`,
+    mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
     closing: closing.signal,
     stopped: stopped.signal,

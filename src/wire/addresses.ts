@@ -23,17 +23,13 @@ const CLOSED_V4 = [
 const OPEN_V6 = '2000::/3';
 const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const closedV4 = blockList(CLOSED_V4, 'ipv4');
-const openV6 = blockList([OPEN_V6], 'ipv6');
-const closedV6 = blockList(CLOSED_V6, 'ipv6');
-
 /** Whether an IP address belongs to a host on the public internet; false for anything but a plain IP address. */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
     case 4:
-      return !closedV4.check(address, 'ipv4');
+      return !isWithin(CLOSED_V4, address, 'ipv4');
     case 6:
-      return openV6.check(address, 'ipv6') && !closedV6.check(address, 'ipv6');
+      return isWithin([OPEN_V6], address, 'ipv6') && !isWithin(CLOSED_V6, address, 'ipv6');
     default:
       return false;
   }
@@ -58,11 +54,11 @@ function bareHost(host: string): string {
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }
 
-function blockList(blocks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function isWithin(blocks: readonly string[], address: string, family: 'ipv4' | 'ipv6'): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', prefix] = block.split('/');
     list.addSubnet(network, Number(prefix), family);
   }
-  return list;
+  return list.check(address, family);
 }

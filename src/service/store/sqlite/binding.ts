@@ -36,7 +36,7 @@ function builtInSqlite(): SqliteModule | undefined {
 }
 
 async function packagedSqlite(): Promise<SqliteModule> {
-  return await import('@photostructure/sqlite');
+  return await import('./packaged.ts');
 }
 
 /** SQLite's primary result code of an error; undefined for any other error. */
