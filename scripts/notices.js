@@ -1,0 +1,89 @@
+// The licences of everything that the bundles contain, from the packages themselves.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What may be shipped; anything else stops the build, so that somebody looks. */
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'MPL-2.0',
+]);
+
+/** Licences of packages that name theirs in words of their own, after a look at the text. */
+const READ = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
+
+/** The packages that these files, given by their names, belong to, by name; each once. */
+export function bundledPackages(files) {
+  const directories = new Set(files.map(packageDirectory).filter(directory => directory !== undefined));
+  const packages = new Map([...directories].map(readPackage).map(one => [`${one.name}@${one.version}`, one]));
+  return [...packages.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The text of THIRD-PARTY-NOTICES. */
+export function notices(packages) {
+  return [INTRODUCTION, ...packages.map(notice)].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+const INTRODUCTION = `The files of this package contain the following third-party packages, unchanged but for bundling and minification.
+Their source is at the addresses given and on the npm registry, under the names and versions given.
+`;
+
+/** The innermost `node_modules/name` or `node_modules/@scope/name` of a file. */
+function packageDirectory(file) {
+  return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(file)?.[0];
+}
+
+function readPackage(directory) {
+  const { name, version, license, repository, homepage, author } = JSON.parse(
+    readFileSync(path.join(directory, 'package.json'), 'utf8'),
+  );
+  if (!(name in READ) && !choices(license).some(one => ALLOWED.has(one))) {
+    throw new Error(`${name}@${version} has the licence ${license}, which scripts/notices.js does not list`);
+  }
+  const source = (typeof repository === 'string' ? repository : repository?.url) ?? homepage ?? '';
+  const by = typeof author === 'string' ? author : author?.name;
+  const text = licenceText(directory);
+  return {
+    directory,
+    name,
+    version,
+    licence: READ[name] ?? license,
+    source: source.replace(/^git\+/, ''),
+    by,
+    text,
+  };
+}
+
+/** Of a licence such as `(MIT OR CC0-1.0)` each one. */
+function choices(license) {
+  return String(license)
+    .split(/ OR |[()]/)
+    .map(one => one.trim());
+}
+
+function licenceText(directory) {
+  const texts = readdirSync(directory)
+    .filter(file => /^(licen[sc]e|copying|notice)/i.test(file))
+    .map(file => path.join(directory, file))
+    .filter(file => existsSync(file))
+    .map(file => readFileSync(file, 'utf8').replaceAll('\r\n', '\n').trim());
+  return texts.length > 0 ? texts.join('\n\n') : undefined;
+}
+
+function notice({ name, version, licence, source, by, text }) {
+  const head = `${name} ${version}\nLicence: ${licence}\n${source ? `Source: ${source}\n` : ''}`;
+  return `${head}\n${text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
+}
+
+/** Some packages name the MIT licence and have no copy of it. Ours is the same but for who holds the rights. */
+function standardText(licence, holder) {
+  if (licence !== 'MIT') throw new Error(`a package of ${holder} has no copy of its licence, ${licence}`);
+  return readFileSync('LICENSE', 'utf8')
+    .trim()
+    .replace(/^Copyright .*$/m, `Copyright (c) ${holder}`);
+}
