@@ -1,7 +1,7 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
-import { linked } from '../terminal/hyperlink.ts';
+import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
 export interface PrintOptions {
@@ -18,15 +18,34 @@ export async function printOutputs(
   options: PrintOptions,
 ): Promise<void> {
   for (const [index, item] of run.outputs.entries()) {
-    await printOutput(ctx, connection, item, {
-      number: index + 1,
-      path: options.paths[index],
-      preview: options.preview,
-    });
+    if (item.type === 'error') printFault(ctx, item);
+    else {
+      await printOutput(ctx, connection, item, {
+        number: index + 1,
+        path: options.paths[index],
+        preview: options.preview,
+      });
+    }
   }
-  if (run.runStatus === 'failed' && !run.outputs.some(item => item.type === 'error')) {
-    ctx.io.error(`error: run ${oneLine(run.runId)} failed`);
-  }
+  printFailure(ctx, run);
+}
+
+/** Prints what went wrong in a run to standard error: its `error` items, and that it failed. */
+export function printFaults(ctx: Context, run: Run): void {
+  for (const item of run.outputs.filter(({ type }) => type === 'error')) printFault(ctx, item);
+  printFailure(ctx, run);
+}
+
+function printFault({ io }: Context, item: OutputItem): void {
+  const data = fieldText(item.data);
+  io.error(`error: ${io.stderr.isTerminal ? visible(data) : data}`);
+}
+
+/** A failed run names its id, so that it can be looked at later. */
+function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
+  if (runStatus !== 'failed') return;
+  if (outputs.some(item => item.type === 'error')) io.note(`note: run ${oneLine(runId)} failed`);
+  else io.error(`error: run ${oneLine(runId)} failed`);
 }
 
 async function printOutput(
@@ -36,11 +55,10 @@ async function printOutput(
   { number, path, preview }: { number: number; path: string | undefined; preview: boolean },
 ): Promise<void> {
   const data = fieldText(item.data);
-  if (item.type === 'error') {
-    ctx.io.error(`error: ${ctx.io.stderr.isTerminal ? visible(data) : data}`);
-  } else if (isMedia(item)) {
+  if (isMedia(item)) {
     if (preview) await showPreview(ctx, connection, item, path);
-    await ctx.io.out(`${path === undefined ? linked(ctx, oneLine(data), data) : linked(ctx, path, path)}\n`);
+    const shown = path === undefined ? linkedUrl(ctx, data, connection.embedded) : linkedFile(ctx, path);
+    await ctx.io.out(`${shown}\n`);
   } else {
     await printText(ctx, data);
     if (item.type !== 'text') {
@@ -57,7 +75,8 @@ async function printText(ctx: Context, text: string): Promise<void> {
   await ctx.io.out(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-function isMedia(item: OutputItem): boolean {
+/** Whether an output is a URL of something generated. */
+export function isMedia(item: OutputItem): boolean {
   return item.type === 'image' || item.type === 'video';
 }
 

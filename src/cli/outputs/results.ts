@@ -5,14 +5,17 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
-import type { RunFacts } from './manifest.ts';
 import type { SchemaCheck } from './output-schema.ts';
-import { printOutputs } from './print-outputs.ts';
+import { isMedia, printFaults, printOutputs } from './print-outputs.ts';
 import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
 
 export interface PresentOptions {
   /** Writes the outputs to files as well. */
   readonly save?: SaveOptions;
+  /** Writes the bytes of the only output to standard output, and nothing else. */
+  readonly bytes?: boolean;
+  /** Opens the outputs with the system's viewer. */
+  readonly open?: boolean;
   /** Whether pictures may be shown on a terminal that can. */
   readonly preview: boolean;
   /** What the text output must match. */
@@ -28,9 +31,11 @@ export async function presentRun(
   run: Run,
   options: PresentOptions,
 ): Promise<ExitCode> {
+  if (options.bytes === true) return presentBytes(ctx, connection, run, options);
   const { paths, failures } = await save(ctx, connection, run, options.save);
   if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
   else await printOutputs(ctx, connection, run, { paths, preview: options.preview });
+  if (options.open === true) await openOutputs(ctx, run, paths);
   if (run.runStatus !== 'failed') {
     await refuseMismatch(run, options.schema);
     refuseFailures(run, failures);
@@ -38,6 +43,77 @@ export async function presentRun(
   }
   for (const failure of failures) ctx.io.note(visible(`note: ${toldAs(failure)}`));
   return EXIT.runFailed;
+}
+
+async function presentBytes(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+): Promise<ExitCode> {
+  printFaults(ctx, run);
+  if (run.runStatus === 'failed') return EXIT.runFailed;
+  const { writeOutputBytes } = await import('./output-bytes.ts');
+  await writeOutputBytes(ctx, connection, run);
+  await refuseMismatch(run, schema);
+  return EXIT.ok;
+}
+
+async function openOutputs(ctx: Context, run: Run, paths: readonly (string | undefined)[]): Promise<void> {
+  const { openInViewer } = await import('../terminal/viewer.ts');
+  for (const [index, item] of run.outputs.entries()) {
+    const target = paths[index] ?? (isMedia(item) ? item.data : undefined);
+    if (target !== undefined) await openInViewer(ctx, target);
+  }
+}
+
+/** A run and how it is to be given. */
+export interface PresentedRun {
+  readonly run: Run;
+  readonly options: PresentOptions;
+}
+
+/**
+ * Gives several runs in their order, as one array with `--json`. A download that fails stops none of the others.
+ *
+ * @throws the first fault, once all are out
+ */
+export async function presentRuns(
+  ctx: Context,
+  connection: Connection,
+  runs: readonly PresentedRun[],
+): Promise<ExitCode> {
+  if (wantsJson(ctx)) return presentArray(ctx, connection, runs);
+  const faults: unknown[] = [];
+  let code: ExitCode = EXIT.ok;
+  for (const { run, options } of runs) {
+    try {
+      code = (await presentRun(ctx, connection, run, options)) || code;
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
+  return code;
+}
+
+async function presentArray(
+  ctx: Context,
+  connection: Connection,
+  runs: readonly PresentedRun[],
+): Promise<ExitCode> {
+  const given: Run[] = [];
+  const faults: (() => void)[] = [];
+  for (const { run, options } of runs) {
+    const { paths, failures } = await save(ctx, connection, run, options.save);
+    given.push(withPaths(run, paths));
+    faults.push(() => refuseFailures(run, failures));
+  }
+  await printValue(ctx, given);
+  for (const { run, options } of runs) await refuseMismatch(run, options.schema);
+  for (const refuse of faults) refuse();
+  return runs.some(({ run }) => run.runStatus === 'failed') ? EXIT.runFailed : EXIT.ok;
 }
 
 /** A query that turns out not to fit what came must not cost the result: the error names the run. */
@@ -106,43 +182,4 @@ export function withPaths(run: Run, paths: readonly (string | undefined)[]): Run
       return savedTo === undefined ? item : { ...item, savedTo };
     }),
   };
-}
-
-/** The flags of every command that gives the outputs of a run. */
-export interface OutputFlags {
-  /** True where no directory is named. */
-  readonly save?: string | true;
-  readonly force?: boolean;
-  readonly preview: boolean;
-  /** A file with the JSON Schema that the text output must match. */
-  readonly schema?: string;
-}
-
-/**
- * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, so
- * that one that is damaged costs no run.
- *
- * @throws {CliError} USAGE_ERROR for a schema that can't be used
- */
-export async function outputPlan(
-  ctx: Context,
-  flags: OutputFlags,
-): Promise<(facts: RunFacts) => PresentOptions> {
-  const directory = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
-  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
-  const force = flags.force === true;
-  const schema = await schemaOf(ctx, flags.schema);
-  return facts => ({
-    preview,
-    ...(directory !== undefined && { save: { directory, force, facts } }),
-    ...(schema !== undefined && { schema }),
-  });
-}
-
-async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
-  if (file === undefined) {
-    return undefined;
-  }
-  const { readSchema } = await import('./output-schema.ts');
-  return readSchema(file, ctx.cwd, '--schema');
 }

@@ -113,8 +113,13 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: 'runs get',
-    summary: 'one run',
+    summary: 'the outputs of a run, as run gives them',
     load: () => import('../commands/runs/get.ts').then(file => file.declareRunsGet),
+  },
+  {
+    path: 'runs show',
+    summary: 'the facts of a run: status, prompt, name, times, credits, tokens',
+    load: () => import('../commands/runs/show.ts').then(file => file.declareRunsShow),
   },
   {
     path: 'runs wait',
@@ -123,7 +128,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: 'runs save',
-    summary: 'write the outputs of a run to files',
+    summary: 'write the outputs of runs to files',
     load: () => import('../commands/runs/save.ts').then(file => file.declareRunsSave),
   },
   {

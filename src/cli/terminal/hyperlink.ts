@@ -1,23 +1,33 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Env } from '../core/types.ts';
-import { visible } from './sanitise.ts';
+import { oneLine, visible } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
-/** The text, on a terminal that has hyperlinks as a link to a web address or a file; harmless there either way. */
-export function linked(ctx: TerminalContext, text: string, target: string): string {
-  if (!ctx.io.stdout.isTerminal) return text;
-  const url = linkTarget(ctx, target);
-  const shown = visible(text);
-  return url === undefined || !hasHyperlinks(ctx.env)
-    ? shown
-    : `\u001B]8;;${url}\u0007${shown}\u001B]8;;\u0007`;
+/**
+ * A URL that a service gave, on a terminal that has hyperlinks as a link to it where it leads to the web. Harmless
+ * there either way.
+ *
+ * @param ownFiles whether its `file:` URLs are of files that this process wrote
+ */
+export function linkedUrl(ctx: TerminalContext, url: string, ownFiles: boolean): string {
+  const target = ownFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
+  const shown = oneLine(url);
+  return target.test(url) && URL.canParse(url) ? linked(ctx, shown, new URL(url).href) : linked(ctx, shown);
 }
 
-/** A URL without anything that could end the sequence it stands in; undefined where it is neither web nor file. */
-function linkTarget(ctx: TerminalContext, target: string): string | undefined {
-  if (/^https?:\/\//iu.test(target)) return URL.canParse(target) ? new URL(target).href : undefined;
-  return pathToFileURL(path.resolve(ctx.cwd, target)).href;
+/** The path of a file that the command wrote, likewise. */
+export function linkedFile(ctx: TerminalContext, file: string): string {
+  return linked(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
+}
+
+/** @param href without anything that could end the sequence it stands in */
+function linked(ctx: TerminalContext, text: string, href?: string): string {
+  if (!ctx.io.stdout.isTerminal) return text;
+  const shown = visible(text);
+  return href === undefined || !hasHyperlinks(ctx.env)
+    ? shown
+    : `\u001B]8;;${href}\u0007${shown}\u001B]8;;\u0007`;
 }
 
 const TERMINALS = new Set([

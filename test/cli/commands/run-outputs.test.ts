@@ -72,6 +72,17 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe(`\u001b]8;;${target}\u0007${shown}\u001b]8;;\u0007\n`);
   });
 
+  it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
+    '%s, which a service gave, is no link',
+    async data => {
+      const { stdout } = await command(await outputsOf([{ type: 'video', data }]), RUN_IT, {
+        terminal: { stdout: true },
+        env: { TERM: 'xterm-kitty' },
+      });
+      expect(stdout()).toBe(`${data}\n`);
+    },
+  );
+
   it('a URL stays on one line, whatever it holds', async () => {
     const { stdout } = await command(await outputsOf([{ type: 'image', data: 'https://a/\nb' }]), RUN_IT);
     expect(stdout()).toBe('https://a/ b\n');
@@ -85,7 +96,7 @@ describe('outputs on standard output', () => {
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 5,
       stdout: 'half\n',
-      stderr: 'error: broke\n',
+      stderr: `error: broke\nnote: run ${RUN} failed\n`,
     });
   });
 
@@ -120,6 +131,100 @@ describe('outputs on standard output', () => {
     const service = await outputsOf([text('one'), text('two')]);
     const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 2 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
+  });
+});
+
+describe('--save -', () => {
+  it('writes a text as it is, without a newline of its own', async () => {
+    const { stdoutBytes, stderr } = await command(await outputsOf([text('a\u0000b')]), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
+  });
+
+  it('writes the bytes of a picture', async () => {
+    const service = await serviceOf(
+      {
+        ...creation(),
+        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: { headers: { 'content-type': 'image/png' }, body: PICTURE } },
+    );
+    const { stdoutBytes, exitCode } = await command(service, [...RUN_IT, '--save', '-']);
+    expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
+  });
+
+  it.each([
+    [[text('a'), text('b')], '2 outputs'],
+    [[], 'no output'],
+  ])('refuses %j, naming the run', async (outputs, why) => {
+    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs), [...RUN_IT, '--save', '-']);
+    expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
+    expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
+    expect([stdout(), exitCode]).toEqual(['', 2]);
+  });
+
+  it('is refused with --json and on a terminal, before anything is sent', async () => {
+    const json = await command(await serviceOf(), [...RUN_IT, '--save', '-', '--json']);
+    const terminal = await command(await serviceOf(), [...RUN_IT, '--save', '-'], {
+      terminal: { stdout: true },
+    });
+    expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
+  });
+
+  it('tells what went wrong in a failed run, and exits 5', async () => {
+    const outputs = [{ type: 'error', data: 'broke' }];
+    const { stdout, stderr, exitCode } = await command(await outputsOf(outputs, { runStatus: 'failed' }), [
+      ...RUN_IT,
+      '--save',
+      '-',
+    ]);
+    expect([stdout(), stderr(), exitCode]).toEqual(['', `error: broke\nnote: run ${RUN} failed\n`, 5]);
+  });
+});
+
+describe('--open', () => {
+  /** A viewer that writes down what it is given. */
+  function viewerIn(home: string): { env: Record<string, string>; opened: () => string[] } {
+    const log = path.join(home, 'opened');
+    for (const name of ['xdg-open', 'open']) {
+      writeFileSync(path.join(home, name), `#!/bin/sh\nprintf '%s\\n' "$1" >> '${log}'\n`, { mode: 0o755 });
+    }
+    return {
+      env: { PATH: `${home}:${process.env['PATH'] ?? ''}` },
+      opened: () => readFileSync(log, 'utf8').trimEnd().split('\n'),
+    };
+  }
+
+  it('hands saved files and web addresses to the viewer of the system', async () => {
+    const home = temporaryDirectory();
+    const { env, opened } = viewerIn(home);
+    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    await command(service, [...RUN_IT, '--open'], { home, env });
+    await command(await outputsOf([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], { home, env });
+    expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
+  });
+
+  it('opens nothing that is neither, and says so', async () => {
+    const home = temporaryDirectory();
+    const service = await outputsOf([{ type: 'image', data: 'javascript:alert(1)' }]);
+    const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], {
+      home,
+      env: viewerIn(home).env,
+    });
+    expect(stderr()).toContain(
+      'note: this is neither a file nor a web address, and is not opened: javascript:alert(1)',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('is a note where the system has no viewer', async () => {
+    const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], { env: { PATH: '/nowhere' } });
+    expect(stderr()).toMatch(/^note: https:\S+ could not be opened: .*ENOENT/);
+    expect(exitCode).toBe(0);
   });
 });
 

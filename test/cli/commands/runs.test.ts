@@ -89,9 +89,8 @@ describe('runs wait', () => {
 describe('runs save', () => {
   it('writes the outputs and gives them', async () => {
     const home = temporaryDirectory();
-    const { exitCode, stdout } = await command(await serviceOf(found), ['runs', 'save', RUN, 'out'], {
-      home,
-    });
+    const args = ['runs', 'save', RUN, '--to', 'out'];
+    const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
     expect(existsSync(path.join(home, 'out', `${RUN}.json`))).toBe(true);
@@ -99,12 +98,104 @@ describe('runs save', () => {
 
   it('has nothing to save of a run that goes on', async () => {
     const home = temporaryDirectory();
-    const { exitCode, stderr } = await command(await serviceOf(going), ['runs', 'save', RUN, 'out'], {
-      home,
-    });
+    const args = ['runs', 'save', RUN, '--to', 'out'];
+    const { exitCode, stderr } = await command(await serviceOf(going), args, { home });
     expect(exitCode).toBe(2);
     expect(stderr()).toContain(`promptrun runs wait ${RUN} --save`);
     expect(existsSync(path.join(home, 'out'))).toBe(false);
+  });
+
+  const other = {
+    expect: { path: `/runs/${OTHER_RUN}` },
+    answer: success(runOf({ runId: OTHER_RUN, runStatus: 'failed', outputs: [text('half')] })),
+  };
+
+  it('writes several runs, and fails if one of them did', async () => {
+    const home = temporaryDirectory();
+    const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
+    const { exitCode, stdout } = await command(await serviceOf(found, other), args, { home });
+    expect(JSON.parse(stdout())).toEqual([
+      { ...runOf(), outputs: [{ ...text('Hello, Ada!'), savedTo: path.join('out', `${RUN}-1.txt`) }] },
+      expect.objectContaining({ runId: OTHER_RUN }),
+    ]);
+    expect(exitCode).toBe(5);
+    expect(readFileSync(path.join(home, 'out', `${OTHER_RUN}-1.txt`), 'utf8')).toBe('half');
+  });
+
+  it('writes every run since a time that has ended, and names those that have not', async () => {
+    const home = temporaryDirectory();
+    const row = { runId: RUN, runStatus: 'succeeded' };
+    const list: Exchange = {
+      expect: { path: '/runs', query: { since: '1767319445' } },
+      answer: success({ rows: [{ runId: OTHER_RUN, runStatus: 'running' }, row], hasMore: false }),
+    };
+    const args = ['runs', 'save', '--since', '1767319445', '--to', 'out', '--json'];
+    const { exitCode, stdout, stderr } = await command(await serviceOf(list, found), args, { home });
+    expect(JSON.parse(stdout())).toEqual([expect.objectContaining({ runId: RUN })]);
+    expect(stderr()).toBe(`note: run ${OTHER_RUN} is running and is not saved\n`);
+    expect(exitCode).toBe(0);
+  });
+
+  it('writes the only output to standard output', async () => {
+    const { stdout } = await command(await serviceOf(found), ['runs', 'save', RUN, '--to', '-']);
+    expect(stdout()).toBe('Hello, Ada!');
+  });
+
+  it.each([[[]], [[RUN, '--last']], [['--last', '--since', '1h']], [['--since', 'soon']]])(
+    'refuses %j',
+    async args => {
+      expect((await command(await serviceOf(), ['runs', 'save', ...args])).exitCode).toBe(2);
+    },
+  );
+});
+
+describe('runs show', () => {
+  const row = {
+    runId: RUN,
+    promptVersionId: VERSION,
+    runStatus: 'succeeded',
+    credits: 4,
+    runName: 'Greeting',
+    createdAt: '2026-01-02T03:00:00.000Z',
+    outputs: [],
+  };
+  const list: Exchange = {
+    expect: { path: '/runs', query: { limit: '50' } },
+    answer: success({ rows: [row], hasMore: false }),
+  };
+
+  it('gives the run with the fields of its list row', async () => {
+    const { stdout } = await command(await serviceOf(found, list), ['runs', 'show', RUN, '--json']);
+    expect(JSON.parse(stdout())).toEqual({ ...row, ...runOf() });
+  });
+
+  it('is read at a glance on a terminal', async () => {
+    const long = get(
+      success(runOf({ outputs: [text('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] })),
+    );
+    const { stdout } = await command(await serviceOf(long, list), ['runs', 'show', RUN], {
+      terminal: { stdout: true },
+      env: { NO_COLOR: '1' },
+    });
+    expect(stdout()).toBe(`Run       ${RUN}
+Status    succeeded
+Version   ${VERSION}
+Name      Greeting
+Created   4 minutes ago (2026-01-02T03:00:00.000Z)
+Credits   4
+Tokens    3
+Output 1  text of 100 characters: ${'x'.repeat(60)}…
+Output 2  image: https://a/b.png
+`);
+  });
+
+  it('leaves out what the list no longer knows', async () => {
+    const empty: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
+    const { stdout, exitCode } = await command(await serviceOf(found, empty), ['runs', 'show', RUN]);
+    expect(stdout()).toBe(
+      `runId\t${RUN}\nrunStatus\tsucceeded\ntokens\t3\noutput\ttext\ttext: Hello, Ada!\n`,
+    );
+    expect(exitCode).toBe(0);
   });
 });
 

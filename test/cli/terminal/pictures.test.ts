@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { iterm2, kitty } from '../../../src/cli/terminal/pictures/graphics.ts';
+import { halfBlocks } from '../../../src/cli/terminal/pictures/half-blocks.ts';
 import { miniature } from '../../../src/cli/terminal/pictures/miniature.ts';
 import { sixel } from '../../../src/cli/terminal/pictures/sixel.ts';
 import { png } from '../../support/pictures.ts';
@@ -43,6 +44,18 @@ describe('what a terminal draws a picture from', () => {
     expect(iterm2(picture(3, 2, []))).toBe(
       `\u001B]1337;File=inline=1;size=4000;width=3px;height=2px;preserveAspectRatio=1:${Buffer.alloc(4000, 'x').toString('base64')}\u0007`,
     );
+  });
+
+  it('is halves of blocks in 24-bit colour elsewhere, the background where it is transparent', () => {
+    const red = [255, 0, 0, 255];
+    const blue = [0, 0, 255, 255];
+    const clear = [0, 0, 0, 0];
+    expect(halfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear]))).toBe(
+      '\u001B[38;2;255;0;0;48;2;0;0;255m▀\u001B[0;38;2;255;0;0m▀\u001B[0m \u001B[0m',
+    );
+    const large = halfBlocks(picture(300, 300, Array.from({ length: 90_000 }, () => red).flat()));
+    expect(large.split('\n')).toHaveLength(16);
+    expect(large.split('\n')[0]?.match(/▀/gu)).toHaveLength(32);
   });
 
   it('is six rows at a time for each colour in sixels, nothing where it is transparent', () => {

@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../../core/types.ts';
 import { literalValue } from '../../inputs/flags.ts';
-import type { OutputFlags } from '../../outputs/results.ts';
+import type { OutputFlags } from '../../outputs/output-flags.ts';
 
 /** The flags of `run`, as commander gives them. */
 export interface RunFlags extends OutputFlags {

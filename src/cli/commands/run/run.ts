@@ -3,7 +3,8 @@ import type { Connection, Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { outputPlan, presentRun } from '../../outputs/results.ts';
+import { declareOutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun } from '../../outputs/results.ts';
 import { prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 import { type Started, startRun } from './start.ts';
@@ -19,19 +20,17 @@ The target is an alias, a prompt file, the id of a prompt version or of a prompt
 Values: key=value as it is, key=@file from a file, key=@- from standard input, key=@@x for a literal @x.`;
 
 export function declareRun(command: Command, host: Host, run = runTarget): void {
-  command
-    .argument('[target]', 'what to run; asked for on a terminal')
-    .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
-    .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
-    .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
-    .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
-    .option('--no-validate', 'send run options that no model lists')
-    .option('--no-wait', 'print the run id instead of waiting for the run')
-    .option('--save [dir]', 'write the outputs to files as well')
-    .option('--force', 'overwrite files that exist')
-    .option('--no-preview', 'no small previews of images')
-    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
-    .option('--dry-run', 'print what would be sent, and create nothing')
+  declareOutputFlags(
+    command
+      .argument('[target]', 'what to run; asked for on a terminal')
+      .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
+      .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
+      .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
+      .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
+      .option('--no-validate', 'send run options that no model lists')
+      .option('--no-wait', 'print the run id instead of waiting for the run')
+      .option('--dry-run', 'print what would be sent, and create nothing'),
+  )
     .addHelpText('after', EXAMPLES)
     .action((target: string | undefined, flags: RunFlags) =>
       host.runAction(command, ctx => run(ctx, target, flags)),
@@ -44,12 +43,12 @@ export async function runTarget(
   target: string | undefined,
   flags: RunFlags,
 ): Promise<ExitCode> {
+  const planned = await outputPlan(ctx, flags);
   const prepared = await prepareRun(ctx, target, flags);
   if (flags.dryRun === true) {
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared);
   }
-  const planned = await outputPlan(ctx, flags);
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, { wait: flags.wait });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);

@@ -3,7 +3,8 @@ import { isOver } from '../../../client/poll.ts';
 import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { factsFromJournal } from './facts.ts';
@@ -22,13 +23,9 @@ export interface RunsGetFlags extends OutputFlags {
 }
 
 export function declareRunsGet(command: Command, host: Host, run = runsGet): void {
-  command
-    .argument('[run]', 'which run')
-    .option('--last', 'the run started last on this machine')
-    .option('--save [dir]', 'write the outputs to files as well')
-    .option('--force', 'overwrite files that exist')
-    .option('--no-preview', 'no small previews of images')
-    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
+  declareOutputFlags(
+    command.argument('[run]', 'which run').option('--last', 'the run started last on this machine'),
+  )
     .addHelpText('after', EXAMPLES)
     .action((name: string | undefined, flags: RunsGetFlags) =>
       host.runAction(command, ctx => run(ctx, name, flags)),

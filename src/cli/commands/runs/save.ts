@@ -1,48 +1,108 @@
 import type { Command } from 'commander';
 import { isOver } from '../../../client/poll.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Run } from '../../../wire/index.ts';
+import type { Connection, Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { type OutputFlags, outputPlan, presentRun } from '../../outputs/results.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { factsFromJournal } from './facts.ts';
+import { parseTime } from './list-request.ts';
+import { namedRun, RUN_NAMES } from './named-run.ts';
 
-export type RunsSaveFlags = Pick<OutputFlags, 'force' | 'preview'>;
+export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'> {
+  readonly last?: boolean;
+  /** Saves every run created since then. */
+  readonly since?: string;
+  /** A directory, or `-` for standard output. */
+  readonly to?: string;
+}
 
 const EXAMPLES = `
 Examples:
-  promptrun runs save 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
-  promptrun runs save 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 pictures --force
+  promptrun runs save --last
+  promptrun runs save 5f0c8f0e 7a1d22 --to pictures --force
+  promptrun runs save --since 12h --to pictures
+  promptrun runs save --last --to - > postcard.png
 
-URLs of generated media live 24 hours.`;
+${RUN_NAMES}
+Without --to they go to the current directory, or that of the setting saveDir. URLs of generated media live 24 hours.`;
 
 export function declareRunsSave(command: Command, host: Host, run = runsSave): void {
   command
-    .argument('<runId>', 'which run')
-    .argument('[dir]', 'where to; the current directory, or the setting saveDir')
+    .argument('[run...]', 'which runs')
+    .option('--last', 'the run started last on this machine')
+    .option(
+      '--since <time>',
+      'every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
+    )
+    .option('--to <dir>', 'where to; - writes the only output of one run to standard output')
     .option('--force', 'overwrite files that exist')
+    .option('--open', "open the outputs with the system's viewer")
     .option('--no-preview', 'no small previews of images')
     .addHelpText('after', EXAMPLES)
-    .action((runId: string, directory: string | undefined, flags: RunsSaveFlags) =>
-      host.runAction(command, ctx => run(ctx, runId, directory, flags)),
+    .action((names: string[], flags: RunsSaveFlags) =>
+      host.runAction(command, ctx => run(ctx, names, flags)),
     );
 }
 
-/** Writes the outputs of a run to files, and gives them as `run` does. */
+/** Writes the outputs of runs to files, and gives them as `run` does. */
 export async function runsSave(
   ctx: Context,
-  runId: string,
-  directory: string | undefined,
+  names: readonly string[],
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
-  const planned = await outputPlan(ctx, { ...flags, save: directory ?? true });
-  const connection = await ctx.connection();
-  const run = await connection.client.runs.get(runId, { signal: ctx.signal });
-  if (!isOver(run)) {
-    throw usageError(
-      `run ${runId} is ${oneLine(run.runStatus)}: there is nothing to save yet`,
-      `Wait for it with: promptrun runs wait ${runId} --save`,
-    );
+  const { last, since, to, ...given } = flags;
+  if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
+    throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
-  return presentRun(ctx, connection, run, planned(await factsFromJournal(ctx, connection, run.runId)));
+  const sinceSeconds = since === undefined ? undefined : parseTime(since, '--since', ctx.clock.now(), 'down');
+  const planned = await outputPlan(ctx, { ...given, save: to ?? true });
+  const connection = await ctx.connection();
+  const ended =
+    sinceSeconds === undefined
+      ? await namedRuns(ctx, connection, names)
+      : await runsSince(ctx, connection, sinceSeconds);
+  const runs = [];
+  for (const run of ended) {
+    runs.push({ run, options: planned(await factsFromJournal(ctx, connection, run.runId)) });
+  }
+  const [only, ...others] = runs;
+  if (sinceSeconds === undefined && only !== undefined && others.length === 0) {
+    return presentRun(ctx, connection, only.run, only.options);
+  }
+  if (to === '-') throw usageError('--to - takes the output of one run', `These are ${runs.length} runs.`);
+  return presentRuns(ctx, connection, runs);
+}
+
+async function namedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
+  const ids = new Set<string>();
+  for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
+  const runs: Run[] = [];
+  for (const id of ids) {
+    const run = await connection.client.runs.get(id, { signal: ctx.signal });
+    if (!isOver(run)) throw goesOn(run);
+    runs.push(run);
+  }
+  return runs;
+}
+
+function goesOn({ runId, runStatus }: Run): Error {
+  return usageError(
+    `run ${runId} is ${oneLine(runStatus)}: there is nothing to save yet`,
+    `Wait for it with: promptrun runs wait ${shellWord(runId)} --save`,
+  );
+}
+
+/** Those that have ended, the newest first; the others are named. */
+async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<Run[]> {
+  const { signal } = ctx;
+  const runs: Run[] = [];
+  for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
+    if (isOver({ runStatus })) runs.push(await client.runs.get(runId, { signal }));
+    else ctx.io.note(`note: run ${runId} is ${runStatus} and is not saved`);
+  }
+  return runs;
 }

@@ -4,10 +4,10 @@ import type { Connection, Context, Host } from '../../context.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/wait.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import type { ExitCode } from '../../exit-codes.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
-import { type OutputFlags, outputPlan, type PresentOptions, presentRun } from '../../outputs/results.ts';
+import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { factsOf } from './facts.ts';
@@ -26,13 +26,9 @@ Examples:
 ${RUN_NAMES}`;
 
 export function declareRunsWait(command: Command, host: Host, run = runsWait): void {
-  command
-    .argument('[run...]', 'which runs')
-    .option('--last', 'the run started last on this machine')
-    .option('--save [dir]', 'write the outputs to files as well')
-    .option('--force', 'overwrite files that exist')
-    .option('--no-preview', 'no small previews of images')
-    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not')
+  declareOutputFlags(
+    command.argument('[run...]', 'which runs').option('--last', 'the run started last on this machine'),
+  )
     .addHelpText('after', EXAMPLES)
     .action((names: readonly string[], flags: RunsWaitFlags) =>
       host.runAction(command, ctx => run(ctx, names, flags)),
@@ -62,7 +58,10 @@ export async function runsWait(
   const awaited = await awaitedRuns(ctx, connection, names);
   const runs = await waitForAll(ctx, connection, awaited);
   const plans = runs.map((run, at) => ({ run, options: planned(factsOf(awaited[at]?.entry)) }));
-  return plans.length > 1 && wantsJson(ctx) ? presentArray(ctx, runs) : presentEach(ctx, connection, plans);
+  const [only, ...others] = plans;
+  return only !== undefined && others.length === 0
+    ? presentRun(ctx, connection, only.run, only.options)
+    : presentRuns(ctx, connection, plans);
 }
 
 async function awaitedRuns(
@@ -96,21 +95,4 @@ async function waitForAll(ctx: Context, connection: Connection, awaited: readonl
   } finally {
     progress.stop();
   }
-}
-
-async function presentEach(
-  ctx: Context,
-  connection: Connection,
-  plans: readonly { readonly run: Run; readonly options: PresentOptions }[],
-): Promise<ExitCode> {
-  let exitCode: ExitCode = EXIT.ok;
-  for (const { run, options } of plans) {
-    exitCode = (await presentRun(ctx, connection, run, options)) || exitCode;
-  }
-  return exitCode;
-}
-
-async function presentArray(ctx: Context, runs: readonly Run[]): Promise<ExitCode> {
-  await printValue(ctx, runs);
-  return runs.some(({ runStatus }) => runStatus === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

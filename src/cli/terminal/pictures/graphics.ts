@@ -1,4 +1,5 @@
 import type { TerminalContext } from '../terminal-context.ts';
+import { halfBlocks } from './half-blocks.ts';
 import type { Miniature } from './miniature.ts';
 import { sixel } from './sixel.ts';
 
@@ -11,10 +12,13 @@ const KITTY_PIECE = 4096;
 /** How pictures are shown on standard output; undefined where the terminal is not known to show any. */
 export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
+  if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
+  return (await protocolOf(env)) ?? (io.paint.level === 3 ? halfBlocks : undefined);
+}
+
+async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undefined> {
   // A multiplexer would swallow the sequences, or draw them in the wrong place.
-  if (!io.stdout.isTerminal || env.TMUX || env.STY || /^(screen|tmux|dumb)/u.test(env.TERM ?? ''))
-    return undefined;
-  if (env.ACCESSIBLE) return undefined;
+  if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const supported = createSupportsTerminalGraphics({ isTTY: true });
   if (supported.kitty) return kitty;

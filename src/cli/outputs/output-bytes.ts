@@ -1,0 +1,62 @@
+import type { OutputItem, Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { messageOf } from '../core/error-utils.ts';
+import { fieldText } from '../core/json-value.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { shellWord } from '../terminal/shell-word.ts';
+import { isMedia } from './print-outputs.ts';
+
+/**
+ * Writes the bytes of a run's only output to standard output, as they are: a text, or what a URL leads to.
+ *
+ * @throws {CliError} where there are several outputs or none (exit 2), or the download fails (exit 1)
+ */
+export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
+  const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
+  if (only === undefined || others.length > 0)
+    throw notSingle(run, only === undefined ? 0 : others.length + 1);
+  try {
+    for await (const chunk of await bytesOf(ctx, connection, only)) {
+      if (!(await ctx.io.out(chunk))) return;
+    }
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    throw notWritten(run, error);
+  }
+}
+
+async function bytesOf(
+  ctx: Context,
+  { client }: Connection,
+  item: OutputItem,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (isMedia(item)) return (await client.download(item.data, { signal: ctx.signal })).body;
+  return once(Buffer.from(fieldText(item.data)));
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function notSingle({ runId }: Run, count: number): CliError {
+  return new CliError(
+    `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
+    {
+      status: 'USAGE_ERROR',
+      exitCode: EXIT.usage,
+      hints: [`Save them to files with: promptrun runs save ${shellWord(runId)} --to <dir>`],
+      data: { runId },
+    },
+  );
+}
+
+function notWritten({ runId }: Run, cause: unknown): CliError {
+  return new CliError(`the output was not written: ${messageOf(cause)}`, {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+    hints: [`Try again with: promptrun runs save ${shellWord(runId)} --to -`],
+    data: { runId },
+    cause,
+  });
+}

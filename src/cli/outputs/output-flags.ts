@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { wantsJson } from './json.ts';
+import type { RunFacts } from './manifest.ts';
+import type { SchemaCheck } from './output-schema.ts';
+import type { PresentOptions } from './results.ts';
+
+/** The flags of every command that gives the outputs of a run. */
+export interface OutputFlags {
+  /** True where no directory is named; `-` for standard output. */
+  readonly save?: string | true;
+  readonly force?: boolean;
+  readonly preview: boolean;
+  readonly open?: boolean;
+  /** A file with the JSON Schema that the text output must match. */
+  readonly schema?: string;
+}
+
+/** Declares them. */
+export function declareOutputFlags(command: Command): Command {
+  return command
+    .option('--save [dir]', 'write the outputs to files as well; - writes the only one to standard output')
+    .option('--force', 'overwrite files that exist')
+    .option('--open', "open the outputs with the system's viewer")
+    .option('--no-preview', 'no small previews of images')
+    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not');
+}
+
+/**
+ * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, so
+ * that one that is damaged costs no run.
+ *
+ * @throws {CliError} USAGE_ERROR for a schema that can't be used, and for flags that exclude each other
+ */
+export async function outputPlan(
+  ctx: Context,
+  flags: OutputFlags,
+): Promise<(facts: RunFacts) => PresentOptions> {
+  const bytes = flags.save === '-';
+  if (bytes) checkBytesWanted(ctx);
+  const directory = bytes ? undefined : directoryOf(ctx, flags.save);
+  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+  const force = flags.force === true;
+  const schema = await schemaOf(ctx, flags.schema);
+  return facts => ({
+    preview,
+    bytes,
+    open: flags.open === true,
+    ...(directory !== undefined && { save: { directory, force, facts } }),
+    ...(schema !== undefined && { schema }),
+  });
+}
+
+/** The bytes are all that may stand on standard output, and a terminal would read them as commands. */
+function checkBytesWanted(ctx: Context): void {
+  if (wantsJson(ctx)) {
+    throw usageError(`--save - and --${ctx.globals.json ? 'json' : 'query'} exclude each other`);
+  }
+  if (ctx.io.stdout.isTerminal) {
+    throw usageError(
+      '--save - writes bytes, and standard output is a terminal',
+      'Redirect it: … --save - > file',
+    );
+  }
+}
+
+function directoryOf(ctx: Context, given: string | true | undefined): string | undefined {
+  return given === true ? (ctx.settings.get('saveDir') ?? '.') : given;
+}
+
+async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
+  if (file === undefined) {
+    return undefined;
+  }
+  const { readSchema } = await import('./output-schema.ts');
+  return readSchema(file, ctx.cwd, '--schema');
+}
