@@ -74,14 +74,27 @@ async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
 
 /** Base64 of bytes that come in pieces: what does not fill three bytes waits for the next piece. */
 async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const bytes = Buffer.concat([rest, chunk]);
+    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     const whole = bytes.length - (bytes.length % 3);
-    if (whole > 0) yield Buffer.from(bytes.toString('base64', 0, whole));
+    if (whole > 0) yield encodeBase64(bytes.subarray(0, whole));
     rest = bytes.subarray(whole);
   }
-  if (rest.length > 0) yield Buffer.from(rest.toString('base64'));
+  if (rest.length > 0) yield encodeBase64(rest);
+}
+
+/** Bytes that become one text on the way; longer texts would outlive it, and their memory with them. */
+const SLICE_BYTES = 48 * 1024;
+
+function encodeBase64(bytes: Buffer): Buffer {
+  const encoded = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
+  let end = 0;
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    end += encoded.write(bytes.toString('base64', at, at + SLICE_BYTES), end, 'latin1');
+  }
+  return encoded;
 }
 
 function digestOf({ text, images, options }: RunRequest): string {
