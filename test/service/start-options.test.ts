@@ -70,14 +70,14 @@ describe('models that change', () => {
     await expect.poll(async () => (await service.data<Resources>('/resources')).hash).not.toBe(hash);
     expect((await service.get('/me', { headers })).headers.has('action-require')).toBe(true);
     const { resources } = await service.data<Resources>('/resources');
-    expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'sandbox', 'bard']);
+    expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'clip', 'sandbox', 'bard']);
   });
 
   test('a models file that can’t be read is told of, and the others stay', async () => {
     service = await TestService.start();
     writeFileSync(path.join(service.dataDir, 'models.yaml'), 'models: 5\n');
     await expect.poll(() => service.notices.join('\n')).toContain('models.yaml:1: ');
-    expect((await service.data<Resources>('/resources')).resources.models).toHaveLength(3);
+    expect((await service.data<Resources>('/resources')).resources.models).toHaveLength(4);
   });
 });
 

@@ -1,4 +1,5 @@
-import { drawCard } from './card/draw.ts';
+import { drawCard, drawCardPixels } from './card/draw.ts';
+import { film } from './clip/film.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
 
 /** Gives the rendered prompt back as it is. */
@@ -24,6 +25,22 @@ export const card: Engine = {
     signal.throwIfAborted();
     return {
       outputs: [{ type: 'image', bytes, mediaType: 'image/png' }],
+      tokens: roughTokens(text),
+      failed: false,
+    };
+  },
+};
+
+/** 640 × 400: films are made of squares of 16 pixels. */
+const CLIP_ZOOM = 0.625;
+
+/** Shows the rendered prompt for two seconds. */
+export const clip: Engine = {
+  run: async ({ prompt: { text }, signal }) => {
+    const bytes = film(await drawCardPixels(text, CLIP_ZOOM));
+    signal.throwIfAborted();
+    return {
+      outputs: [{ type: 'video', bytes, mediaType: 'video/mp4' }],
       tokens: roughTokens(text),
       failed: false,
     };

@@ -10,6 +10,7 @@ export const BUILT_IN_MODELS: readonly ModelEntry[] = [
     runOptions: [{ key: 'quality', options: ['low', 'medium', 'high'] }],
     credits: 4,
   },
+  { model: 'clip', modality: 'video', engine: 'clip', runOptions: [], credits: 8 },
   {
     model: 'sandbox',
     modality: 'text',

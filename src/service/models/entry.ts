@@ -1,7 +1,7 @@
 import type { Modality, Model, RunOption } from '../../wire/index.ts';
 
 /** The engines a model can be run by. */
-export type EngineName = 'echo' | 'card' | 'sandbox' | 'openai-compatible';
+export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai-compatible';
 
 /** Where a model is reached; without it the engine needs none. */
 export interface Provider {

@@ -46,7 +46,7 @@ function nextNews(): Promise<void> {
 }
 
 describe('the models of the service', () => {
-  it('are three without being told anything', async () => {
+  it('are four without being told anything', async () => {
     await load();
     expect(table?.list().map(wireModel)).toEqual([
       { model: 'echo', modality: 'text', availableRunOptions: [] },
@@ -55,6 +55,7 @@ describe('the models of the service', () => {
         modality: 'image',
         availableRunOptions: [{ key: 'quality', options: ['low', 'medium', 'high'] }],
       },
+      { model: 'clip', modality: 'video', availableRunOptions: [] },
       {
         model: 'sandbox',
         modality: 'text',
@@ -71,7 +72,7 @@ describe('the models of the service', () => {
 
   it('do not grow by a key alone: how to discover those it opens is told', async () => {
     await load({ OPENAI_API_KEY: 'x' });
-    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('gpt-5')).toBeUndefined();
     expect(table?.explainMissing('gpt-5')).toMatch(/^there is no model `gpt-5`: .*promptrun models discover/);
   });
@@ -96,7 +97,7 @@ describe('the models of the service', () => {
 
   it('are whatever it calls them at an endpoint of one’s own', async () => {
     await load({ OPENAI_BASE_URL: 'http://localhost:11434/v1' });
-    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('llama3.2')).toMatchObject({
       modality: 'text',
       provider: { baseUrl: 'http://localhost:11434/v1' },
@@ -116,7 +117,7 @@ describe('the models of the service', () => {
   it('are the built-in ones where models.yaml is bad, and that is told', async () => {
     await write('models: 1');
     await load();
-    expect(names()).toEqual(['echo', 'card', 'sandbox']);
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(problems).toEqual([expect.stringMatching(/models\.yaml:1: models must be a list/)]);
   });
 
@@ -126,7 +127,7 @@ describe('the models of the service', () => {
       const news = nextNews();
       await change();
       await news;
-      return names().slice(3);
+      return names().slice(4);
     };
     expect(await follow(() => write(modelsFile('one')))).toEqual(['one']);
     const other = path.join(dataDir, '.models.yaml.swp');

@@ -1,3 +1,4 @@
+import type { RenderedImage } from '@resvg/resvg-js';
 import { type Font, loadFont } from './font.ts';
 import { type Box, type CardLine, layOut } from './layout.ts';
 import { scene } from './scene.ts';
@@ -9,15 +10,31 @@ const PADDING = 56;
 const INK = '#26313d';
 const EMPTY = '(an empty prompt)';
 
+/** A picture without its file: four bytes for each pixel, row by row. */
+export interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  readonly rgba: Buffer;
+}
+
 /** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
+  return (await renderCard(text, zoom)).asPng();
+}
+
+/** The same card, as its pixels. */
+export async function drawCardPixels(text: string, zoom: number): Promise<Pixels> {
+  const { width, height, pixels } = await renderCard(text, zoom);
+  return { width, height, rgba: pixels };
+}
+
+async function renderCard(text: string, zoom: number): Promise<RenderedImage> {
   const font = await loadFont();
   const { renderAsync } = await import('@resvg/resvg-js');
-  const image = await renderAsync(cardSvg(text, font), {
+  return await renderAsync(cardSvg(text, font), {
     font: { loadSystemFonts: false, fontFiles: [font.file], defaultFontFamily: font.family },
     fitTo: { mode: 'zoom', value: zoom },
   });
-  return image.asPng();
 }
 
 function cardSvg(text: string, font: Font): string {
