@@ -36,4 +36,8 @@ export const localService: LocalService = {
     const { openStore } = await import('./service/lifecycle/local-store.ts');
     return openStore({ dataDir, env: process.env });
   },
+  async newPrompt(name, options) {
+    const { newPrompt } = await import('./service/prompts/new-prompt.ts');
+    return newPrompt(name, options);
+  },
 };

@@ -70,7 +70,8 @@ export interface PromptListQuery {
 
 /** A text input in the shape the local service's own prompts use (service-facts, decisions: shape (a)). */
 export interface TextInputConfig {
-  type: 'string';
+  /** What the text stands for; `any` where the prompt's schema allows several. */
+  type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
   description?: string;
   required: boolean;
   default?: string;

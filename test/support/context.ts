@@ -182,6 +182,7 @@ const NO_LOCAL_SERVICE: LocalService = {
   start: unexpected('start'),
   serve: unexpected('serve'),
   open: unexpected('open'),
+  newPrompt: unexpected('write a prompt'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

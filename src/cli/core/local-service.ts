@@ -1,4 +1,13 @@
 import type { Transport } from '../../client/transport.ts';
+import type { PromptConfig } from '../../wire/index.ts';
+
+type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
 
 /** The local service as the command line needs it; main.ts connects it to `service/`. */
 export interface LocalService {
@@ -6,8 +15,10 @@ export interface LocalService {
   start(options: { dataDir: string }): Promise<EmbeddedService>;
   /** Runs `serve` until it is told to stop. */
   serve(options: ServeOptions): Promise<RunningService>;
-  /** Opens the local store for `keys` and `prompts publish`. */
+  /** Opens the local store for `keys` and `prompts`. */
   open(options: { dataDir: string }): Promise<LocalStore>;
+  /** The texts of a prompt file to start from and of its test file; `name` is what both are called. */
+  newPrompt(name: string, options: { image?: boolean }): Promise<{ prompt: string; test: string }>;
 }
 
 export interface EmbeddedService {
@@ -93,5 +104,60 @@ export interface LocalStore {
   }>;
   /** False if there is no such published prompt. */
   unpublish(slug: string): Promise<boolean>;
+  /** Every fault and every note of a prompt file, in order. Rejects with what the file system says. */
+  check(file: string): Promise<PromptFinding[]>;
+  /**
+   * What a model would be sent; fetches nothing. Undefined where there is no such version.
+   *
+   * @throws {InvalidPromptFile} (an Error whose message names file and line)
+   * @throws {InvalidInputs} (an Error whose message names every missing input, one a line)
+   * @throws {PastBound} (an Error whose message names the bound)
+   */
+  render(target: LocalPromptTarget, given: PreviewInputs): Promise<PromptPreview | undefined>;
+  /** The inputs a prompt expects, in the form of a prompt's config; undefined where there is no such version. */
+  config(target: LocalPromptTarget): Promise<PromptConfig | undefined>;
+  /** What a version was published as; undefined where there is no such version. */
+  text(target: LocalPromptTarget): Promise<PromptText | undefined>;
   close(): Promise<void>;
+}
+
+/** A prompt file, or a version in the local store. */
+export type LocalPromptTarget = { readonly file: string } | { readonly promptVersionId: string };
+
+/** A fault keeps a prompt file from being used; a note is only worth knowing. */
+export interface PromptFinding {
+  readonly severity: 'fault' | 'note';
+  /** The prompt's file or that of a partial. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export interface PreviewInputs {
+  /** Taken as they are, numbers as numbers; the value of a picture is its URL, of any kind. */
+  readonly inputs?: { readonly [key: string]: JsonValue };
+  /** URLs of pictures in the prompt's order, for those that `inputs` does not hold. */
+  readonly images?: readonly string[];
+}
+
+/** What a model would be sent, in the form of the dotprompt specification. */
+export interface PromptPreview {
+  readonly messages: readonly object[];
+  readonly input?: object;
+  readonly output?: object;
+  readonly config: object;
+  /** As the file has it; left out where it names none. */
+  readonly model?: string;
+  readonly ext: object;
+}
+
+export interface PromptText {
+  /** The whole file. */
+  readonly source: string;
+  /** What stands below the front matter. */
+  readonly template: string;
+  /** The partials it uses, by name. */
+  readonly partials: Readonly<Record<string, string>>;
 }

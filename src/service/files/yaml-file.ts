@@ -1,4 +1,17 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { JsonValue } from './json.ts';
 
 /** Something wrong in a file, and where. */
 export class FileFault extends Error {
@@ -9,36 +22,65 @@ export class FileFault extends Error {
     readonly line: number,
     /** What is wrong and how to mend it, without the place. */
     readonly what: string,
+    /** From 1. */
+    readonly column = 1,
   ) {
     super(`line ${line}: ${what}`);
   }
 }
 
-/** A value in a YAML text and the line it stands at. */
-export interface YamlValue {
+/** A place in a file, from 1. */
+export interface Place {
   readonly line: number;
+  readonly column: number;
+}
+
+/** A value in a YAML text and the place it stands at. */
+export interface YamlValue extends Place {
   /** null where nothing was written. */
   readonly node: Node | null;
 }
 
-export interface YamlEntry {
+export interface YamlEntry extends Place {
   readonly key: string;
-  readonly line: number;
   readonly value: YamlValue;
 }
 
+interface ParsedYaml {
+  readonly root: YamlValue;
+  readonly read: YamlReader;
+  /** What is not YAML. */
+  readonly faults: readonly FileFault[];
+}
+
 /** Parses one YAML document whose first line is line `firstLine` of its file. Throws FileFault. */
-export function parseYaml(text: string, firstLine = 1): { root: YamlValue; read: YamlReader } {
-  if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply');
+export function parseYaml(text: string, firstLine = 1): ParsedYaml {
+  const parsed = parseYamlWithFaults(text, firstLine);
+  const [fault] = parsed.faults;
+  if (fault) throw fault;
+  return parsed;
+}
+
+/** As `parseYaml`, with every fault instead of an error. */
+export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
+  const tooDeep = isNestedTooDeeply(text);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
-  const lineAt = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
-  const [fault] = document.errors;
-  if (fault) throw new FileFault(lineAt(fault.pos[0]), `this is not YAML: ${fault.message}`);
-  const settle = (node: unknown): Node | null =>
-    isAlias(node) ? (node.resolve(document) ?? null) : (node as Node | null);
-  const read = new YamlReader(settle, lineAt);
-  return { root: read.value(document.contents, firstLine), read };
+  // The parser compares each key with every other; that is quadratic, so it is left to the reader.
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
+  const document = parseDocument(tooDeep ? '' : text, options);
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: line + firstLine - 1, column: Math.max(col, 1) };
+  };
+  const faults = tooDeep
+    ? [new FileFault(firstLine, 'this is nested too deeply')]
+    : document.errors.map(error => {
+        const { line, column } = placeAt(error.pos[0]);
+        return new FileFault(line, `this is not YAML: ${error.message}`, column);
+      });
+  const anchors = faults.length > 0 ? new Map<Node, Node>() : resolveAliases(document);
+  const read = new YamlReader(anchors, placeAt);
+  return { root: read.value(document.contents, { line: firstLine, column: 1 }), read, faults };
 }
 
 /** The parser calls itself for each level; thousands of them would end the process. */
@@ -46,42 +88,118 @@ function isNestedTooDeeply(text: string): boolean {
   return text.split(/[[{]/).length > 2000 || /(?:[-?:][ \t]+){200}/.test(text);
 }
 
-/** Reads maps, lists and scalars with the line each came from; own names only, so `__proto__` is a key like any other. */
+/** What each alias stands for, found in one pass: the last node of its anchor before it. */
+function resolveAliases(document: Document): Map<Node, Node> {
+  const anchored = new Map<string, Node>();
+  const resolved = new Map<Node, Node>();
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) {
+        const target = anchored.get(node.source);
+        if (target) resolved.set(node, target);
+      } else if (node.anchor) {
+        anchored.set(node.anchor, node);
+      }
+    },
+  });
+  return resolved;
+}
+
+/** Values that one value may hold once its aliases are written out. */
+const MAX_VALUES = 50_000;
+const MAX_DEPTH = 200;
+
+/** Reads maps, lists and scalars with the place each came from; own names only, so `__proto__` is a key like any other. */
 export class YamlReader {
   constructor(
-    private readonly settle: (node: unknown) => Node | null,
-    private readonly lineAt: (offset: number) => number,
+    private readonly aliases: ReadonlyMap<Node, Node>,
+    private readonly placeAt: (offset: number) => Place,
   ) {}
 
-  value(node: unknown, line: number): YamlValue {
-    const settled = this.settle(node);
+  value(node: unknown, otherwise: Place): YamlValue {
+    const settled = isAlias(node) ? (this.aliases.get(node) ?? null) : (node as Node | null);
     const start = settled?.range?.[0];
-    return { node: settled, line: start === undefined || isEmptyNode(settled) ? line : this.lineAt(start) };
+    const place = start === undefined || isEmptyNode(settled) ? otherwise : this.placeAt(start);
+    return { node: settled, line: place.line, column: place.column };
   }
 
   /** The entries of a map in order; none where nothing was written. */
   entries(value: YamlValue, name: string): YamlEntry[] {
     if (isEmpty(value)) return [];
-    if (!isMap(value.node)) throw new FileFault(value.line, `${name} must be a map of keys to values`);
-    return value.node.items.map(pair => {
-      const key = pair.key as Node;
-      const line = key.range ? this.lineAt(key.range[0]) : value.line;
-      return { key: textOfScalar(key) ?? '', line, value: this.value(pair.value, line) };
-    });
+    if (!isMap(value.node)) throw faultAt(value, `${name} must be a map of keys to values`);
+    const entries = value.node.items.map(pair => this.entry(pair, value));
+    const seen = new Set<string>();
+    for (const entry of entries) {
+      if (seen.has(entry.key)) throw faultAt(entry, `\`${entry.key}\` stands in ${name} twice`);
+      seen.add(entry.key);
+    }
+    return entries;
   }
 
   /** The items of a list. */
   items(value: YamlValue, name: string): YamlValue[] {
-    if (!isSeq(value.node)) throw new FileFault(value.line, `${name} must be a list, such as [one, two]`);
-    return value.node.items.map(item => this.value(item, value.line));
+    if (!isSeq(value.node)) throw faultAt(value, `${name} must be a list, such as [one, two]`);
+    return value.node.items.map(item => this.value(item, value));
   }
 
   /** A text; numbers and booleans as they are written. */
   text(value: YamlValue, name: string): string {
     const text = isEmpty(value) ? undefined : textOfScalar(value.node);
-    if (text === undefined) throw new FileFault(value.line, `${name} must be a text`);
+    if (text === undefined) throw faultAt(value, `${name} must be a text`);
     return text;
   }
+
+  /** The value as JSON would write it. Throws FileFault for what aliases make too large. */
+  json(value: YamlValue): JsonValue {
+    let values = 0;
+    const convert = (value: YamlValue, depth: number): JsonValue => {
+      values += 1;
+      if (values > MAX_VALUES) throw faultAt(value, 'with its aliases written out, this is too large');
+      if (depth > MAX_DEPTH) throw faultAt(value, 'this is nested too deeply');
+      const { node } = value;
+      if (isMap(node)) {
+        const entries = this.entries(value, 'this map');
+        return Object.fromEntries(entries.map(entry => [entry.key, convert(entry.value, depth + 1)]));
+      }
+      if (isSeq(node)) return node.items.map(item => convert(this.value(item, value), depth + 1));
+      return jsonOfScalar(node);
+    };
+    return convert(value, 0);
+  }
+
+  /** The value a JSON Pointer leads to, or the last one on the way that is there. */
+  at(value: YamlValue, pointer: string): YamlValue {
+    let here = value;
+    for (const step of pointer.split('/').slice(1)) {
+      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+      const next = this.child(here, name);
+      if (!next) return here;
+      here = next;
+    }
+    return here;
+  }
+
+  private child(value: YamlValue, name: string): YamlValue | undefined {
+    const { node } = value;
+    if (isSeq(node)) {
+      const item = node.items[Number(name)];
+      return item === undefined ? undefined : this.value(item, value);
+    }
+    if (!isMap(node)) return undefined;
+    const pair = node.items.find(pair => textOfScalar(pair.key) === name);
+    return pair && this.entry(pair, value).value;
+  }
+
+  private entry(pair: Pair, map: YamlValue): YamlEntry {
+    const key = pair.key as Node;
+    const place = key.range ? this.placeAt(key.range[0]) : map;
+    const { line, column } = place;
+    return { key: textOfScalar(key) ?? '', line, column, value: this.value(pair.value, { line, column }) };
+  }
+}
+
+export function faultAt({ line, column }: Place, what: string): FileFault {
+  return new FileFault(line, what, column);
 }
 
 /** Whether nothing, or null, was written. */
@@ -97,4 +215,11 @@ function textOfScalar(node: unknown): string | undefined {
   if (!isScalar(node)) return undefined;
   if (typeof node.value === 'string') return node.value;
   return node.source ?? String(node.value);
+}
+
+function jsonOfScalar(node: Node | null): JsonValue {
+  if (!isScalar(node) || isCollection(node)) return null;
+  const { value } = node;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : (node.source ?? String(value));
+  return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 }

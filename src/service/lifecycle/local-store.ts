@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { createKey, localUser } from '../keys/keys.ts';
 import { loadModels, type ModelTable } from '../models/index.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { readPromptFile } from '../prompts/index.ts';
+import { type LocalPrompts, localPrompts, readPromptFile } from '../prompts/index.ts';
 import { type Published, publishPrompt } from '../prompts/publish.ts';
 import { seedSamples } from '../prompts/samples.ts';
 import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
@@ -22,7 +22,7 @@ export interface KeyView {
 }
 
 /** The local store without a service over it, for keys and prompts. */
-export interface LocalStore {
+export interface LocalStore extends LocalPrompts {
   createKey(options: { user?: string; plan?: Plan; credits?: number }): Promise<KeyView & { key: string }>;
   listKeys(): Promise<KeyView[]>;
   /** False if there is no such key. */
@@ -63,6 +63,7 @@ function raise(error: Error): never {
 
 function localStore(store: Store, clock: Clock, models: () => Promise<ModelTable>): LocalStore {
   return {
+    ...localPrompts(store, models),
     async createKey(options) {
       const { key, ...stored } = await createKey(store, clock, options);
       return { ...keyView(stored), key };

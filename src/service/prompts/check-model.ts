@@ -1,5 +1,6 @@
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import type { PromptDefinition } from './definition.ts';
+import type { Findings } from './findings.ts';
 
 export interface KnownModels {
   list(): readonly ModelEntry[];
@@ -7,24 +8,36 @@ export interface KnownModels {
   explainMissing(name: string): string;
 }
 
-/** Whether a prompt's model exists and takes the prompt's default run options. Throws InvalidPromptFile. */
-export function checkModel(definition: PromptDefinition, file: string, models: KnownModels): void {
-  const { model: name, lines } = definition;
+type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'lines'>;
+
+/** Whether a prompt's model exists and takes the prompt's default run options. */
+export function checkModel(definition: Definition, models: KnownModels, findings: Findings): void {
+  const { model: name, lines, config, runOptions } = definition;
   const model = models.get(name);
-  if (!model) throw new InvalidPromptFile(file, lines.model, models.explainMissing(name));
-  for (const [key, value] of Object.entries(definition.runOptions)) {
-    const fault = optionFault(key, value, model);
-    if (fault !== undefined) throw new InvalidPromptFile(file, lines.runOptions[key] ?? 1, fault);
+  if (!model) return findings.fault({ line: lines.model, column: 1 }, models.explainMissing(name));
+  for (const key of Object.keys(config)) {
+    const place = { line: lines.runOptions[key] ?? 1, column: 1 };
+    const option = model.runOptions.find(option => option.key === key);
+    const value = runOptions[key];
+    if (option && (value === undefined || !option.options.includes(value))) {
+      const given = value ?? JSON.stringify(config[key]);
+      const choices = option.options.join(', ');
+      findings.fault(
+        place,
+        `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${given}\``,
+      );
+    }
+    if (!option && isIgnored(key, model)) findings.note(place, ignoredOption(key, model));
   }
 }
 
-function optionFault(key: string, value: string, { model, runOptions }: ModelEntry): string | undefined {
-  const option = runOptions.find(option => option.key === key);
-  if (option?.options.includes(value)) return undefined;
-  if (option) {
-    return `\`${key}\` of the model \`${model}\` is one of ${option.options.join(', ')}, not \`${value}\``;
-  }
-  if (PROVIDER_SETTINGS.has(key)) return undefined;
+/** A model of a provider is given whatever the file says; what it makes of it is not known here. */
+function isIgnored(key: string, { provider }: ModelEntry): boolean {
+  return provider === undefined && !PROVIDER_SETTINGS.has(key);
+}
+
+function ignoredOption(key: string, { model, runOptions }: ModelEntry): string {
   const keys = runOptions.map(({ key }) => key);
-  return `the model \`${model}\` has no run option \`${key}\`${keys.length > 0 ? `: it has ${keys.join(', ')}` : ''}`;
+  const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
+  return `the model \`${model}\` ignores \`${key}\`${known}`;
 }

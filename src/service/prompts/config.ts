@@ -11,13 +11,14 @@ export function promptConfig({ textInputs, imageInputs }: PromptDefinition): Pro
 }
 
 function textInputConfig({
+  type,
   description,
   required,
   default: given,
   enum: choices,
 }: TextInput): TextInputConfig {
   return {
-    type: 'string',
+    type,
     ...(description === undefined ? {} : { description }),
     required,
     ...(given === undefined ? {} : { default: given }),

@@ -1,14 +1,24 @@
-import type { TemplateNode } from './template-node.ts';
+import type { JsonObject } from '../files/json.ts';
+import type { Finding } from './findings.ts';
+import type { PromptOutput } from './output.ts';
+import type { TemplateNode } from './template/node.ts';
 
-/** A text a prompt asks for. */
+/** What a value is; `any` where the schema does not say, or says several. */
+export type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
+
+/** A value a prompt asks for, which reaches the service as a text. */
 export interface TextInput {
   readonly key: string;
   readonly description?: string;
   /** Neither marked `?` nor defaulted. */
   readonly required: boolean;
+  readonly type: InputType;
+  /** As a text; lists and objects as JSON. */
   readonly default?: string;
-  /** The only values accepted. */
+  /** The only values accepted, as texts. */
   readonly enum?: readonly string[];
+  /** What a value must match; left out where any text does. */
+  readonly schema?: JsonObject;
 }
 
 /** A picture a prompt asks for; always required. */
@@ -17,28 +27,49 @@ export interface ImageInputField {
   readonly description?: string;
 }
 
-/** What a prompt file says. */
+/** What a prompt file says. It is plain JSON, so that it can be kept and need not be parsed again. */
 export interface PromptDefinition {
   /** The file's name without `.prompt`. */
   readonly slug: string;
   readonly title: string;
   readonly description: string;
+  /** The model to run with; `echo` where the file names none. */
   readonly model: string;
-  /** Default run options, from `config`. */
+  /** Whether the file names its model. */
+  readonly namesModel: boolean;
+  /** `config` as the file has it, for the model's provider: numbers stay numbers. */
+  readonly config: JsonObject;
+  /** Those of `config` that can be run options: scalars, as texts. */
   readonly runOptions: Readonly<Record<string, string>>;
   /** In schema order. */
   readonly textInputs: readonly TextInput[];
   /** In schema order, which is the order of `imageInputs` of a run. */
   readonly imageInputs: readonly ImageInputField[];
+  /** `input` with its schema as JSON Schema. */
+  readonly input: { readonly schema?: JsonObject; readonly default?: JsonObject };
+  /** `output` with its schema as JSON Schema. */
+  readonly output: PromptOutput;
+  /** Fields with a dot in their name, by what stands before the last one. */
+  readonly ext: JsonObject;
+  /** The whole front matter, unknown keys included. */
+  readonly frontMatter: JsonObject;
   /** The whole file, without byte-order mark and with line feeds only: equal sources are one version. */
   readonly source: string;
+  /** The partials it uses, by name, those of partials included. */
+  readonly partials: Readonly<Record<string, string>>;
   readonly template: string;
   readonly body: readonly TemplateNode[];
+  readonly partialBodies: Readonly<Record<string, readonly TemplateNode[]>>;
   /** Lines of the file, for faults that only show once the models are known. */
-  readonly lines: { readonly model: number; readonly runOptions: Readonly<Record<string, number>> };
+  readonly lines: {
+    readonly model: number;
+    readonly input: number;
+    readonly output: number;
+    readonly runOptions: Readonly<Record<string, number>>;
+  };
 }
 
-/** A prompt file that can't be used. The message is `file:line: what`. */
+/** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
 export class InvalidPromptFile extends Error {
   override readonly name = 'InvalidPromptFile';
 
@@ -46,7 +77,18 @@ export class InvalidPromptFile extends Error {
     readonly file: string,
     readonly line: number,
     readonly what: string,
+    /** Every fault, this first one included. */
+    readonly findings: readonly Finding[] = [],
   ) {
     super(`${file}:${line}: ${what}`);
+  }
+}
+
+/** Inputs that do not fit their prompt. The message names every field, one a line. */
+export class InvalidInputs extends Error {
+  override readonly name = 'InvalidInputs';
+
+  constructor(readonly faults: readonly string[]) {
+    super(faults.join('\n'));
   }
 }

@@ -1,45 +1,68 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { toError } from '../thrown.ts';
+import { codeOf } from '../thrown.ts';
+import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
-import { parsePromptFile } from './parse.ts';
-import { PROMPT_FILE_EXTENSION } from './slug.ts';
-
-/** Far more than any prompt; something larger was not meant to be one. */
-const MAX_BYTES = 1024 * 1024;
+import { loadLanguage } from './language.ts';
+import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
+import type { PartialLookup } from './template/context.ts';
 
 /** Reads one prompt file. Throws InvalidPromptFile for what is in it, and what the file system says. */
 export async function readPromptFile(file: string): Promise<PromptDefinition> {
-  return parsePromptFile(await readPromptText(file), file);
+  const { parsePromptFile } = await loadLanguage();
+  return parsePromptFile(await readPromptText(file), file, { partials: partialsBeside(file) });
 }
 
-/** The text of a prompt file. Throws InvalidPromptFile where it is none. */
+/** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
 export async function readPromptText(file: string): Promise<string> {
   const found = await stat(file);
-  if (!found.isFile()) throw new InvalidPromptFile(file, 1, 'this is no file');
-  if (found.size > MAX_BYTES) throw new InvalidPromptFile(file, 1, 'the file is larger than 1 MiB');
+  if (!found.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
+  if (found.size > BOUNDS.fileBytes) {
+    throw new InvalidPromptFile(file, 1, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+  }
+  const text = textOf(await readFile(file));
+  if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
+  return text;
+}
+
+/** The partials of a prompt file: `{{> name}}` is `_name.prompt` beside it. */
+export function partialsBeside(file: string): PartialLookup {
+  return name => {
+    const found = partialPath(path.dirname(file), name);
+    if (found === undefined) return undefined;
+    try {
+      const bytes = readFileSync(found);
+      const text = bytes.length > BOUNDS.fileBytes ? undefined : textOf(bytes);
+      if (text === undefined) {
+        throw new InvalidPromptFile(
+          found,
+          1,
+          `the partial is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB`,
+        );
+      }
+      return { file: found, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+    } catch (error) {
+      if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+      throw error;
+    }
+  };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-  } catch (error) {
-    if (error instanceof TypeError) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
-    throw error;
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
   }
 }
 
-export interface LoadedPrompts {
-  readonly prompts: readonly PromptDefinition[];
-  /** One for each file that can't be used. */
-  readonly errors: readonly Error[];
-}
-
-/** Reads the prompt files of a directory, not of those below it, by name. Throws where there is no such directory. */
-export async function loadPromptFiles(directory: string): Promise<LoadedPrompts> {
-  const files = await promptFilesIn(directory);
-  const read = await Promise.allSettled(files.map(readPromptFile));
-  return {
-    prompts: read.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])),
-    errors: read.flatMap(result => (result.status === 'rejected' ? [toError(result.reason)] : [])),
-  };
+/** `folder/name` is the file `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
+function partialPath(directory: string, name: string): string | undefined {
+  const steps = name.split('/');
+  if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
+  const file = `_${steps.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
+  return path.join(directory, ...steps, file);
 }
 
 /** Paths of the prompt files in a directory, sorted. */
@@ -51,7 +74,11 @@ export async function promptFilesIn(directory: string): Promise<string[]> {
     .map(name => path.join(directory, name));
 }
 
-/** Names that begin with a dot are what editors leave while they write. */
 export function isPromptFile(name: string): boolean {
+  return isPromptText(name) && !isPartialFile(name);
+}
+
+/** Prompts and partials; names that begin with a dot are what editors leave while they write. */
+export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }

@@ -1,95 +1,191 @@
+import { isMap, isScalar } from 'yaml';
+import { isJsonObject, type JsonObject, type JsonValue } from '../files/json.ts';
 import {
-  FileFault,
   isEmpty,
-  parseYaml,
+  type Place,
+  parseYamlWithFaults,
   type YamlEntry,
   type YamlReader,
   type YamlValue,
 } from '../files/yaml-file.ts';
-import { readSchema, type SchemaField } from './picoschema.ts';
+import type { Findings } from './findings.ts';
+import type { PromptOutput } from './output.ts';
+import { readSchema } from './schemas/picoschema.ts';
+import { schemaContext } from './schemas/schema-reader.ts';
 
-/** A text and the line it stands at. */
-export interface Placed {
-  readonly text: string;
-  readonly line: number;
+/** A value and the place it stands at. */
+export interface Placed<T> {
+  readonly value: T;
+  readonly place: Place;
 }
 
 /** What the head of a prompt file says. */
 export interface FrontMatter {
-  readonly title?: Placed;
-  readonly description?: Placed;
-  readonly model?: Placed;
-  readonly runOptions: ReadonlyMap<string, Placed>;
+  readonly title?: Placed<string>;
+  readonly description?: Placed<string>;
+  readonly model?: Placed<string>;
+  readonly config: ReadonlyMap<string, Placed<JsonValue>>;
   /** Undefined where no schema is given: then the template's own names are the inputs. */
-  readonly schema?: readonly SchemaField[];
-  readonly defaults: ReadonlyMap<string, Placed>;
+  readonly inputSchema?: JsonObject;
+  /** Where the fields of the schema stand, for faults. */
+  readonly placeOfField: (key: string) => Place;
+  readonly defaults: ReadonlyMap<string, Placed<JsonValue>>;
+  readonly output: PromptOutput;
+  /** Where the defaults and the schema of the output stand. */
+  readonly inputLine: number;
+  readonly outputLine: number;
+  readonly ext: JsonObject;
+  /** Everything, as written. */
+  readonly whole: JsonObject;
 }
 
-/** Keys of the format that mean nothing here. */
-const IGNORED = new Set([
-  'name',
-  'variant',
-  'version',
-  'output',
-  'tools',
-  'toolDefs',
-  'maxTurns',
-  'metadata',
-  'ext',
-]);
-const KNOWN = ['model', 'config', 'input', 'title', 'description'];
+/** Keys of the format that are kept without an effect on what is sent. */
+const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
+const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
+const FORMATS = ['json', 'text'];
 
-/** Reads front matter that begins at line `firstLine` of its file. Throws FileFault. */
-export function readFrontMatter(text: string, firstLine: number): FrontMatter {
-  const { root, read } = parseYaml(text, firstLine);
-  const entries = new Map(read.entries(root, 'the front matter').map(entry => [entry.key, entry]));
-  for (const entry of entries.values()) refuseUnknown(entry);
+type Entries = ReadonlyMap<string, YamlEntry>;
+
+/** Reads front matter that begins at line `firstLine` of its file. What is wrong becomes a finding. */
+export function readFrontMatter(
+  text: string,
+  firstLine: number,
+  findings: Findings,
+  named?: Readonly<Record<string, JsonObject>>,
+): FrontMatter {
+  const { root, read, faults } = parseYamlWithFaults(text, firstLine);
+  for (const fault of faults) findings.fault(fault, fault.what);
+  const head = new HeadReader(read, findings, named);
+  const entries = head.entries(faults.length === 0 ? root : undefined, 'the front matter');
+  for (const entry of entries.values()) noteUnknown(entry, findings);
+  const input = head.entries(entries.get('input')?.value, 'input', ['schema', 'default']);
+  const output = head.entries(entries.get('output')?.value, 'output', ['format', 'schema']);
+  const inputSchema = head.schema(input.get('schema'));
   return {
-    ...texts(entries, read),
-    runOptions: readTexts(entries.get('config')?.value, 'config', read),
-    ...readInput(entries.get('input'), read),
+    ...head.texts(entries),
+    config: head.values(entries.get('config')?.value, 'config'),
+    ...(inputSchema && { inputSchema }),
+    placeOfField: key => placeOfField(key, input.get('schema'), read),
+    defaults: head.values(input.get('default')?.value, 'input.default'),
+    output: head.output(output),
+    inputLine: (input.get('default') ?? entries.get('input'))?.line ?? 1,
+    outputLine: (output.get('schema') ?? entries.get('output'))?.line ?? 1,
+    ...head.extensions(entries),
   };
 }
 
-function refuseUnknown({ key, line }: YamlEntry): void {
-  if (KNOWN.includes(key) || IGNORED.has(key) || key.includes('.')) return;
-  throw new FileFault(line, `\`${key}\` is not known here: the front matter takes ${KNOWN.join(', ')}`);
-}
+class HeadReader {
+  private readonly schemas;
 
-function texts(
-  entries: ReadonlyMap<string, YamlEntry>,
-  read: YamlReader,
-): Pick<FrontMatter, 'title' | 'description' | 'model'> {
-  const found: { title?: Placed; description?: Placed; model?: Placed } = {};
-  for (const key of ['title', 'description', 'model'] as const) {
-    const value = entries.get(key)?.value;
-    if (!value || isEmpty(value)) continue;
-    const text = read.text(value, key).replace(/\s+/g, ' ').trim();
-    if (text !== '') found[key] = { text, line: value.line };
+  constructor(
+    private readonly read: YamlReader,
+    private readonly findings: Findings,
+    named?: Readonly<Record<string, JsonObject>>,
+  ) {
+    this.schemas = schemaContext(read, findings, named);
   }
-  return found;
-}
 
-function readInput(input: YamlEntry | undefined, read: YamlReader): Pick<FrontMatter, 'schema' | 'defaults'> {
-  if (!input) return { defaults: new Map() };
-  const entries = new Map(read.entries(input.value, 'input').map(entry => [entry.key, entry]));
-  for (const { key, line } of entries.values()) {
-    if (key !== 'schema' && key !== 'default') {
-      throw new FileFault(line, `\`${key}\` is not known here: input takes schema and default`);
+  /** The entries of a map; those that are not among `known` are told of. */
+  entries(value: YamlValue | undefined, name: string, known?: readonly string[]): Entries {
+    const entries = (value && this.findings.attempt(() => this.read.entries(value, name))) ?? [];
+    const strangers = known ? entries.filter(({ key }) => !known.includes(key)) : [];
+    for (const entry of strangers) {
+      const takes = known?.join(' and ') ?? '';
+      this.findings.note(entry, `\`${entry.key}\` is kept without effect: ${name} takes ${takes}`);
     }
+    return new Map(entries.map(entry => [entry.key, entry]));
   }
-  const schema = entries.get('schema');
-  const defaults = readTexts(entries.get('default')?.value, 'input.default', read);
-  if (!schema || isEmpty(schema.value)) return { defaults };
-  return { schema: readSchema(read.entries(schema.value, 'input.schema'), read), defaults };
+
+  texts(entries: Entries): Pick<FrontMatter, 'title' | 'description' | 'model'> {
+    const found: { title?: Placed<string>; description?: Placed<string>; model?: Placed<string> } = {};
+    for (const key of ['title', 'description', 'model'] as const) {
+      const text = this.text(entries.get(key), key);
+      if (text) found[key] = text;
+    }
+    return found;
+  }
+
+  values(value: YamlValue | undefined, name: string): Map<string, Placed<JsonValue>> {
+    const values = new Map<string, Placed<JsonValue>>();
+    for (const entry of this.entries(value, name).values()) {
+      const json = this.findings.attempt(() => this.read.json(entry.value));
+      if (json !== undefined) values.set(entry.key, { value: json, place: entry });
+    }
+    return values;
+  }
+
+  schema(entry: YamlEntry | undefined): JsonObject | undefined {
+    return entry && readSchema(entry.value, this.schemas);
+  }
+
+  output(entries: Entries): PromptOutput {
+    const format = this.text(entries.get('format'), 'output.format');
+    const schema = this.schema(entries.get('schema'));
+    if (format && !FORMATS.includes(format.value)) {
+      this.findings.note(format.place, `the format \`${format.value}\` is not checked: json is`);
+    }
+    return { ...(format && { format: format.value }), ...(schema && { schema }) };
+  }
+
+  extensions(entries: Entries): Pick<FrontMatter, 'ext' | 'whole'> {
+    const whole = [...entries.values()].flatMap(({ key, value }): [string, JsonValue][] => {
+      const json = this.findings.attempt(() => this.read.json(value));
+      return json === undefined ? [] : [[key, json]];
+    });
+    const written = whole.find(([key]) => key === 'ext')?.[1];
+    return {
+      ext: extensionsOf(whole, isJsonObject(written) ? written : {}),
+      whole: Object.fromEntries(whole),
+    };
+  }
+
+  private text(entry: YamlEntry | undefined, name: string): Placed<string> | undefined {
+    if (!entry || isEmpty(entry.value)) return undefined;
+    const text = this.findings.attempt(() => this.read.text(entry.value, name));
+    const value = text?.replace(/\s+/g, ' ').trim() ?? '';
+    return value === '' ? undefined : { value, place: entry.value };
+  }
 }
 
-function readTexts(value: YamlValue | undefined, name: string, read: YamlReader): Map<string, Placed> {
-  const entries = value ? read.entries(value, name) : [];
-  return new Map(
-    entries.map(entry => [
-      entry.key,
-      { text: read.text(entry.value, `\`${entry.key}\` of ${name}`), line: entry.line },
-    ]),
+function noteUnknown({ key, ...place }: YamlEntry, findings: Findings): void {
+  if (READ.includes(key) || SILENT.has(key)) return;
+  if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext, without effect here`);
+  const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
+  const what = isOfFormat
+    ? 'has no effect here: no tools are called'
+    : 'is not a key of the format: it is kept without effect';
+  findings.note(place, `\`${key}\` ${what}`);
+}
+
+/** `a.b.c: 1` is field `c` of the namespace `a.b`. */
+function extensionsOf(entries: readonly (readonly [string, JsonValue])[], written: JsonObject): JsonObject {
+  const spaces = new Map<string, Map<string, JsonValue>>();
+  for (const [key, value] of entries) {
+    const dot = key.lastIndexOf('.');
+    if (dot < 0) continue;
+    const space = spaces.get(key.slice(0, dot)) ?? new Map<string, JsonValue>();
+    spaces.set(key.slice(0, dot), space.set(key.slice(dot + 1), value));
+  }
+  const found = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
+  return Object.fromEntries([...Object.entries(written), ...found]);
+}
+
+/** Where a field is declared: Picoschema has marks beside the name, JSON Schema a map of properties. */
+function placeOfField(key: string, schema: YamlEntry | undefined, read: YamlReader): Place {
+  if (!schema) return { line: 1, column: 1 };
+  const properties = read.at(schema.value, '/properties');
+  const { node } = properties === schema.value ? schema.value : properties;
+  const pair = isMap(node)
+    ? node.items.find(({ key: name }) => isScalar(name) && nameOf(String(name.value)) === key)
+    : undefined;
+  return pair ? read.value(pair.key, schema) : schema;
+}
+
+function nameOf(key: string): string {
+  return (
+    key
+      .split('(')[0]
+      ?.replace(/\?\s*$/, '')
+      .trim() ?? ''
   );
 }

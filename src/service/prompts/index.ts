@@ -1,9 +1,12 @@
-export { checkModel } from './check-model.ts';
+export { type CheckOptions, checkPrompt } from './check.ts';
 export { promptConfig } from './config.ts';
-export { InvalidPromptFile, type PromptDefinition, type TextInput } from './definition.ts';
-export { type LoadedPrompts, loadPromptFiles, readPromptFile } from './files.ts';
-export { parsePromptFile } from './parse.ts';
+export { InvalidInputs, InvalidPromptFile, type PromptDefinition, type TextInput } from './definition.ts';
+export { readPromptFile } from './files.ts';
+export type { Finding } from './findings.ts';
+export { type LocalPrompts, type LocalPromptTarget, localPrompts, type PromptText } from './local-prompts.ts';
+export { type NewPrompt, newPrompt } from './new-prompt.ts';
+export { type CheckedOutput, checkOutput, type PromptOutput, wantsJson } from './output.ts';
+export { type PreviewInputs, type PreviewMessage, type PromptPreview, previewPrompt } from './preview.ts';
 export { type RenderInputs, renderPrompt } from './render.ts';
 export type { Message, MessagePart, RenderedPrompt } from './rendered.ts';
-export { type Sample, samples } from './samples.ts';
-export { type PromptWatch, type WatchedPrompts, watchPromptFiles } from './watch.ts';
+export { readTextInputs } from './typed-inputs.ts';

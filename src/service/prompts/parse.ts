@@ -1,59 +1,128 @@
-import { FileFault } from '../files/yaml-file.ts';
+import type { JsonObject, JsonValue } from '../files/json.ts';
+import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
-import { readFrontMatter } from './front-matter.ts';
-import { sortInputs } from './inputs.ts';
-import { slugOf } from './slug.ts';
-import { splitSource } from './source.ts';
-import { type CompiledTemplate, compileTemplate } from './template.ts';
+import { Findings } from './findings.ts';
+import { type FrontMatter, readFrontMatter } from './front-matter.ts';
+import { sortInputs, textOfValue } from './inputs.ts';
+import { isPartialFile, slugFault, slugOf } from './slug.ts';
+import { splitSource, wholeSource } from './source.ts';
+import { compileTemplate } from './template/compile.ts';
+import type { PartialLookup } from './template/context.ts';
 
 /** The model of a prompt that names none. */
 export const DEFAULT_MODEL = 'echo';
 
-/** Reads a prompt file: YAML front matter and a Handlebars template. Throws InvalidPromptFile. */
-export function parsePromptFile(text: string, file: string): PromptDefinition {
-  const slug = slugOf(file);
-  try {
-    return define(text, slug);
-  } catch (error) {
-    if (error instanceof FileFault) throw new InvalidPromptFile(file, error.line, error.what);
-    throw error;
-  }
+export interface ParseOptions {
+  /** Default: there are none. */
+  readonly partials?: PartialLookup;
+  /** Schemas that can be named instead of a type; default: none. */
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
-function define(text: string, slug: string): PromptDefinition {
-  const { source, frontMatter, frontMatterLine, template, templateLine } = splitSource(text);
-  const head = readFrontMatter(frontMatter, frontMatterLine);
-  const declared = new Set(head.schema?.map(({ key }) => key));
-  const { body, uses } = compileAt(template, templateLine, key => declared.has(key));
+/** A prompt file as far as it can be read, and everything that was found on the way. */
+export interface ParsedPrompt {
+  readonly findings: Findings;
+  /** Undefined where not even its parts can be told apart. */
+  readonly definition: PromptDefinition | undefined;
+}
+
+/** Reads a prompt file: YAML front matter and a Handlebars template. Throws InvalidPromptFile. */
+export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
+  const { findings, definition } = parsePrompt(text, file, options);
+  if (findings.hasFaults || !definition) throw invalid(findings);
+  return definition;
+}
+
+/** As `parsePromptFile`, with all findings instead of an error. */
+export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
+  const findings = new Findings(file);
+  const size = Buffer.byteLength(text);
+  if (size > BOUNDS.fileBytes) {
+    findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return { findings, definition: undefined };
+  }
+  const fault = isPartialFile(file) ? undefined : slugFault(file);
+  if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
+  return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
+}
+
+/** An error of the first fault, which carries the others. */
+export function invalid(findings: Findings): InvalidPromptFile {
+  const list = findings.list();
+  const first = list.find(({ severity }) => severity === 'fault');
+  return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);
+}
+
+function define(
+  text: string,
+  file: string,
+  findings: Findings,
+  { partials = () => undefined, schemas }: ParseOptions,
+): PromptDefinition {
+  const isPartial = isPartialFile(file);
+  const parts = isPartial ? wholeSource(text) : splitSource(text);
+  const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
+  // A field that could not be read is not missing as well.
+  const isHeadRead = !findings.hasFaults;
+  const declared = new Set(namesOf(head.inputSchema));
+  const compiled = compileTemplate({
+    template: parts.template,
+    start: parts.start,
+    findings,
+    declares: key => declared.has(key),
+    partials,
+    ...(isPartial && { self: 'other' as const }),
+  });
+  const uses = isHeadRead ? compiled.uses : [];
+  const slug = slugOf(file);
   return {
     slug,
-    title: head.title?.text ?? slug,
-    description: head.description?.text ?? '',
-    model: head.model?.text ?? DEFAULT_MODEL,
-    runOptions: Object.fromEntries([...head.runOptions].map(([key, { text }]) => [key, text])),
-    ...sortInputs(head, uses),
-    source,
-    template,
-    body,
-    lines: {
-      model: head.model?.line ?? 1,
-      runOptions: Object.fromEntries([...head.runOptions].map(([key, { line }]) => [key, line])),
-    },
+    title: head.title?.value ?? slug,
+    description: head.description?.value ?? '',
+    model: head.model?.value ?? DEFAULT_MODEL,
+    namesModel: head.model !== undefined,
+    ...configOf(head),
+    ...sortInputs(head, uses, findings),
+    input: inputOf(head),
+    output: head.output,
+    ext: head.ext,
+    frontMatter: head.whole,
+    source: parts.source,
+    partials: compiled.partials,
+    template: parts.template,
+    body: compiled.body,
+    partialBodies: compiled.partialBodies,
+    lines: linesOf(head),
   };
 }
 
-/** Lines of a template are counted from its own first line; people count from the file's. */
-function compileAt(
-  template: string,
-  firstLine: number,
-  declares: (key: string) => boolean,
-): CompiledTemplate {
-  const inFile = (line: number): number => line + firstLine - 1;
-  try {
-    const { body, uses } = compileTemplate(template, declares);
-    return { body, uses: uses.map(use => ({ ...use, line: inFile(use.line) })) };
-  } catch (error) {
-    if (error instanceof FileFault) throw new FileFault(inFile(error.line), error.what);
-    throw error;
-  }
+function namesOf(schema: JsonObject | undefined): string[] {
+  const properties = schema?.['properties'];
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}
+
+function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  const entries = [...config].map(([key, { value }]) => [key, value] as const);
+  const scalars = entries.filter(([, value]) => value !== null && typeof value !== 'object');
+  return {
+    config: Object.fromEntries(entries),
+    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOfValue(value)])),
+  };
+}
+
+function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
+  const values = [...defaults].map(([key, { value }]): [string, JsonValue] => [key, value]);
+  return {
+    ...(inputSchema && { schema: inputSchema }),
+    ...(values.length > 0 && { default: Object.fromEntries(values) }),
+  };
+}
+
+function linesOf({ model, config, inputLine, outputLine }: FrontMatter): PromptDefinition['lines'] {
+  return {
+    model: model?.place.line ?? 1,
+    input: inputLine,
+    output: outputLine,
+    runOptions: Object.fromEntries([...config].map(([key, { place }]) => [key, place.line])),
+  };
 }

@@ -2,9 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { ModelTable } from '../models/index.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { checkModel } from './check-model.ts';
-import type { PromptDefinition } from './definition.ts';
-import { promptIdOf, promptVersionIdOf } from './definitions.ts';
+import { checkParsed, isEmptyPrompt } from './check.ts';
+import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { parsedForm } from './definitions.ts';
+import { Findings } from './findings.ts';
+import { isPartialFile } from './slug.ts';
+import { promptIdOf, promptVersionIdOf } from './version-ids.ts';
 
 /** What publishing a prompt file came to. */
 export interface Published {
@@ -26,15 +29,38 @@ export async function publishPrompt(
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
 ): Promise<Published> {
-  checkModel(definition, file, models);
+  await refuseFaulty(definition, file, models);
   const version = newVersionOf(definition);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   return { slug, promptId, promptVersionId: id, title, changed };
 }
 
+/**
+ * Refuses what can't be run here; without `models` whatever model it names.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line
+ */
+export async function refuseFaulty(
+  definition: PromptDefinition,
+  file: string,
+  models?: ModelTable,
+): Promise<void> {
+  const findings = new Findings(file);
+  const top = { line: 1, column: 1 };
+  if (isPartialFile(file)) findings.fault(top, 'a partial is published with the prompts that use it');
+  if (isEmptyPrompt(definition)) {
+    findings.fault(top, 'the prompt has no template: write one below the front matter');
+  }
+  await checkParsed({ findings, definition }, models);
+  const [fault] = findings.list().filter(({ severity }) => severity === 'fault');
+  if (fault) throw new InvalidPromptFile(file, fault.line, fault.message, findings.list());
+}
+
 /** The version a definition is, by its slug and its content. */
-export function newVersionOf({ slug, title, description, model, source }: PromptDefinition): NewVersion {
+export function newVersionOf(definition: PromptDefinition): NewVersion {
+  const { slug, title, description, model, source } = definition;
   const promptId = promptIdOf(slug);
-  return { id: promptVersionIdOf(promptId, source), promptId, slug, title, description, model, source };
+  const id = promptVersionIdOf(promptId, definition);
+  return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
 }

@@ -1,5 +1,5 @@
 import type { LoadedImage } from '../images/loaded-image.ts';
-import type { Role } from './template-node.ts';
+import type { Role } from './template/node.ts';
 
 export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
 
@@ -8,7 +8,7 @@ export interface Message {
   readonly parts: readonly MessagePart[];
 }
 
-/** A prompt with its inputs in place. */
+/** A prompt with its inputs in place, for an engine. */
 export interface RenderedPrompt {
   readonly messages: readonly Message[];
   /** The messages as one text, pictures described. */

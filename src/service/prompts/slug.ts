@@ -1,26 +1,27 @@
 import path from 'node:path';
 import { isUuid } from '../../wire/index.ts';
-import { InvalidPromptFile } from './definition.ts';
 
 export const PROMPT_FILE_EXTENSION = '.prompt';
 
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
-/** The slug of a prompt file: its name without `.prompt`. Throws InvalidPromptFile where that can't be one. */
+/** The slug of a prompt file: its name without `.prompt`. */
 export function slugOf(file: string): string {
   const name = path.basename(file);
-  const slug = (
-    name.endsWith(PROMPT_FILE_EXTENSION) ? name.slice(0, -PROMPT_FILE_EXTENSION.length) : name
-  ).normalize('NFC');
+  const slug = name.endsWith(PROMPT_FILE_EXTENSION) ? name.slice(0, -PROMPT_FILE_EXTENSION.length) : name;
+  return slug.normalize('NFC');
+}
+
+/** Why a file's name can't be a slug; undefined if it can. */
+export function slugFault(file: string): string | undefined {
+  const slug = slugOf(file);
   if (!SLUG.test(slug)) {
-    throw new InvalidPromptFile(
-      file,
-      1,
-      'the file’s name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first',
-    );
+    return 'the file’s name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first';
   }
-  if (isUuid(slug)) {
-    throw new InvalidPromptFile(file, 1, 'the file’s name looks like an identifier: rename it');
-  }
-  return slug;
+  return isUuid(slug) ? 'the file’s name looks like an identifier: rename it' : undefined;
+}
+
+/** `_name.prompt` is put into other prompts, and is no prompt of its own. */
+export function isPartialFile(file: string): boolean {
+  return path.basename(file).startsWith('_');
 }

@@ -1,4 +1,4 @@
-import { FileFault } from '../files/yaml-file.ts';
+import { faultAt, type Place } from '../files/yaml-file.ts';
 
 /** A prompt file taken apart. */
 export interface PromptSource {
@@ -9,38 +9,44 @@ export interface PromptSource {
   /** The line the front matter begins at, from 1. */
   readonly frontMatterLine: number;
   readonly template: string;
-  readonly templateLine: number;
+  readonly start: Place;
 }
 
 const FENCE = /^---[ \t]*$/;
 const SKIPPED = /^[ \t]*(#.*)?$/;
 
-/** Takes a prompt file apart into front matter and template. Comments may stand before the front matter. Throws FileFault. */
+/**
+ * Takes a prompt file apart into front matter and template. Comments may stand before the front matter; blanks around
+ * the template are layout then. Without front matter the whole file is the template. Throws FileFault.
+ */
 export function splitSource(text: string): PromptSource {
-  const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const whole = wholeSource(text);
+  const { source } = whole;
   const lines = source.split('\n');
   const open = lines.findIndex(line => !SKIPPED.test(line));
-  if (open < 0 || !FENCE.test(lines[open] ?? '')) {
-    return { source, ...withoutBlankEdges(lines, 0), frontMatter: '', frontMatterLine: 1 };
-  }
+  if (open < 0 || !FENCE.test(lines[open] ?? '')) return whole;
   const close = lines.findIndex((line, index) => index > open && FENCE.test(line));
-  if (close < 0) throw new FileFault(open + 1, 'the front matter is never closed: add a line `---` after it');
+  if (close < 0) {
+    const place = { line: open + 1, column: 1 };
+    throw faultAt(place, 'the front matter is never closed: add a line `---` after it');
+  }
   return {
     source,
     frontMatter: lines.slice(open + 1, close).join('\n'),
     frontMatterLine: open + 2,
-    ...withoutBlankEdges(lines, close + 1),
+    ...trimmed(lines.slice(close + 1), close + 2),
   };
 }
 
-/** Blank lines around the template are layout of the file, not text of the prompt. */
-function withoutBlankEdges(
-  lines: readonly string[],
-  from: number,
-): { template: string; templateLine: number } {
-  const first = lines.findIndex((line, index) => index >= from && line.trim() !== '');
-  if (first < 0) {
-    throw new FileFault(Math.max(from, 1), 'the prompt has no template: write one below the front matter');
-  }
-  return { template: lines.slice(first).join('\n').trimEnd(), templateLine: first + 1 };
+/** A file that is nothing but a template. */
+export function wholeSource(text: string): PromptSource {
+  const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };
+}
+
+function trimmed(lines: readonly string[], firstLine: number): { template: string; start: Place } {
+  const body = lines.join('\n');
+  const blank = body.slice(0, body.length - body.trimStart().length);
+  const column = blank.length - blank.lastIndexOf('\n');
+  return { template: body.trim(), start: { line: firstLine + blank.split('\n').length - 1, column } };
 }

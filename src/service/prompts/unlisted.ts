@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { ModelTable } from '../models/index.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { checkModel } from './check-model.ts';
-import { createDefinitions, promptIdOf, unlistedVersionIdOf } from './definitions.ts';
+import { createDefinitions } from './definitions.ts';
 import { readPromptFile } from './files.ts';
-import { newVersionOf } from './publish.ts';
+import { newVersionOf, refuseFaulty } from './publish.ts';
+import { promptIdOf, unlistedVersionIdOf } from './version-ids.ts';
 
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {
@@ -62,7 +62,7 @@ export async function ensureUnlistedVersion(
 
 async function readFile(file: string, models: ModelTable, model: string | undefined): Promise<NewVersion> {
   const definition = await readPromptFile(file);
-  if (model === undefined) checkModel(definition, file, models);
+  await refuseFaulty(definition, file, model === undefined ? models : undefined);
   return unlistedOf(newVersionOf(definition), model);
 }
 

@@ -1,8 +1,8 @@
 import { watchDirectory } from '../files/watch-directory.ts';
 import { codeOf, toError } from '../thrown.ts';
 import type { PromptDefinition } from './definition.ts';
-import { isPromptFile, promptFilesIn, readPromptText } from './files.ts';
-import { parsePromptFile } from './parse.ts';
+import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';
+import { loadLanguage } from './language.ts';
 import { slugOf } from './slug.ts';
 
 export interface PromptWatch {
@@ -27,7 +27,7 @@ export function watchPromptFiles(directory: string, watch: PromptWatch): Watched
   const scanner = new Scanner(directory, watch);
   const onChange = (): Promise<void> => scanner.scan();
   const { settle, close } = watchDirectory(directory, {
-    concerns: isPromptFile,
+    concerns: isPromptText,
     onChange,
     onError: watch.onError,
   });
@@ -36,8 +36,8 @@ export function watchPromptFiles(directory: string, watch: PromptWatch): Watched
 
 /** Looks through the whole directory each time: what an event says of a file is less than what is in it. */
 class Scanner {
-  /** The content of each file when it was taken. */
-  private readonly taken = new Map<string, string>();
+  /** What each file was when it was taken. */
+  private readonly taken = new Map<string, PromptDefinition>();
   /** The content and the fault of each file that was not. */
   private readonly faulty = new Map<string, string>();
 
@@ -56,8 +56,11 @@ class Scanner {
     let text = '';
     try {
       text = await readPromptText(file);
-      if (this.taken.get(file) !== text) await this.watch.onFile(parsePromptFile(text, file), file);
-      this.taken.set(file, text);
+      if (isAsTaken(this.taken.get(file), text, file)) return;
+      const { parsePromptFile } = await loadLanguage();
+      const definition = parsePromptFile(text, file, { partials: partialsBeside(file) });
+      await this.watch.onFile(definition, file);
+      this.taken.set(file, definition);
       this.faulty.delete(file);
     } catch (error) {
       this.report(file, text, toError(error));
@@ -81,4 +84,11 @@ class Scanner {
     this.faulty.set(file, fault);
     this.watch.onError(error);
   }
+}
+
+/** Whether neither the file nor a partial it uses has changed. */
+function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {
+  if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
+  const partials = partialsBeside(file);
+  return Object.entries(taken.partials).every(([name, text]) => partials(name)?.text === text);
 }

@@ -71,7 +71,7 @@ export const promptRoutes = [
         ? await store.prompts.version(query.versionId.toLowerCase())
         : await store.prompts.latest(promptId);
       if (version?.promptId !== promptId) throw notFound('there is no such published prompt or version');
-      return versionView(version, definitions);
+      return await versionView(version, definitions);
     },
   }),
 
@@ -111,14 +111,17 @@ export const promptRoutes = [
     async handle({ store, definitions }, { params }) {
       const version = await store.prompts.version(params.promptVersionId.toLowerCase());
       if (!version) throw notFound('there is no such published prompt version');
-      return versionView(version, definitions);
+      return await versionView(version, definitions);
     },
   }),
 ];
 
 /** A version with the inputs it expects (interface §2) and its template. */
-function versionView(version: StoredVersion, definitions: Definitions): PromptVersion & { template: string } {
-  const definition = definitions.of(version);
+async function versionView(
+  version: StoredVersion,
+  definitions: Definitions,
+): Promise<PromptVersion & { template: string }> {
+  const definition = await definitions.of(version);
   return {
     promptVersionId: version.id,
     promptId: version.promptId,

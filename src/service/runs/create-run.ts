@@ -69,10 +69,10 @@ async function checkedRun(
   const { store, definitions, models } = services;
   const version = await store.prompts.version(body.promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
-  const definition = definitions.of(version);
+  const definition = await definitions.of(version);
   const model = models.get(definition.model);
   if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
-  const { textInputs, runOptions, ...checked } = checkInputs(body, definition, model);
+  const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model);
   const images = await loadImages(services, checked.images);
   const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };
   return {

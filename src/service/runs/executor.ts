@@ -63,11 +63,11 @@ async function runEngine(
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
-  const prompt = renderPrompt(definition, { textInputs, images: loaded });
+  const prompt = await renderPrompt(definition, { textInputs, images: loaded });
   return await engines[model.engine].run({
     model,
     prompt,
-    runOptions: { ...definition.runOptions, ...runOptions },
+    runOptions: { ...definition.config, ...runOptions },
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });

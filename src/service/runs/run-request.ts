@@ -1,7 +1,7 @@
 import type { ImageInput } from '../../wire/index.ts';
 import { invalid } from '../http/api-error.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/index.ts';
-import type { PromptDefinition } from '../prompts/index.ts';
+import { InvalidInputs, type PromptDefinition, readTextInputs } from '../prompts/index.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 
 /** The inputs of a run that its prompt and its model accept. */
@@ -13,28 +13,32 @@ export interface CheckedInputs {
 }
 
 /** Throws a validation error that names the field and the rule it breaks (interface §4.2). */
-export function checkInputs(body: CreateRun, definition: PromptDefinition, model: ModelEntry): CheckedInputs {
+export async function checkInputs(
+  body: CreateRun,
+  definition: PromptDefinition,
+  model: ModelEntry,
+): Promise<CheckedInputs> {
   const { textInputs = {}, imageInputs = [] } = body.inputs;
   return {
-    textInputs: checkTexts(textInputs, definition),
+    textInputs: await checkTexts(textInputs, definition),
     images: checkImageCount(imageInputs, definition),
     runOptions: checkRunOptions(body.runOptions ?? {}, model),
   };
 }
 
 /** Keys the prompt does not know are ignored (service-facts, decisions). */
-function checkTexts(given: Record<string, string>, { textInputs }: PromptDefinition): Record<string, string> {
-  const entries = textInputs.flatMap(input => {
-    const field = `inputs.textInputs.${input.key}`;
-    const value = Object.hasOwn(given, input.key) ? given[input.key] : undefined;
-    if (value === undefined && input.required) throw invalid(`${field} is required`);
-    if (value === undefined) return [];
-    if (input.enum && !input.enum.includes(value)) {
-      throw invalid(`${field} must be one of ${input.enum.join(', ')}`);
-    }
-    return [[input.key, value] as const];
-  });
-  return Object.fromEntries(entries);
+async function checkTexts(
+  given: Record<string, string>,
+  definition: PromptDefinition,
+): Promise<Record<string, string>> {
+  try {
+    await readTextInputs(definition, given);
+  } catch (error) {
+    if (error instanceof InvalidInputs) throw invalid(error.message);
+    throw error;
+  }
+  const keys = definition.textInputs.map(({ key }) => key).filter(key => Object.hasOwn(given, key));
+  return Object.fromEntries(keys.map(key => [key, given[key] ?? '']));
 }
 
 function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition): ImageInput[] {

@@ -10,6 +10,8 @@ export interface StoredVersion {
   title: string;
   model: string;
   source: string;
+  /** The parsed prompt as JSON, in the form of the room that wrote it; null where none was kept. */
+  parsed: string | null;
   publishedAt: number;
 }
 
@@ -33,6 +35,7 @@ export interface NewVersion {
   description: string;
   model: string;
   source: string;
+  parsed: string;
 }
 
 /** Prompts and their versions; what is withdrawn is found by none of the reads. */
@@ -60,6 +63,7 @@ const VERSION_COLUMNS = [
   'promptVersions.title',
   'promptVersions.model',
   'promptVersions.source',
+  'promptVersions.parsed',
   'promptVersions.publishedAt',
 ] as const;
 
@@ -142,7 +146,7 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt })
-    .onConflict(held => held.column('id').doUpdateSet({ publishedAt }))
+    .onConflict(held => held.column('id').doUpdateSet({ publishedAt, parsed: row.parsed }))
     .execute();
   return true;
 }

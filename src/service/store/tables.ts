@@ -41,6 +41,8 @@ interface PromptVersions {
   description: string;
   model: string;
   source: string;
+  /** JSON: what the source was parsed to, its partials included. */
+  parsed: string | null;
   publishedAt: number;
   /** 1 for a version that was never published: it can be run and read by its id, and is in no list. */
   unlisted: Generated<number>;

@@ -1,7 +1,10 @@
 import type { EngineJob } from '../../../src/service/engines/engine.ts';
+import { describeImage } from '../../../src/service/images/describe.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
-import { renderPrompt } from '../../../src/service/prompts/render.ts';
+import type { MessagePart, RenderedPrompt } from '../../../src/service/prompts/rendered.ts';
+import { renderTemplate } from '../../../src/service/prompts/template/render.ts';
+import { Picture } from '../../../src/service/prompts/template/values.ts';
 
 export interface JobOptions {
   template?: string;
@@ -24,9 +27,28 @@ export function jobOf({
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return {
     model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
-    prompt: renderPrompt(parsePromptFile(template, 'x.prompt'), { textInputs: {}, images: loaded }),
+    prompt: promptOf(
+      template,
+      loaded.map(image => new Picture(image)),
+    ),
     runOptions,
     signal: signal ?? new AbortController().signal,
     sleep: sleep ?? (() => Promise.reject(new Error('nobody asked to sleep'))),
   };
+}
+
+function promptOf(template: string, pictures: readonly Picture[]): RenderedPrompt {
+  const definition = parsePromptFile(template, 'x.prompt');
+  const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
+  const messages = renderTemplate(definition, { inputs }).map(({ role, content }) => ({
+    role,
+    parts: content.flatMap((part): MessagePart[] => {
+      if ('text' in part) return [part];
+      return 'media' in part && part.media.url instanceof Picture ? [{ image: part.media.url.image }] : [];
+    }),
+  }));
+  const texts = messages.map(({ parts }) =>
+    parts.map(part => ('text' in part ? part.text : describeImage(part.image))).join(''),
+  );
+  return { messages, text: texts.join('\n\n') };
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadPromptFiles, readPromptFile } from '../../../src/service/prompts/files.ts';
+import { promptFilesIn, readPromptFile } from '../../../src/service/prompts/files.ts';
 import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/watch.ts';
 
 let directory: string;
@@ -19,29 +19,31 @@ describe('a directory of prompts', () => {
   it('gives those that can be used and says what is wrong with the others', async () => {
     await write('b.prompt', 'b');
     await write('a.prompt', '---\ntitle: A\n---\na');
-    await write('bad.prompt', '---\ntitel: A\n---\na');
+    await write('bad.prompt', '---\ntitle: "A\n---\na');
     await write('binary.prompt', Buffer.from([0xff, 0xfe, 0x00]));
-    await write('large.prompt', 'x'.repeat(1024 * 1024 + 1));
+    await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
     await write('notes.txt', 'x');
     await write('.hidden.prompt', 'x');
+    await write('_partial.prompt', 'x');
     await mkdir(at('folder.prompt'));
     await symlink(at('nowhere'), at('dangling.prompt'));
-    const { prompts, errors } = await loadPromptFiles(directory);
-    expect(prompts.map(({ slug, title }) => [slug, title])).toEqual([
-      ['a', 'A'],
-      ['b', 'b'],
-    ]);
-    expect(errors.map(({ message }) => message)).toEqual([
-      expect.stringContaining(`${at('bad.prompt')}:2: \`titel\``),
-      `${at('binary.prompt')}:1: the file is not UTF-8 text`,
+    const files = await promptFilesIn(directory);
+    const read = await Promise.allSettled(files.map(readPromptFile));
+    expect(
+      read.map(result => (result.status === 'fulfilled' ? result.value.title : String(result.reason))),
+    ).toEqual([
+      'A',
+      'b',
+      expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
+      expect.stringContaining(`${at('binary.prompt')}:1: the file is not UTF-8 text`),
       expect.stringContaining('dangling.prompt'),
-      `${at('folder.prompt')}:1: this is no file`,
-      `${at('large.prompt')}:1: the file is larger than 1 MiB`,
+      expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
+      expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
     ]);
   });
 
   it('must be there', async () => {
-    await expect(loadPromptFiles(at('none'))).rejects.toThrow(/ENOENT/);
+    await expect(promptFilesIn(at('none'))).rejects.toThrow(/ENOENT/);
     await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
   });
 });

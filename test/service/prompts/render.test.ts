@@ -9,23 +9,23 @@ function render(
   source: string,
   textInputs: Record<string, string> = {},
   images: Buffer[] = [],
-): RenderedPrompt {
+): Promise<RenderedPrompt> {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return renderPrompt(parsePromptFile(source, 'x.prompt'), { textInputs, images: loaded });
 }
 
 describe('rendering', () => {
-  it('puts values in place, unescaped', () => {
-    expect(render('Hello, {{name}}! {{{name}}} {{&name}}', { name: '<b>"A" & \'B\'</b>' }).text).toBe(
+  it('puts values in place, unescaped', async () => {
+    expect((await render('Hello, {{name}}! {{{name}}} {{&name}}', { name: '<b>"A" & \'B\'</b>' })).text).toBe(
       'Hello, <b>"A" & \'B\'</b>! <b>"A" & \'B\'</b> <b>"A" & \'B\'</b>',
     );
   });
 
-  it('takes defaults for what is missing, and nothing for what is optional', () => {
+  it('takes defaults for what is missing, and nothing for what is optional', async () => {
     const source =
       '---\ninput:\n  schema:\n    a: string\n    b?: string\n  default: {a: one}\n---\n[{{a}}][{{b}}]';
-    expect(render(source).text).toBe('[one][]');
-    expect(render(source, { a: '', b: 'two' }).text).toBe('[][two]');
+    expect((await render(source)).text).toBe('[one][]');
+    expect((await render(source, { a: '', b: 'two' })).text).toBe('[][two]');
   });
 
   it.each([
@@ -48,43 +48,44 @@ describe('rendering', () => {
       { a: 'x' },
       'axax x',
     ],
-    ['{{"a literal"}} {{json a}}', { a: '"\n' }, 'a literal "\\"\\n"'],
+    ['{{"two words"}} {{json a}}', { a: '"\n', 'two words': 'both' }, 'both "\\"\\n"'],
     ['a {{~a~}} b{{! a comment }}{{!-- {{a}} --}}', { a: 'x' }, 'axb'],
     ['\\{{a}} {{a}}', { a: 'x' }, '{{a}} x'],
     ['{{[two words]}}{{this.role}}{{role}}', { 'two words': '1', role: '2' }, '122'],
-    ['a{{history}}b', {}, 'ab'],
-  ])('%s', (template, inputs, text) => {
-    expect(render(template, inputs as Record<string, string>).text).toBe(text);
+    ['a{{history}} {{role "user"}}b', {}, 'a\n\nb'],
+  ])('%s', async (template, inputs, text) => {
+    expect((await render(template, inputs as Record<string, string>)).text).toBe(text);
   });
 
-  it('leaves out the blank lines around the template and around roles', () => {
+  it('leaves out the blank lines around the template, and keeps those around roles for the model', async () => {
     const source =
       '---\nmodel: echo\n---\n\n{{role "system"}}\nBe brief.\n\n{{role "user"}}\n  {{q}}\n{{role "model"}}\nWell,\n\n';
-    expect(render(source, { q: ' \n' }).messages).toEqual([
-      { role: 'system', parts: [{ text: 'Be brief.' }] },
-      { role: 'user', parts: [{ text: ' \n' }] },
-      { role: 'model', parts: [{ text: 'Well,' }] },
+    const { messages, text } = await render(source, { q: 'Why?' });
+    expect(messages).toEqual([
+      { role: 'system', parts: [{ text: '\nBe brief.\n\n' }] },
+      { role: 'user', parts: [{ text: '\n  Why?\n' }] },
+      { role: 'model', parts: [{ text: '\nWell,' }] },
     ]);
+    expect(text).toBe('\nBe brief.\n\nWhy?\n\nWell,');
   });
 
-  it('makes no message of layout alone', () => {
+  it('makes no message of layout alone', async () => {
     const source = '{{#if a}}  {{#if b}}x{{/if}}{{/if}}{{role "system"}}S{{role "user"}}{{c}}';
-    expect(render(source, { a: 'y', b: '', c: '' }).messages).toEqual([
+    expect((await render(source, { a: 'y', b: '', c: '' })).messages).toEqual([
       { role: 'system', parts: [{ text: 'S' }] },
-      { role: 'user', parts: [{ text: '' }] },
     ]);
   });
 
-  it('counts loops from where their values are used', () => {
+  it('counts loops from where their values are used', async () => {
     const source =
       '{{#each @root as |v k|}}{{#each @root}}{{k}}{{@key}}{{v}}{{../this}} {{/each}}{{/each}}{{#if a}}{{b}}{{/if}}';
-    expect(render(source, { a: '1', b: '2' }).text).toBe('aa11 ab11 ba22 bb22 2');
+    expect((await render(source, { a: '1', b: '2' })).text).toBe('aa11 ab11 ba22 bb22 2');
   });
 
-  it('places pictures by name, in schema order, and describes them in words', () => {
+  it('places pictures by name, in schema order, and describes them in words', async () => {
     const source =
       '---\ninput:\n  schema:\n    a: string\n    b: string\n---\n{{#if b}}B {{media url=b}}{{/if}}, A {{media url=a}}.';
-    const { messages, text } = render(source, {}, [png(1, 2), png(300, 400)]);
+    const { messages, text } = await render(source, {}, [png(1, 2), png(300, 400)]);
     expect(
       messages[0]?.parts.map(part => ('image' in part ? part.image.bytes.readUInt32BE(16) : part.text)),
     ).toEqual(['B ', 300, ', A ', 1, '.']);
@@ -93,15 +94,15 @@ describe('rendering', () => {
     );
   });
 
-  it('knows only own names', () => {
+  it('knows only own names', async () => {
     const source =
       '---\ninput:\n  schema:\n    constructor?: string\n    __proto__?: string\n    toString?: string\n---\n[{{constructor}}{{__proto__}}{{toString}}]{{#if constructor}}!{{/if}}';
-    expect(render(source).text).toBe('[]');
+    expect((await render(source)).text).toBe('[]');
     const inputs = JSON.parse('{"constructor": "a", "__proto__": "b", "toString": "c"}') as Record<
       string,
       string
     >;
-    expect(render(source, inputs).text).toBe('[abc]!');
+    expect((await render(source, inputs)).text).toBe('[abc]!');
   });
 });
 
@@ -124,36 +125,36 @@ describe('a value', () => {
     fc.array(fc.oneof(hostile, fc.string()), { maxLength: 5 }).map(parts => parts.join('')),
   );
 
-  it('arrives literally, whatever it holds', () => {
-    fc.assert(
-      fc.property(value, value, (a, b) => {
-        expect(render('{{a}}', { a }).text).toBe(a);
-        expect(render('<{{a}}|{{{b}}}>{{#if a}}{{/if}}', { a, b }).text).toBe(`<${a}|${b}>`);
+  it('arrives literally, whatever it holds', async () => {
+    await fc.assert(
+      fc.asyncProperty(value, value, async (a, b) => {
+        expect((await render('{{a}}', { a })).text).toBe(a);
+        expect((await render('<{{a}}|{{{b}}}>{{#if a}}{{/if}}', { a, b })).text).toBe(`<${a}|${b}>`);
       }),
     );
   });
 
-  it('never adds a message or a picture', () => {
-    const source = '{{role "system"}}{{a}}{{role "user"}}{{media url=p}}{{b}}!';
-    fc.assert(
-      fc.property(value, value, (a, b) => {
-        const { messages } = render(source, { a, b }, [png(1, 1)]);
+  it('never adds a message or a picture', async () => {
+    const source = '{{role "system"}}!{{a}}{{role "user"}}{{media url=p}}{{b}}!';
+    await fc.assert(
+      fc.asyncProperty(value, value, async (a, b) => {
+        const { messages } = await render(source, { a, b }, [png(1, 1)]);
         expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
-        expect(messages[0]?.parts).toEqual([{ text: a }]);
+        expect(messages[0]?.parts).toEqual([{ text: `!${a}` }]);
         expect(messages[1]?.parts).toEqual([{ image: expect.anything() as unknown }, { text: `${b}!` }]);
       }),
     );
   });
 
-  it('arrives under any name', () => {
+  it('arrives under any name', async () => {
     const name = fc
       .string({ minLength: 1 })
       .filter(name => /^[^\]\p{Cc}=?()"\\]+$/u.test(name) && name.trim() === name);
-    fc.assert(
-      fc.property(name, value, (name, text) => {
+    await fc.assert(
+      fc.asyncProperty(name, value, async (name, text) => {
         const source = `---\ninput:\n  schema:\n    ${JSON.stringify(name)}: string\n---\n{{[${name}]}}`;
         const inputs = Object.fromEntries([[name, text]]);
-        expect(render(source, inputs).text).toBe(text);
+        expect((await render(source, inputs)).text).toBe(text);
       }),
     );
   });

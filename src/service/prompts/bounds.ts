@@ -1,0 +1,34 @@
+/** What one prompt may use up, so that it harms no other (the bounds of the local service). */
+export const BOUNDS = {
+  /** Bytes of a prompt file, and of each partial. */
+  fileBytes: 128 * 1024,
+  /** Partials of a prompt, and bytes of all of them. */
+  partials: 100,
+  partialBytes: 1024 * 1024,
+  /** Fields of a schema, nested ones included. */
+  schemaFields: 1000,
+  /** Blocks and `{{else}}` branches that stand open inside each other. */
+  openBlocks: 200,
+  /** Parentheses that stand open inside each other. */
+  openParentheses: 50,
+  /** Blanks in a row; more take the template's parser ever longer. */
+  blanksInARow: 4096,
+  /** Partials and blocks that are inside each other while a prompt is rendered. */
+  renderDepth: 200,
+  /** Nodes visited, loops included. */
+  renderSteps: 1_000_000,
+  /** Bytes of all that a rendered prompt says. */
+  outputBytes: 8 * 1024 * 1024,
+  /** For rendering a prompt, and for checking values against a schema, in milliseconds. */
+  renderMs: 2000,
+  checkMs: 500,
+  /** Lists and objects inside each other in a value that is given as an input. */
+  valueDepth: 200,
+  /** Characters of an input that is given as YAML; JSON may be longer. */
+  yamlInput: 128 * 1024,
+} as const;
+
+/** A prompt, a render or a check that goes past one of the bounds, which the message names. */
+export class PastBound extends Error {
+  override readonly name = 'PastBound';
+}

@@ -1,0 +1,56 @@
+import { FileFault, type Place } from '../files/yaml-file.ts';
+
+/** Something about a prompt file: a fault keeps it from being used, a note is only worth knowing. */
+export interface Finding extends Place {
+  readonly severity: 'fault' | 'note';
+  readonly file: string;
+  readonly message: string;
+}
+
+/** Collects what is found in one file, so that a fault does not hide the next. */
+export class Findings {
+  private readonly found: Finding[] = [];
+
+  constructor(readonly file: string) {}
+
+  fault(place: Place, message: string, file = this.file): void {
+    this.add('fault', place, message, file);
+  }
+
+  note(place: Place, message: string, file = this.file): void {
+    this.add('note', place, message, file);
+  }
+
+  /** Does something that may throw a FileFault, which becomes a finding; undefined then. */
+  attempt<T>(action: () => T): T | undefined {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof FileFault)) throw error;
+      this.fault(error, error.what);
+      return undefined;
+    }
+  }
+
+  get hasFaults(): boolean {
+    return this.found.some(({ severity }) => severity === 'fault');
+  }
+
+  /** In the order of the file; those of other files, such as partials, last. */
+  list(): Finding[] {
+    const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
+    return this.found.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
+  }
+
+  private add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
+    const finding = { severity, file, line, column, message };
+    const isKnown = this.found.some(
+      other =>
+        other.line === line && other.column === column && other.message === message && other.file === file,
+    );
+    if (!isKnown && this.found.length < MAX_FINDINGS) this.found.push(finding);
+  }
+}
+
+/** More help nobody; and telling each apart from the others takes time. */
+const MAX_FINDINGS = 200;

@@ -1,0 +1,81 @@
+import path from 'node:path';
+import type { PromptConfig } from '../../wire/index.ts';
+import type { ModelTable } from '../models/index.ts';
+import type { Store } from '../store/store.ts';
+import { checkPrompt } from './check.ts';
+import { promptConfig } from './config.ts';
+import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { createDefinitions } from './definitions.ts';
+import { partialsBeside, readPromptFile, readPromptText } from './files.ts';
+import type { Finding } from './findings.ts';
+import { type PreviewInputs, type PromptPreview, previewPrompt } from './preview.ts';
+
+/** A prompt file, or a version in the local store. */
+export type LocalPromptTarget = { readonly file: string } | { readonly promptVersionId: string };
+
+export interface PromptText {
+  /** The whole file. */
+  readonly source: string;
+  /** What stands below the front matter. */
+  readonly template: string;
+  /** The partials it uses, by name. */
+  readonly partials: Readonly<Record<string, string>>;
+}
+
+/** What is done with prompts on this machine without a run. */
+export interface LocalPrompts {
+  /** Every fault and every note of a prompt file. Rejects with what the file system says. */
+  check(file: string): Promise<Finding[]>;
+  /**
+   * What a model would be sent; fetches nothing. Undefined where there is no such version.
+   *
+   * @throws {InvalidPromptFile} whose message names file and line
+   * @throws {InvalidInputs} that names every input that is missing
+   * @throws {PastBound} where the prompt takes too much
+   */
+  render(target: LocalPromptTarget, given: PreviewInputs): Promise<PromptPreview | undefined>;
+  /** The inputs a prompt expects; undefined where there is no such version. */
+  config(target: LocalPromptTarget): Promise<PromptConfig | undefined>;
+  /** What a version was published as; undefined where there is no such version. */
+  text(target: LocalPromptTarget): Promise<PromptText | undefined>;
+}
+
+export function localPrompts(store: Store, models: () => Promise<ModelTable>): LocalPrompts {
+  const definitions = createDefinitions(store);
+  const definitionOf = async (target: LocalPromptTarget): Promise<PromptDefinition | undefined> => {
+    if ('file' in target) return await readPromptFile(target.file);
+    const version = await store.prompts.version(target.promptVersionId.toLowerCase());
+    return version && (await definitions.of(version));
+  };
+  return {
+    check: async file => await checkFile(file, await models()),
+    async render(target, given) {
+      const definition = await definitionOf(target);
+      return definition && previewPrompt(definition, given);
+    },
+    async config(target) {
+      const definition = await definitionOf(target);
+      return definition && promptConfig(definition);
+    },
+    async text(target) {
+      const definition = await definitionOf(target);
+      return (
+        definition && {
+          source: definition.source,
+          template: definition.template,
+          partials: definition.partials,
+        }
+      );
+    },
+  };
+}
+
+async function checkFile(file: string, models: ModelTable): Promise<Finding[]> {
+  try {
+    return await checkPrompt(await readPromptText(file), file, { models, partials: partialsBeside(file) });
+  } catch (error) {
+    if (!(error instanceof InvalidPromptFile)) throw error;
+    const { line, what } = error;
+    return [{ severity: 'fault', file: path.normalize(error.file), line, column: 1, message: what }];
+  }
+}

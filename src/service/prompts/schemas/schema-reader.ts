@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../files/json.ts';
+import { faultAt, type Place, type YamlReader } from '../../files/yaml-file.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { Findings } from '../findings.ts';
+
+/** What the schemas of a front matter are read with. */
+export interface SchemaContext {
+  readonly read: YamlReader;
+  readonly findings: Findings;
+  /** Schemas that can be named instead of a type. */
+  readonly named: Readonly<Record<string, JsonObject>>;
+  /** Throws FileFault once there are too many fields. */
+  readonly countField: (place: Place) => void;
+}
+
+export function schemaContext(
+  read: YamlReader,
+  findings: Findings,
+  named: Readonly<Record<string, JsonObject>> = {},
+): SchemaContext {
+  let fields = 0;
+  const countField = (place: Place): void => {
+    fields += 1;
+    const most = BOUNDS.schemaFields.toLocaleString('en-US');
+    if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);
+  };
+  return { read, findings, named, countField };
+}
+
+/** The words of `type, description`. */
+export function splitDescription(text: string): { type: string; description?: string } {
+  const comma = text.indexOf(',');
+  if (comma < 0) return { type: text.trim() };
+  const description = text.slice(comma + 1).trim();
+  return { type: text.slice(0, comma).trim(), ...(description !== '' && { description }) };
+}

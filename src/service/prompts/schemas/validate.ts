@@ -1,0 +1,102 @@
+import { createContext, Script } from 'node:vm';
+import type { ErrorObject } from 'ajv';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { pointerStep } from '../../files/json.ts';
+import { BOUNDS, PastBound } from '../bounds.ts';
+
+/** The first place where a value does not match its schema. */
+export interface Mismatch {
+  /** A JSON Pointer; empty for the whole value. */
+  readonly pointer: string;
+  /** Such as `must be integer`. */
+  readonly message: string;
+}
+
+/**
+ * Checks a value against a JSON Schema; undefined where it matches. References to other documents are not fetched.
+ *
+ * @throws {PastBound} when it takes longer than `limitMs`, as a pattern can that tries every way to match
+ * @throws {InvalidSchema} for a schema that is not one
+ */
+export async function findMismatch(
+  schema: JsonObject,
+  value: JsonValue,
+  limitMs: number = BOUNDS.checkMs,
+): Promise<Mismatch | undefined> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const { $schema: _, ...rest } = schema;
+  return withinTime(limitMs, () => {
+    const ajv = new Ajv2020({
+      strict: false,
+      validateFormats: false,
+      validateSchema: false,
+      inlineRefs: false,
+      addUsedSchema: false,
+      logger: false,
+    });
+    const validate = compile(ajv, rest);
+    if (validate(value)) return undefined;
+    return mismatchOf(validate.errors?.[0]);
+  });
+}
+
+/** A schema that can't be used, such as one that refers to another document. */
+export class InvalidSchema extends Error {
+  override readonly name = 'InvalidSchema';
+}
+
+type Validator = {
+  compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
+};
+
+function compile(ajv: Validator, schema: JsonObject): ReturnType<Validator['compile']> {
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    if (isTimeout(error)) throw error;
+    throw new InvalidSchema(
+      `the schema can’t be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function mismatchOf(error: ErrorObject | undefined): Mismatch {
+  if (!error) return { pointer: '', message: 'does not match' };
+  const { instancePath, keyword, message = 'does not match' } = error;
+  const params = error.params as Record<string, unknown>;
+  if (keyword === 'additionalProperties') {
+    const name = String(params['additionalProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
+  }
+  if (keyword === 'required') {
+    const name = String(params['missingProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is missing' };
+  }
+  const choices = params['allowedValues'];
+  if (keyword === 'enum' && Array.isArray(choices)) {
+    const written = choices.map(choice => JSON.stringify(choice)).join(', ');
+    return { pointer: instancePath, message: `must be one of ${written}` };
+  }
+  return { pointer: instancePath, message };
+}
+
+/** Runs something that the engine itself stops: no bound of steps reaches into a regular expression. */
+function withinTime<T>(limitMs: number, action: () => T): T {
+  const result: { value?: T } = {};
+  const context = createContext({
+    run: () => {
+      result.value = action();
+    },
+  });
+  try {
+    new Script('run()').runInContext(context, { timeout: limitMs });
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+    throw new PastBound(`checking a value against its schema takes longer than ${limitMs / 1000} s`);
+  }
+  return result.value as T;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+}

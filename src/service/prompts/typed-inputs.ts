@@ -1,0 +1,126 @@
+import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
+import { messageOf } from '../thrown.ts';
+import { BOUNDS, PastBound } from './bounds.ts';
+import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
+import type { Mismatch } from './schemas/validate.ts';
+
+/**
+ * The values that the texts of a run stand for, by what the prompt's schema says; defaults where nothing was given.
+ * Keys the prompt does not know are left out.
+ *
+ * @throws {InvalidInputs} that names every field that is missing or does not fit, with the place in it
+ */
+export async function readTextInputs(
+  definition: Pick<PromptDefinition, 'textInputs' | 'input'>,
+  texts: Readonly<Record<string, string>>,
+): Promise<Record<string, JsonValue>> {
+  const values: [string, JsonValue][] = [];
+  const faults: string[] = [];
+  for (const input of definition.textInputs) {
+    const text = Object.hasOwn(texts, input.key) ? texts[input.key] : undefined;
+    const field = `inputs.textInputs.${input.key}`;
+    if (text === undefined && input.required) faults.push(`${field} is required`);
+    const read = text === undefined ? { value: defaultOf(definition, input) } : await readText(input, text);
+    if (read.fault !== undefined) faults.push(`${field}${read.fault}`);
+    else if (read.value !== undefined) values.push([input.key, read.value]);
+  }
+  if (faults.length > 0) throw new InvalidInputs(faults);
+  return Object.fromEntries(values);
+}
+
+interface Read {
+  readonly value?: JsonValue | undefined;
+  /** Continues a sentence that begins with the field. */
+  readonly fault?: string;
+}
+
+function defaultOf({ input }: Pick<PromptDefinition, 'input'>, field: TextInput): JsonValue | undefined {
+  const given =
+    input.default && Object.hasOwn(input.default, field.key) ? input.default[field.key] : undefined;
+  return given ?? field.schema?.['default'] ?? field.default;
+}
+
+async function readText(input: TextInput, text: string): Promise<Read> {
+  const { schema, enum: choices } = input;
+  if (choices) {
+    if (!choices.includes(text)) return { fault: ` must be one of ${choices.join(', ')}` };
+    return { value: choiceOf(schema, text) };
+  }
+  if (!schema) return { value: text };
+  const parsed = await parseText(input, text);
+  if (parsed.fault !== undefined || parsed.value === undefined) return parsed;
+  const mismatch = await mismatchOf(schema, parsed.value);
+  if (!mismatch) return parsed;
+  // Where a text will do as well, what looks like a number may have been meant as one.
+  const isText = input.type === 'any' && typeof parsed.value !== 'string';
+  if (isText && !(await mismatchOf(schema, text))) return { value: text };
+  const { pointer, message } = mismatch;
+  return { fault: ` ${pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}`}` };
+}
+
+function choiceOf(schema: JsonObject | undefined, text: string): JsonValue {
+  const { enum: values } = schema ?? {};
+  const value: JsonValue | undefined = isJsonList(values)
+    ? values.find(value => typeof value !== 'string' && JSON.stringify(value) === text)
+    : undefined;
+  return value ?? text;
+}
+
+async function parseText({ type }: TextInput, text: string): Promise<Read> {
+  if (type === 'string') return { value: text };
+  const value = parseJson(text) ?? (type === 'any' ? text : await parseYamlText(text));
+  if (value === undefined) return { fault: ` must be ${FORMS[type]}, as JSON or YAML` };
+  return isTooDeep(value) ? { fault: ` has more than ${BOUNDS.valueDepth} levels` } : { value };
+}
+
+const FORMS = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  any: 'a value',
+} as const;
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+async function parseYamlText(text: string): Promise<JsonValue | undefined> {
+  if (text.length > BOUNDS.yamlInput) return undefined;
+  const { FileFault, parseYaml } = await import('../files/yaml-file.ts');
+  try {
+    const { root, read } = parseYaml(text);
+    return read.json(root);
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}
+
+/** Level by level, so that a value nested without end does not end the process. */
+function isTooDeep(value: JsonValue): boolean {
+  let level: readonly JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > BOUNDS.valueDepth) return true;
+    level = level.flatMap(item => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
+async function mismatchOf(schema: JsonObject, value: JsonValue): Promise<Mismatch | undefined> {
+  const { findMismatch, InvalidSchema } = await import('./schemas/validate.ts');
+  try {
+    return await findMismatch(schema, value);
+  } catch (error) {
+    if (error instanceof PastBound || error instanceof InvalidSchema) {
+      return { pointer: '', message: `can’t be checked: ${messageOf(error)}` };
+    }
+    throw error;
+  }
+}
