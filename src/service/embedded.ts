@@ -56,7 +56,7 @@ export async function startEmbedded(options: CommonOptions): Promise<EmbeddedSer
   const { clock = systemClock, onNotice = () => {} } = options;
   const closing = new AbortController();
   const given = { media: false };
-  const store = await openDatabase(options.dataDir, clock);
+  const store = await openDatabase({ dataDir: options.dataDir, clock });
   try {
     const parts = await compose(store, {
       ...options,

@@ -22,6 +22,8 @@ export interface CommonOptions {
 
 /** How the service is offered over HTTP. */
 export interface ServiceOptions extends CommonOptions {
+  /** Keeps the store that is there under another name, and begins a new one; default false. */
+  newStore?: boolean | undefined;
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: any free port. */

@@ -27,7 +27,12 @@ const LAST_ANSWERS_MS = 2000;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
-  const store = await openDatabase(options.dataDir, clock);
+  const store = await openDatabase({
+    dataDir: options.dataDir,
+    clock,
+    newStore: options.newStore,
+    onNotice: options.onNotice,
+  });
   try {
     return await serveFrom(store, { ...options, clock });
   } catch (error) {
@@ -70,6 +75,8 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   }
   if (!isLoopbackHost(host)) onNotice(openToOthers(host));
   const newKey = await firstKey(store, clock);
+  // Others see by it that the store is in use.
+  await store.workers.hold();
   parts.runner.start();
   const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -23,13 +23,6 @@ describe('a data directory that can’t be used is named, with what to do', () =
 
   test('where nothing can be written', async () => {
     await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
-  });
-
-  test('where the database is none', async () => {
-    const dataDir = temporaryDataDir();
-    mkdirSync(dataDir);
-    writeFileSync(path.join(dataDir, 'promptrun.db'), 'not a database, '.repeat(100));
-    await expect(refused(dataDir)).rejects.toThrow(`${dataDir} can't be used: file is not a database`);
   });
 
   test('where the database is of a later time', async () => {

@@ -39,6 +39,10 @@ export interface ServeOptions {
   readonly promptsDir?: string;
   /** Requests a second for each key; undefined is unlimited. */
   readonly rateLimit?: number;
+  /** Runs of one user that may be queued; default 10,000. */
+  readonly maxQueued?: number;
+  /** Keeps the store that is there under another name, and begins a new one. */
+  readonly newStore?: boolean;
   /** How long running runs are given when the service is told to stop, in milliseconds. */
   readonly graceMs: number;
   /** What happens while it serves: prompts published, files refused, warnings. */

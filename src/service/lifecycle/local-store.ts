@@ -50,7 +50,7 @@ export async function openStore({
   env?: Env;
   clock?: Clock;
 }): Promise<LocalStore> {
-  const store = await openDatabase(dataDir, clock);
+  const store = await openDatabase({ dataDir, clock });
   await localUser(store);
   await seedSamples(store, clock);
   const models = async () => await loadModels({ dataDir, env, watch: false, onProblem: raise });

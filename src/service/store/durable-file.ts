@@ -36,7 +36,7 @@ async function writeAndSync(file: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** A new name is only on disk once its directory is; Windows neither needs nor allows it. */
-async function syncDirectory(directory: string): Promise<void> {
+export async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');
   try {

@@ -7,7 +7,7 @@ import { type RunList, runList } from './run-list.ts';
 import { type RunQueue, runQueue } from './run-queue.ts';
 import { type RunsStore, runsStore } from './runs-store.ts';
 import { type SettingsStore, settingsStore } from './settings-store.ts';
-import { connect } from './sqlite/connect.ts';
+import { connect, putStoreAside } from './sqlite/connect.ts';
 import { dataDirectoryError, prepareDataDirectory } from './sqlite/data-dir.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { GroupWriter } from './sqlite/group-writer.ts';
@@ -30,15 +30,34 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export interface StoreOptions {
+  dataDir: string;
+  clock: Clock;
+  /** Keeps what is there under another name, and begins anew; default false. */
+  newStore?: boolean | undefined;
+  /** Told where the former store is kept. */
+  onNotice?: ((line: string) => void) | undefined;
+}
+
 /**
  * Opens the store of a data directory, making it where there is none. Several processes may have it open.
  *
  * @throws {DataDirectoryError} where the directory or the database in it can't be used
  */
-export async function openDatabase(dataDir: string, clock: Clock): Promise<Store> {
+export async function openDatabase({
+  dataDir,
+  clock,
+  newStore = false,
+  onNotice,
+}: StoreOptions): Promise<Store> {
   try {
     const file = await prepareDataDirectory(dataDir);
-    const database = await connect(file, clock);
+    const workers = workerLocks(dataDir, clock);
+    if (newStore) {
+      const aside = await putStoreAside(file, workers, clock);
+      if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
+    }
+    const database = await connect(file);
     const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
     const writer = new GroupWriter(db);
     return {
@@ -49,7 +68,7 @@ export async function openDatabase(dataDir: string, clock: Clock): Promise<Store
       queue: runQueue(db, writer, { shared: false }),
       media: mediaStore(db, writer),
       settings: settingsStore(db, writer),
-      workers: workerLocks(dataDir, clock),
+      workers,
       shared: false,
       async close() {
         await writer.idle();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -15,10 +15,22 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.skipIf(process.platform === 'win32')('the data directory', () => {
-  test('is made for its owner alone, and so is the database', async () => {
-    const file = await prepareDataDirectory(path.join(directory, 'a', 'b'));
+  test('is made for its owner alone', async () => {
+    await prepareDataDirectory(path.join(directory, 'a', 'b'));
     expect(modeOf(path.join(directory, 'a', 'b'))).toBe(0o700);
-    expect(modeOf(file)).toBe(0o600);
+  });
+
+  test.each([0o777, 0o775, 0o757, 0o720])('is refused where others can write to it: %o', async mode => {
+    chmodSync(directory, mode);
+    const preparing = prepareDataDirectory(directory);
+    await expect(preparing).rejects.toThrow(`others can write to the data directory ${directory}`);
+    await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
+    expect(modeOf(directory)).toBe(mode);
+  });
+
+  test.runIf(process.getuid?.() === 0)('is refused where it belongs to another user', async () => {
+    chownSync(directory, 12_345, 12_345);
+    await expect(prepareDataDirectory(directory)).rejects.toThrow('belongs to another user (id 12345)');
   });
 
   test.each([

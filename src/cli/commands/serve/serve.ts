@@ -23,6 +23,8 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .option('--sync-window <duration>', 'how long a creation is kept waiting for its run', '120s')
     .option('--prompts <dir>', 'publish the prompt files there, again on each change')
     .option('--rate-limit <n>', 'requests a second for each key; none without it')
+    .option('--max-queued <n>', 'runs of one user that may be queued; over it 429', '10000')
+    .option('--new-store', 'put the store aside, and begin a new one beside it')
     .option('--grace <duration>', 'how long running runs are given at the end', '10s')
     .addHelpText('after', EXAMPLES)
     .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
@@ -72,6 +74,8 @@ export interface ServeFlags {
   readonly syncWindow: string;
   readonly prompts?: string;
   readonly rateLimit?: string;
+  readonly maxQueued: string;
+  readonly newStore?: boolean;
   readonly grace: string;
 }
 
@@ -82,6 +86,8 @@ export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
+    maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
+    newStore: flags.newStore ?? false,
     ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, cwd) }),
     ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
   };
@@ -103,6 +109,11 @@ function port(text: string): number {
 function rate(text: string): number {
   if (/^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
   throw usageError(`--rate-limit: '${text}' is not a number above 0`);
+}
+
+function wholeNumber(text: string, flag: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw usageError(`${flag}: '${text}' is not a whole number`);
 }
 
 function directory(given: string, cwd: string): string {

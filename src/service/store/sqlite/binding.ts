@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** What both SQLite bindings have in common, as far as it is used here. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
@@ -39,11 +41,53 @@ async function packagedSqlite(): Promise<SqliteModule> {
   return await import('./packaged.ts');
 }
 
-/** SQLite's primary result code of an error; undefined for any other error. */
-export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_PROTOCOL = 15;
+const SQLITE_NOTADB = 26;
+
+/** The packaged binding gives no code with what fails while rows are read. */
+const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
+  'database is locked': SQLITE_BUSY,
+  'database disk image is malformed': SQLITE_CORRUPT,
+  'locking protocol': SQLITE_PROTOCOL,
+  'file is not a database': SQLITE_NOTADB,
+};
+
+/** Another connection holds a lock, perhaps for a moment only. */
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;
 }
 
-/** Another connection holds the lock. */
-export const SQLITE_BUSY = 5;
+/** What the file holds is not a database, or no longer a whole one. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** SQLite's primary result code of an error; undefined for any other error. */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  return CODE_OF_MESSAGE[error.message];
+}
+
+/** How long a lock is waited for in all, in milliseconds: hundreds of processes may want it one after the other. */
+const LOCK_TIMEOUT_MS = 120_000;
+/** The longest pause between two tries, in milliseconds. */
+const LONGEST_PAUSE_MS = 60;
+
+/** Does `work` again for as long as other connections hold the lock that it needs. */
+export async function whenUnlocked<T>(work: () => T): Promise<T> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - started > LOCK_TIMEOUT_MS) throw error;
+      // At random, so that those who wait don't all come back at once.
+      await sleep(Math.random() * LONGEST_PAUSE_MS);
+    }
+  }
+}

@@ -1,20 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { link, open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './binding.ts';
-import { migrate } from './migrations.ts';
+import { codeOf } from '../../thrown.ts';
+import { syncDirectory } from '../durable-file.ts';
+import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
+import { DataDirectoryError, damagedStore } from './data-dir.ts';
+import { isForeign, migrate } from './migrations.ts';
+import type { Workers } from './worker-locks.ts';
 
-/** How long a statement waits for another process's transaction, in milliseconds. */
-const BUSY_TIMEOUT_MS = 10_000;
-const WAL_ATTEMPTS = 200;
-const WAL_RETRY_MS = 25;
+/** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */
+const BUSY_TIMEOUT_MS = 100;
+/** Databases up to this size are checked whole at every start, which takes a few milliseconds; in bytes. */
+const CHECKED_SIZE = 2 * 1024 * 1024;
 
-/** Opens the database with WAL, every commit on disk before it returns, in the newest form. */
-export async function connect(file: string, clock: Clock): Promise<SqliteDatabase> {
+/**
+ * Opens the database with WAL, every commit on disk before it returns, in the newest form; makes it where there is none.
+ *
+ * @throws {DataDirectoryError} for a file that is empty, damaged or another program's
+ */
+export async function connect(file: string): Promise<SqliteDatabase> {
+  const size = (await sizeOf(file)) ?? (await makeDatabase(file));
+  if (size === 0) throw damagedStore(file, 'it is empty');
+  try {
+    return await openWhole(file, size);
+  } catch (error) {
+    throw isDamage(error) ? damagedStore(file, (error as Error).message) : error;
+  }
+}
+
+async function openWhole(file: string, size: number): Promise<SqliteDatabase> {
   const database = await openSqlite(file);
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    await turnOnWal(database, clock);
+    const foreign = await whenUnlocked(() => isForeign(database));
+    if (foreign) throw damagedStore(file, 'it is the database of another program');
+    // Two processes that open a fresh file at once can meet a lock here in spite of the busy timeout.
+    await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
     database.exec('pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16000');
-    migrate(database, file);
+    await whenUnlocked(() => migrate(database, file));
+    if (size <= CHECKED_SIZE) await whenUnlocked(() => check(database, file));
     return database;
   } catch (error) {
     database.close();
@@ -22,15 +47,81 @@ export async function connect(file: string, clock: Clock): Promise<SqliteDatabas
   }
 }
 
-/** Two processes that open a fresh file at once can meet "database is locked" here in spite of the busy timeout. */
-async function turnOnWal(database: SqliteDatabase, clock: Clock): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+function check(database: SqliteDatabase, file: string): void {
+  const [row] = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[];
+  if (row?.quick_check !== 'ok') throw damagedStore(file, row?.quick_check ?? 'it could not be checked');
+}
+
+/** The new file appears whole or not at all, so that one that is empty is known to be damaged. Gives its size. */
+async function makeDatabase(file: string): Promise<number> {
+  const unfinished = `${file}.${randomUUID()}.new`;
+  try {
+    // SQLite would make it as open as the umask allows; its -wal and -shm take over this mode.
+    await (await open(unfinished, 'wx', 0o600)).close();
+    const database = await openSqlite(unfinished);
     try {
-      database.exec('pragma journal_mode = wal');
-      return;
-    } catch (error) {
-      if (sqliteCode(error) !== SQLITE_BUSY || attempt === WAL_ATTEMPTS) throw error;
-      await clock.sleep(WAL_RETRY_MS);
+      migrate(database, unfinished);
+    } finally {
+      database.close();
     }
+    await putInPlace(unfinished, file);
+    return (await stat(file)).size;
+  } finally {
+    await rm(unfinished, { force: true });
   }
+}
+
+/** Where another process was faster, its file stays. */
+async function putInPlace(unfinished: string, file: string): Promise<void> {
+  // Its log would be taken for the new file's.
+  const hadLog = (await sizeOf(`${file}-wal`)) !== undefined;
+  try {
+    if (hadLog && (await sizeOf(file)) === undefined) {
+      throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
+    }
+    await link(unfinished, file);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '')) throw error;
+    // A file system without links.
+    if ((await sizeOf(file)) === undefined) await rename(unfinished, file);
+  }
+  await syncDirectory(path.dirname(file));
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return await stat(file).then(
+    found => found.size,
+    () => undefined,
+  );
+}
+
+/** What belongs to a database beside its file. */
+const SUFFIXES = ['', '-wal', '-shm'] as const;
+
+/**
+ * Renames the database and its logs, so that a new one can be begun; gives the former one's name, which says when.
+ *
+ * @throws {DataDirectoryError} while another process works on it
+ */
+export async function putStoreAside(
+  file: string,
+  workers: Workers,
+  clock: Clock,
+): Promise<string | undefined> {
+  if ((await sizeOf(file)) === undefined) return undefined;
+  if (await workers.others()) {
+    throw new DataDirectoryError(
+      `the store ${file} is in use by another process; end that one before a new store is begun`,
+    );
+  }
+  const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
+  const aside = file.replace(/\.db$/, `-aside-${time}.db`);
+  for (const suffix of SUFFIXES) {
+    await rename(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    });
+  }
+  await syncDirectory(path.dirname(file));
+  return aside;
 }

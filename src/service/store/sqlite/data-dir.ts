@@ -1,4 +1,5 @@
-import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../thrown.ts';
 
@@ -20,14 +21,44 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   );
 }
 
-/** Makes the data directory (0700) and an empty database file (0600) where they are missing; returns the file. */
+/** The database can't be used, and what its owner can do. */
+export function damagedStore(file: string, reason: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `the store ${file} is damaged: ${reason}; restore the file from a backup, or begin a new store with \`promptrun serve --new-store\`, which puts this one aside`,
+  );
+}
+
+/**
+ * Makes the data directory (0700) where it is missing; returns the database's file in it.
+ *
+ * @throws {DataDirectoryError} for one that others could have changed
+ */
 export async function prepareDataDirectory(dataDir: string): Promise<string> {
   await makeDirectory(dataDir);
+  refuseForeign(dataDir, await stat(dataDir));
   await closeToOthers(dataDir);
-  const file = path.join(dataDir, DATABASE_FILE);
-  // SQLite would make it as open as the umask allows; its -wal and -shm take over this mode.
-  await (await open(file, 'a', 0o600)).close();
-  return file;
+  return path.join(dataDir, DATABASE_FILE);
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+function refuseForeign(dataDir: string, { uid, mode }: Stats): void {
+  if (process.platform === 'win32') return;
+  if (belongsToAnother(uid)) {
+    throw new DataDirectoryError(
+      `the data directory ${dataDir} belongs to another user (id ${uid}), who could change what is in it; set PROMPTRUN_DATA_DIR to a directory of your own, or take it over with \`chown\``,
+    );
+  }
+  if ((mode & WRITABLE_BY_OTHERS) !== 0) {
+    throw new DataDirectoryError(
+      `others can write to the data directory ${dataDir}; close it to them with \`chmod go-w ${dataDir}\`, or set PROMPTRUN_DATA_DIR to another directory`,
+    );
+  }
+}
+
+/** Whether what has this owner could be changed by somebody who is neither this user nor root. */
+function belongsToAnother(uid: number): boolean {
+  return uid !== 0 && process.getuid !== undefined && uid !== process.getuid();
 }
 
 /** Node's own recursive mkdir never comes back from where nothing can be made, such as /proc. */
@@ -55,10 +86,10 @@ const PUT_THERE_FIRST = ['models.yaml'];
 async function closeToOthers(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir);
   const ours = entries.includes(DATABASE_FILE) || entries.every(name => PUT_THERE_FIRST.includes(name));
-  if (ours) await chmod(dataDir, 0o700).catch(unlessSomebodyElses);
+  if (ours) await chmod(dataDir, 0o700).catch(unlessRoots);
 }
 
-/** A volume that was mounted for this program may belong to somebody else, who alone may change its mode. */
-function unlessSomebodyElses(error: NodeJS.ErrnoException): void {
+/** A volume that was mounted for this program may be root's, who alone may change its mode. */
+function unlessRoots(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPERM') throw error;
 }

@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './binding.ts';
+import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlocked } from './binding.ts';
 
 const MAX_STATEMENTS = 200;
 
@@ -76,10 +76,14 @@ class SqliteConnection implements DatabaseConnection {
   constructor(readonly database: SqliteDatabase) {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return await whenUnlocked(() => this.#execute<R>(sql, parameters as SqliteValue[]));
+  }
+
+  #execute<R>(sql: string, values: SqliteValue[]): QueryResult<R> {
     const { statement, returnsRows } = this.#prepare(sql);
-    const values = parameters as SqliteValue[];
-    if (returnsRows) return { rows: statement.all(...values) as R[] };
-    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    if (!returnsRows) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    const rows = statement.all(...values) as R[];
+    return { rows, numAffectedRows: BigInt(rows.length) };
   }
 
   streamQuery(): never {

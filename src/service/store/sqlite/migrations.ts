@@ -111,6 +111,14 @@ export function migrate(database: SqliteDatabase, file: string): void {
   }
 }
 
+/** Whether the file holds tables, but not those that every version of the store had. */
+export function isForeign(database: SqliteDatabase): boolean {
+  const names = database.prepare("select name from sqlite_schema where type = 'table'").all() as {
+    name: string;
+  }[];
+  return names.length > 0 && !names.some(({ name }) => name === 'promptVersions');
+}
+
 function versionOf(database: SqliteDatabase): number {
   const [row] = database.prepare('pragma user_version').all() as { user_version: number }[];
   return row?.user_version ?? 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { openSqlite, SQLITE_BUSY, type SqliteDatabase, sqliteCode } from './binding.ts';
+import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 /**
  * Tells living processes from dead ones without process ids: each holds a lock on a file of its own, which the
@@ -14,6 +14,8 @@ export interface Workers {
   /** The same if it was called already. */
   held(): string | undefined;
   isAlive(worker: string): Promise<boolean>;
+  /** Whether any process but this one works on the store. */
+  others(): Promise<boolean>;
   /** Removes the files that died workers left. */
   sweep(): Promise<void>;
   release(): Promise<void>;
@@ -40,6 +42,12 @@ export function workerLocks(dataDir: string, clock: Clock): Workers {
     },
     held: () => lock && name,
     isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
+    async others() {
+      for (const file of await lockFiles(directory)) {
+        if (file !== fileOf(name) && (await isLocked(file))) return true;
+      }
+      return false;
+    },
     async sweep() {
       const before = clock.now() - FRESH_MS;
       for (const file of await lockFiles(directory)) {
@@ -60,7 +68,8 @@ async function takeLock(file: string): Promise<SqliteDatabase> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
-  database.exec('pragma busy_timeout = 5000; begin exclusive');
+  // Whoever looks whether this process is alive holds the lock for a moment.
+  await whenUnlocked(() => database.exec('begin exclusive'));
   return database;
 }
 
@@ -72,7 +81,7 @@ async function isLocked(file: string): Promise<boolean> {
     database.exec('begin exclusive');
     return false;
   } catch (error) {
-    if (sqliteCode(error) === SQLITE_BUSY) return true;
+    if (isBusy(error)) return true;
     throw error;
   } finally {
     database.close();

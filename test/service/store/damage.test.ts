@@ -1,0 +1,113 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openStore, startService } from '../../../src/service/index.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/binding.ts';
+import type { RunPage } from '../../../src/wire/index.ts';
+import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+
+let dataDir: string;
+let file: string;
+
+beforeEach(async () => {
+  dataDir = temporaryDataDir();
+  file = path.join(dataDir, 'promptrun.db');
+  const service = await TestService.start({ dataDir });
+  const promptVersionId = await service.versionOf('hello');
+  await service.post('/runs', { promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
+  await service.close();
+  // Everything is in the file itself, as it is once a log has grown for a while.
+  const database = await openSqlite(file);
+  database.exec('pragma wal_checkpoint(truncate)');
+  database.close();
+});
+
+const refused = () => startService({ dataDir, env: {} });
+
+describe('a damaged store is said to be damaged, with what to do, and stays as it is', () => {
+  async function expectRefusal(reason: string): Promise<void> {
+    const before = existsSync(file) ? readFileSync(file) : undefined;
+    for (const open of [refused, () => openStore({ dataDir })]) {
+      const opening = open();
+      await expect(opening).rejects.toMatchObject({ name: 'DataDirectoryError' });
+      await expect(opening).rejects.toThrow(`the store ${file} is damaged: ${reason}`);
+      await expect(opening).rejects.toThrow('promptrun serve --new-store');
+    }
+    expect(existsSync(file) ? readFileSync(file) : undefined).toEqual(before);
+  }
+
+  test('where the file is empty', async () => {
+    truncateSync(file, 0);
+    await expectRefusal('it is empty');
+  });
+
+  test('where it is not a database', async () => {
+    writeFileSync(file, 'not a database, '.repeat(100));
+    await expectRefusal('file is not a database');
+  });
+
+  test('where its end is missing', async () => {
+    truncateSync(file, statSync(file).size - 3 * 4096);
+    await expectRefusal('');
+  });
+
+  test('where pages in its middle hold something else', async () => {
+    const bytes = readFileSync(file);
+    bytes.fill(0x5a, 4096, 3 * 4096);
+    writeFileSync(file, bytes);
+    await expectRefusal('');
+  });
+
+  test('where it is the database of another program', async () => {
+    unlinkSync(file);
+    const other = await openSqlite(file);
+    other.exec('create table songs (title text); pragma user_version = 7');
+    other.close();
+    await expectRefusal('it is the database of another program');
+  });
+
+  test('where only its log is left', async () => {
+    unlinkSync(file);
+    writeFileSync(`${file}-wal`, 'frames');
+    await expectRefusal('it is missing');
+  });
+});
+
+describe('a new store', () => {
+  test('is begun beside a damaged one, which is kept', async () => {
+    truncateSync(file, 100);
+    const service = await TestService.start({ dataDir, newStore: true });
+    const aside = (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
+    expect(statSync(path.join(dataDir, aside)).size).toBe(100);
+    expect(service.notices.join()).toContain(path.join(dataDir, aside));
+    expect(service.service.newKey).toBeDefined();
+    expect(await service.data<RunPage>('/runs')).toEqual({ rows: [], hasMore: false });
+    await service.close();
+  });
+
+  test('is not begun under a process that uses the old one', async () => {
+    const service = await TestService.start({ dataDir });
+    await expect(startService({ dataDir, env: {}, newStore: true })).rejects.toThrow(
+      'in use by another process',
+    );
+    expect(await service.data<RunPage>('/runs')).toMatchObject({ rows: [{}] });
+    await service.close();
+  });
+
+  test('can be begun where there is none', async () => {
+    const fresh = temporaryDataDir();
+    mkdirSync(fresh, { mode: 0o700 });
+    const service = await TestService.start({ dataDir: fresh, newStore: true });
+    expect(await readdir(fresh)).not.toContain('aside');
+    await service.close();
+  });
+});
