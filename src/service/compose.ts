@@ -16,8 +16,8 @@ import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
-import { Runner } from './runs/runner.ts';
-import type { CommonOptions } from './service-options.ts';
+import { type RunEnd, Runner } from './runs/runner.ts';
+import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
@@ -71,6 +71,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     executor,
     clock,
     onFault,
+    onEnd: options.onRunEnd && namingUsers(store, options.onRunEnd),
     models: () => models.list().map(({ model }) => model),
     parallel: options.parallel,
     maxQueued: options.maxQueued,
@@ -103,4 +104,15 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   });
   const housekeeping = { store, media, inputs, clock, onFault };
   return { api, runner, media, models, sessionKey, housekeeping };
+}
+
+/** Who reads the log knows users by name. */
+function namingUsers(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
+  return run => {
+    const report = (user: string | undefined): void => onRunEnd({ ...run, user });
+    store.accounts.user(run.userId).then(
+      user => report(user?.name),
+      () => report(undefined),
+    );
+  };
 }

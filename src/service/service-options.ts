@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { RequestEvent } from './http/server.ts';
 import type { Env } from './outgoing/proxy.ts';
+import type { RunEnd } from './runs/runner.ts';
 
 /** What the service needs to know however it is reached. */
 export interface CommonOptions {
@@ -18,6 +19,14 @@ export interface CommonOptions {
   /** Where the keys of model providers come from; default none. */
   env?: Env;
   clock?: Clock;
+  /** Told of each run that ended in this process. */
+  onRunEnd?: ((run: RunEndEvent) => void) | undefined;
+}
+
+/** The end of a run, for the log. */
+export interface RunEndEvent extends RunEnd {
+  /** Undefined where it could not be found out. */
+  readonly user: string | undefined;
 }
 
 /** How the service is offered over HTTP. */

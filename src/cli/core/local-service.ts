@@ -45,8 +45,35 @@ export interface ServeOptions {
   readonly newStore?: boolean;
   /** How long running runs are given when the service is told to stop, in milliseconds. */
   readonly graceMs: number;
+  /** What media URLs begin with, and a name requests may come under, without a slash at its end. */
+  readonly publicUrl?: string;
   /** What happens while it serves: prompts published, files refused, warnings. */
   readonly onNotice: (line: string) => void;
+  /** Told of each request once its answer is out. */
+  readonly onRequest?: (request: ServedRequest) => void;
+  /** Told of each run that ended. */
+  readonly onRunEnd?: (run: EndedRun) => void;
+}
+
+/** A request that was answered. */
+export interface ServedRequest {
+  /** Undefined where the key was missing or unknown. */
+  readonly user: string | undefined;
+  readonly method: string;
+  /** Without its query, which may hold a signature. */
+  readonly path: string;
+  readonly httpStatus: number;
+  readonly durationMs: number;
+}
+
+/** A run that ended, in this process. */
+export interface EndedRun {
+  readonly runId: string;
+  /** Undefined where it could not be found out. */
+  readonly user: string | undefined;
+  readonly status: string;
+  /** From its start, in milliseconds. */
+  readonly durationMs: number;
 }
 
 export interface RunningService {

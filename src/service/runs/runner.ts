@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { PendingWork } from '../lifecycle/pending-work.ts';
 import { retryForever } from '../lifecycle/retry-forever.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { Creation, NewRun, UserLimits } from '../store/run-records.ts';
+import type { Creation, NewRun, Outcome, UserLimits } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { type Ending, Endings, outcomeOf } from './endings.ts';
 import type { Executor } from './executor.ts';
@@ -13,6 +13,8 @@ export interface RunnerOptions {
   store: Store;
   executor: Executor;
   clock: Clock;
+  /** Told of each run that ended here and was written down. */
+  onEnd?: ((run: RunEnd) => void) | undefined;
   /** Faults that no caller is told of. */
   onFault: (error: unknown) => void;
   /** The models that runs can be carried out with here; asked on a shared store only. */
@@ -23,6 +25,15 @@ export interface RunnerOptions {
   maxQueued?: number | undefined;
   /** Default 2 GiB. */
   maxMediaBytes?: number | undefined;
+}
+
+/** How a run ended that this process carried out. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly userId: number;
+  readonly status: Outcome['status'];
+  /** From its start, in milliseconds. */
+  readonly durationMs: number;
 }
 
 /** Runs at a time by default: an engine mostly waits for somebody else. */
@@ -118,7 +129,8 @@ export class Runner {
 
   /** Never rejects. A run that is stopped on the way stays as it is on disk, to be let go of. */
   async #run(run: QueuedRun): Promise<void> {
-    const { store, executor, onFault } = this.#options;
+    const { store, executor, onFault, onEnd, clock } = this.#options;
+    const startedAt = clock.now();
     try {
       const outcome = await executor.execute(run, this.#stop.signal);
       if (!outcome) return;
@@ -126,6 +138,8 @@ export class Runner {
       const ours = await this.#retryForever(worker => store.runs.settle(run.id, worker, outcome));
       if (!ours) return await this.#reportEnded([run.id]).catch(onFault);
       this.#endings.report(run.id, outcome);
+      const { status } = outcome;
+      onEnd?.({ runId: run.id, userId: run.userId, status, durationMs: clock.now() - startedAt });
       await executor.forget(run).catch(onFault);
     } finally {
       this.#endTurn(run.id);

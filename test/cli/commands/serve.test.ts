@@ -58,6 +58,48 @@ describe('serve', () => {
     expect(stderr()).toContain('mine');
   });
 
+  it('logs each request and the end of each run in a line, without keys or signatures, and nothing with --quiet', async () => {
+    const home = temporaryDirectory();
+    const key = (await runInProcess(['keys', 'create', '--user', 'ada'], { home, local: localService }))
+      .stdout()
+      .trim();
+    const logOf = async (...flags: string[]): Promise<string[]> => {
+      const { stderr, baseUrl, stop } = await serving(flags, { home });
+      const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+      const run = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], { env });
+      expect(run.exitCode).toBe(0);
+      await fetch(`${baseUrl}/me?secret=1`);
+      await stop();
+      return stderr()
+        .split('\n')
+        .filter(line => line.startsWith('2026-'));
+    };
+    const time = String.raw`2026-01-02T03:04:05\.\d{3}Z`;
+    const log = await logOf();
+    expect(log).toHaveLength(5);
+    for (const line of [
+      'ada GET /v1/prompts/publish 200',
+      'ada POST /v1/runs 200',
+      'ada run [0-9a-f-]{36} succeeded',
+      String.raw`- GET /media/[0-9a-f-]{36}\.png 200`,
+      '- GET /v1/me 401',
+    ]) {
+      expect(log).toContainEqual(expect.stringMatching(new RegExp(String.raw`^${time} ${line} \d+ms$`)));
+    }
+    expect(await logOf('--quiet')).toEqual([]);
+  });
+
+  it('begins media URLs with --public-url and takes requests under its name', async () => {
+    const home = temporaryDirectory();
+    const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
+    const { baseUrl } = await serving(['--public-url', 'https://prompts.example/team/'], { home });
+    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+    const { stdout } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo'], { env });
+    expect(stdout()).toMatch(
+      /^https:\/\/prompts\.example\/team\/media\/\S+\.png\?expires=\d+&signature=\S+\n$/,
+    );
+  });
+
   it('warns where other machines can reach it', async () => {
     const { stderr, stop } = await serving(['--host', '0.0.0.0', '--quiet']);
     await stop();
@@ -85,6 +127,10 @@ describe('serve', () => {
     ['--grace', 'long'],
     ['--rate-limit', '0'],
     ['--rate-limit', 'x'],
+    ['--public-url', 'prompts.example'],
+    ['--public-url', 'ftp://prompts.example'],
+    ['--public-url', 'https://ann:secret@prompts.example'],
+    ['--public-url', 'https://prompts.example/?a=b'],
     ['--prompts', 'not-there'],
   ])('refuses %s %s before anything is started', async (flag, value) => {
     const { exitCode, stderr } = await runInProcess(['serve', `${flag}=${value}`]);

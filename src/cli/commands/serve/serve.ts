@@ -7,6 +7,7 @@ import type { RunningService, ServeOptions } from '../../core/local-service.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { requestLine, runLine } from './log.ts';
 
 const EXAMPLES = `
 The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
@@ -14,7 +15,8 @@ SIGTERM and Ctrl-C: no new requests, running runs are given --grace, the rest go
 
 Examples:
   promptrun serve
-  promptrun serve --port 0 --prompts ./prompts --rate-limit 5`;
+  promptrun serve --port 0 --prompts ./prompts --rate-limit 5
+  promptrun serve --host 0.0.0.0 --public-url https://prompts.example/team`;
 
 export function declareServe(command: Command, host: Host, run = serve): void {
   command
@@ -25,18 +27,25 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .option('--rate-limit <n>', 'requests a second for each key; none without it')
     .option('--max-queued <n>', 'runs of one user that may be queued; over it 429', '10000')
     .option('--new-store', 'put the store aside, and begin a new one beside it')
+    .option('--public-url <url>', 'where others reach it: media URLs begin with it')
     .option('--grace <duration>', 'how long running runs are given at the end', '10s')
     .addHelpText('after', EXAMPLES)
     .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
 }
 
-export type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice'>;
+export type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
   const ending = firstSignal(ctx);
-  const onNotice = (line: string): void => tell(ctx, line);
-  const running = await ctx.local.serve({ ...request, dataDir: ctx.dataDir, onNotice });
+  const { io, clock } = ctx;
+  const running = await ctx.local.serve({
+    ...request,
+    dataDir: ctx.dataDir,
+    onNotice: line => tell(ctx, line),
+    onRequest: served => io.note(requestLine(clock, served)),
+    onRunEnd: run => io.note(runLine(clock, run)),
+  });
   await announce(ctx, running);
   await ending;
   ctx.io.note('Ending; a second signal ends it at once.');
@@ -76,6 +85,7 @@ export interface ServeFlags {
   readonly rateLimit?: string;
   readonly maxQueued: string;
   readonly newStore?: boolean;
+  readonly publicUrl?: string;
   readonly grace: string;
 }
 
@@ -90,6 +100,7 @@ export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     newStore: flags.newStore ?? false,
     ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, cwd) }),
     ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
+    ...(flags.publicUrl === undefined ? {} : { publicUrl: publicUrl(flags.publicUrl) }),
   };
 }
 
@@ -114,6 +125,16 @@ function rate(text: string): number {
 function wholeNumber(text: string, flag: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw usageError(`${flag}: '${text}' is not a whole number`);
+}
+
+function publicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw usageError(
+    `--public-url: '${text}' is not a URL that others could call`,
+    'It is http or https, and may end in a path, such as https://host/base.',
+  );
 }
 
 function directory(given: string, cwd: string): string {
