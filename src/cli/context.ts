@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
 import type { LocalService } from './core/local-service.ts';
+import type { Recorder } from './core/recorder.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Prompter } from './questions/types.ts';
 import type { PromptCache } from './settings/caches/prompt-cache.ts';
@@ -21,6 +22,8 @@ export interface Connection {
   readonly client: PromptService;
   readonly resources: ResourceCache;
   readonly prompts: PromptCache;
+  /** Where runs are recorded, or answered from recordings. */
+  readonly recorder?: Recorder;
 }
 
 /** Everything a command may use. */

@@ -15,6 +15,10 @@ export interface GlobalOptions {
   readonly input: boolean;
   readonly spinner: boolean;
   readonly pager: boolean;
+  /** A directory that every run is recorded in. */
+  readonly record?: string;
+  /** A directory of recordings that answer in place of the service. */
+  readonly replay?: string;
   /** How long to wait, in milliseconds; undefined waits as long as it takes. */
   readonly timeoutMs?: number;
 }

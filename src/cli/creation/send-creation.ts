@@ -5,6 +5,7 @@ import { listOf, payload, strings } from '../../client/shape.ts';
 import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
+import type { RecordedRequest } from '../core/recorder.ts';
 
 /** A creation as it is sent. */
 export interface CreationRequest {
@@ -15,6 +16,8 @@ export interface CreationRequest {
   readonly digest: string;
   /** The query of the request, as `api` may be given one; none by default. */
   readonly query?: string;
+  /** As recordings know it; what has none is neither recorded nor replayed. */
+  readonly recorded?: RecordedRequest;
 }
 
 export interface SendOptions {
@@ -41,13 +44,21 @@ export type SendCreation = (
  *
  * @throws what the client throws where no answer of the service came; errors of the service are answers
  */
-export const sendCreation: SendCreation = ({ client }, { body, query }, { key, retries, ...options }) =>
-  client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
+export const sendCreation: SendCreation = async (
+  { client, recorder },
+  { body, query, recorded },
+  { key, retries, ...options },
+) => {
+  if (recorded !== undefined) {
+    await recorder?.begin(key, recorded);
+  }
+  return client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
     ...options,
     body,
     idempotencyKey: key,
     ...(retries !== undefined && { retries }),
   });
+};
 
 /** The run in an answer to a creation. @throws {ServiceError | ProtocolError} where there is none */
 export function runIn(answer: RawAnswer): Run {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
+import type { RecordedRequest } from '../core/recorder.ts';
 import type { ImageSource } from './images/image-source.ts';
 
 /** A run to create, with everything that is sent. */
@@ -8,6 +9,12 @@ export interface RunRequest {
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly ImageSource[];
   readonly options: ReadonlyMap<string, string>;
+  /** The model given in place of the prompt's own; part of what recordings know a run by, never sent. */
+  readonly model?: string;
+  /** SHA-256 of the schema that the output is checked against; likewise. */
+  readonly schema?: string;
+  /** Which of several equal requests it is, from 1; likewise. */
+  readonly repetition?: number;
 }
 
 /** The body of `POST /runs`, whose images are read from disk while it is sent. */
@@ -16,6 +23,8 @@ export interface RunBody {
   readonly body: RequestBody;
   /** SHA-256 of texts, images and options, hexadecimal. */
   readonly digest: string;
+  /** As recordings know it. */
+  readonly recorded: RecordedRequest;
 }
 
 /** A piece of the body: text as it is, or an image that becomes base64. */
@@ -31,6 +40,20 @@ export function buildRunBody(request: RunRequest): RunBody {
       chunks: () => encode(parts),
     },
     digest: digestOf(request),
+    recorded: recordedRequest(request),
+  };
+}
+
+function recordedRequest(request: RunRequest): RecordedRequest {
+  const { promptVersionId, text, images, options, model = null, schema = null, repetition = 1 } = request;
+  return {
+    promptVersionId,
+    textInputs: Object.fromEntries(text),
+    imageInputs: images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
+    runOptions: Object.fromEntries(options),
+    model,
+    schema,
+    repetition,
   };
 }
 

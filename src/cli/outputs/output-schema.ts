@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ErrorObject } from 'ajv';
 import type { OutputItem } from '../../wire/index.ts';
 import { messageOf } from '../core/error-utils.ts';
@@ -30,6 +31,13 @@ export async function readSchema(file: string, cwd: string, where: string): Prom
     throw usageError(`${where}: ${file} is not JSON: ${messageOf(error)}`);
   }
   return compileSchema(schema, `${where}: ${file}`);
+}
+
+/** SHA-256 of a schema file, hexadecimal, which recordings know a run by. */
+export async function schemaDigest(file: string, cwd: string, where: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readTextFile(file, cwd, where))
+    .digest('hex');
 }
 
 /** Compiles a schema that was read already. @throws {CliError} USAGE_ERROR where it is not a JSON Schema */

@@ -107,6 +107,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/batch/batch.ts').then(file => file.declareBatch),
   },
   {
+    path: 'test',
+    summary: 'run the cases beside prompt files and check what comes back',
+    heading: RUNNING,
+    load: () => import('../commands/test/test.ts').then(file => file.declareTest),
+  },
+  {
     path: 'runs list',
     summary: 'own runs, newest first',
     load: () => import('../commands/runs/list.ts').then(file => file.declareRunsList),

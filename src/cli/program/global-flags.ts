@@ -12,6 +12,8 @@ const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] =
   ['-q, --quiet', 'no notes, errors only'],
   ['--debug', 'print each request and answer on standard error'],
   ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],
+  ['--record <dir>', 'keep each run with its answer in this directory'],
+  ['--replay <dir>', 'send nothing: answer from what --record kept'],
   ['--no-color', 'no colours'],
   ['--no-input', 'never ask'],
   ['--no-spinner', 'plain lines instead of a spinner'],
@@ -27,12 +29,21 @@ export function globalOptions(command: Command): GlobalOptions {
   const flags = rootOf(command).opts<Record<string, string | boolean | undefined>>();
   const text = (name: string): string | undefined =>
     typeof flags[name] === 'string' ? flags[name] : undefined;
-  const [profile, baseUrl, query, timeout] = ['profile', 'baseUrl', 'query', 'timeout'].map(text);
+  const [profile, baseUrl, query, timeout, record, replay] = [
+    'profile',
+    'baseUrl',
+    'query',
+    'timeout',
+    'record',
+    'replay',
+  ].map(text);
   return {
     ...(profile === undefined ? {} : { profile }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(query === undefined ? {} : { query }),
     ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout, '--timeout') }),
+    ...(record === undefined ? {} : { record }),
+    ...(replay === undefined ? {} : { replay }),
     insecureHttp: flags['insecureHttp'] === true,
     json: flags['json'] === true,
     quiet: flags['quiet'] === true,

@@ -1,7 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
 import type { RequestEvent } from '../../client/request.ts';
+import type { Transport } from '../../client/transport.ts';
 import type { Connection } from '../context.ts';
 import type { EmbeddedService, LocalService } from '../core/local-service.ts';
+import type { Recorder } from '../core/recorder.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { ResourceCache } from '../settings/caches/resource-cache.ts';
@@ -11,6 +17,7 @@ import { resolveKey } from '../settings/credentials/resolve-key.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import { openRecorder, recordingsOf } from './recordings.ts';
 
 /** What a connection is made from. */
 export interface ConnectionSources {
@@ -21,6 +28,7 @@ export interface ConnectionSources {
   readonly settings: Settings;
   readonly local: LocalService;
   readonly dataDir: string;
+  readonly cwd: string;
   readonly version: string;
 }
 
@@ -32,6 +40,8 @@ export interface OpenConnection {
 /** Finds base URL and key and makes the client for them; starts the embedded service where that is what is meant. */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const address = resolveAddress(sources);
+  const recordings = recordingsOf(sources.globals, sources.env, sources.cwd);
+  if (recordings.mode === 'replay') return openReplay(sources, address.embedded);
   if (address.embedded) return openEmbedded(sources, address.chosen);
   const { value: apiKey } = await resolveKey(sources, address);
   return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey });
@@ -56,6 +66,12 @@ async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promis
   return connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
 }
 
+/** Needs no key, no service and no network: whatever is not recorded is refused. */
+function openReplay(sources: ConnectionSources, embedded: boolean): Promise<OpenConnection> {
+  const place = { profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay', embedded };
+  return connect(sources, { place, apiKey: 'replay', scope: 'replay' });
+}
+
 interface Peer {
   readonly place: Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded'>;
   readonly apiKey: string;
@@ -66,8 +82,16 @@ interface Peer {
 
 async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConnection> {
   const { settings, clock } = sources;
+  const recordings = recordingsOf(sources.globals, sources.env, sources.cwd);
+  // A recording has to hold what a replay asks, which a cache would keep from being asked.
+  const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
+  const recorder = await openRecorder(recordings, {
+    baseUrl: peer.place.baseUrl,
+    client: () => client,
+    note: line => sources.io.note(line),
+  });
   const caches = {
-    directory: settings.directory,
+    directory: scratch ?? settings.directory,
     service: peer.place.service,
     onProblem: (problem: string) => debugNote(sources, problem),
   };
@@ -77,11 +101,13 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
     fetch: limits => client.resources.get(limits),
     clock,
   });
-  const client = await clientFor(sources, peer, resources);
+  const client: PromptService = await clientFor(sources, peer, resources, recorder);
+  const prompts = new PromptCache(caches);
   return {
-    connection: { ...peer.place, client, resources, prompts: new PromptCache(caches) },
+    connection: { ...peer.place, client, resources, prompts, ...(recorder && { recorder }) },
     close: async () => {
       await client.close();
+      if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
       await peer.service?.close();
     },
   };
@@ -91,18 +117,19 @@ async function clientFor(
   sources: ConnectionSources,
   peer: Peer,
   resources: ResourceCache,
+  recorder: Recorder | undefined,
 ): Promise<PromptService> {
   const { clock, globals, version } = sources;
   const { PromptService } = await import('../../client/client.ts');
+  const open = async (): Promise<Transport> => {
+    if (peer.service !== undefined) return peer.service.transport;
+    const { createTransport } = await import('../../client/undici-transport.ts');
+    return createTransport({ shortLived: true, proxy: proxiesOf(sources.env) });
+  };
   return new PromptService({
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
-    transport:
-      peer.service?.transport ??
-      (async () => {
-        const { createTransport } = await import('../../client/undici-transport.ts');
-        return createTransport({ shortLived: true, proxy: proxiesOf(sources.env) });
-      }),
+    transport: recorder === undefined ? open : () => recorder.wrap(open),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     now: () => clock.now(),
     random: () => clock.random(),

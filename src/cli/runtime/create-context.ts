@@ -1,12 +1,13 @@
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
-import { openJournal } from '../settings/journal/journal.ts';
+import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
 import { type ConnectionSources, connectTo, type OpenConnection, openConnection } from './connection.ts';
 import { directories } from './directories.ts';
+import { recordingsOf } from './recordings.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
 
 /** Everything outside of the command line, given by main.ts or by a test. */
@@ -37,9 +38,10 @@ export async function createContext(
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = openSettings(config, clock);
-  const journal = openJournal(stateDir, clock);
+  const isReplay = recordingsOf(globals, env, cwd).mode === 'replay';
+  const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);
   const interrupts = listenForInterrupts(surroundings.process, clock);
-  const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, version });
+  const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, cwd, version });
   const ctx: Context = {
     io,
     globals,

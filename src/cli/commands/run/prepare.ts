@@ -43,8 +43,21 @@ export async function prepareRun(
     : checkKnown(connection, found, given);
   const asked = await openImages(ctx, inputs.images.slice(images.length));
   const { promptVersionId, mayBePrompt } = resolved;
-  const request = { promptVersionId, text: inputs.text, images: [...images, ...asked], options };
+  const schema = connection.recorder && (await schemaOf(ctx, flags.schema));
+  const request = {
+    promptVersionId,
+    text: inputs.text,
+    images: [...images, ...asked],
+    options,
+    ...(schema !== undefined && { schema }),
+  };
   return { connection, request, mayBePrompt };
+}
+
+async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const { schemaDigest } = await import('../../outputs/output-schema.ts');
+  return schemaDigest(file, ctx.cwd, '--schema');
 }
 
 /** Checks against a config that was read before; reads none. */

@@ -1,0 +1,89 @@
+import { type Command, Option } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { toJson } from '../../outputs/json.ts';
+import { SETTINGS, settingValue } from '../../settings/config/setting-keys.ts';
+import type { Reporter, TestOptions } from '../../testing/run-tests.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun test
+  promptrun test prompts/extract.test.yaml --filter "reads the date"
+  promptrun test --record recordings
+  promptrun test --replay recordings --reporter junit --out junit.xml
+
+A test file x.test.yaml belongs to the prompt file x.prompt beside it, or names a target.
+Exit code: 0 all passed, 5 some failed; where a case could not be run, the code of that fault.`;
+
+/** The flags of `test`, as commander gives them. */
+export interface TestFlags {
+  readonly filter?: string;
+  readonly failed?: boolean;
+  readonly resume?: boolean;
+  readonly update?: boolean;
+  readonly judge?: string;
+  readonly reporter?: Reporter;
+  readonly out?: string;
+  readonly concurrency?: string;
+  readonly rate?: string;
+  readonly printSchema?: boolean;
+}
+
+export function declareTest(command: Command, host: Host, run = test): void {
+  command
+    .argument('[path...]', 'test files, or directories to look for *.test.yaml in; default: this directory')
+    .option('--filter <words>', 'only cases with these words in their name or file')
+    .option('--failed', 'only cases that did not pass when they were last run')
+    .option('--resume', 'go on with a test that was interrupted')
+    .option('--update', 'write what came as what is expected, for equals and json')
+    .option('--judge <model>', 'the model that judges rubrics')
+    .addOption(new Option('--reporter <name>', 'the form of the report').choices(['junit', 'json', 'github']))
+    .option('--out <file>', 'write the report to this file; results are shown all the same')
+    .option('--concurrency <n>', 'creations open at a time')
+    .option('--rate <n>', 'requests a second, 0 for no limit')
+    .option('--print-schema', 'print the JSON Schema of test files, for editors')
+    .addHelpText('after', EXAMPLES)
+    .action((paths: string[], flags: TestFlags) => host.runAction(command, ctx => run(ctx, paths, flags)));
+}
+
+/** Runs the cases beside prompt files and checks what comes back. */
+export async function test(ctx: Context, paths: readonly string[], flags: TestFlags): Promise<ExitCode> {
+  if (flags.printSchema === true) {
+    const { testFileSchema } = await import('../../testing/cases/test-file-schema.ts');
+    await ctx.io.out(`${toJson(testFileSchema(), false)}\n`);
+    return EXIT.ok;
+  }
+  const options = testOptions(ctx, paths, flags);
+  const { runTests } = await import('../../testing/run-tests.ts');
+  return runTests(ctx, options);
+}
+
+function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
+  const { reporter, out, resume = false, failed = false } = flags;
+  if (out !== undefined && reporter === undefined) {
+    throw usageError(
+      '--out needs --reporter: the form of the report',
+      'For example: --reporter junit --out junit.xml',
+    );
+  }
+  if (resume && failed) {
+    throw usageError('--resume and --failed are both given', 'Resume first; --failed then runs what failed.');
+  }
+  return {
+    paths,
+    filter: flags.filter,
+    failed,
+    resume,
+    update: flags.update ?? false,
+    judge: flags.judge,
+    reporter,
+    out,
+    concurrency: setting(ctx, 'concurrency', flags.concurrency),
+    rate: setting(ctx, 'rate', flags.rate),
+  };
+}
+
+function setting(ctx: Context, key: 'concurrency' | 'rate', flag: string | undefined): number {
+  return flag === undefined ? (ctx.settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
+}

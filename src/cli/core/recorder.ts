@@ -1,0 +1,29 @@
+import type { Transport } from '../../client/transport.ts';
+
+/** A creation as recordings know it: what a service may answer by. */
+export interface RecordedRequest {
+  readonly promptVersionId: string;
+  readonly textInputs: Readonly<Record<string, string>>;
+  /** SHA-256 of the bytes, hexadecimal, or an https URL, in order. */
+  readonly imageInputs: readonly string[];
+  readonly runOptions: Readonly<Record<string, string>>;
+  /** The model given in place of the prompt's own; null where none is. */
+  readonly model: string | null;
+  /** SHA-256 of the schema that the output is checked against; null where none is given. */
+  readonly schema: string | null;
+  /** Which of several equal requests this is, from 1. */
+  readonly repetition: number;
+}
+
+/** Keeps what is sent and answered, or answers from what was kept. */
+export interface Recorder {
+  readonly mode: 'record' | 'replay';
+  /**
+   * Says which request the creation with this idempotency key is.
+   *
+   * @throws {CliError} USAGE_ERROR in a replay where it was not recorded, naming the nearest recording
+   */
+  begin(idempotencyKey: string, request: RecordedRequest): Promise<void>;
+  /** The transport to use in place of the one that would be opened; a replay opens none. */
+  wrap(open: () => Promise<Transport>): Promise<Transport>;
+}

@@ -1,0 +1,212 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
+import { parseKeyValue } from '../../inputs/flags.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import type { Expectation } from '../expectations/expectation.ts';
+import { readExpectations } from '../expectations/read-expectations.ts';
+import { YamlPlace } from './yaml-place.ts';
+
+/** The cases of one test file. */
+export interface TestFile {
+  /** Absolute. */
+  readonly file: string;
+  /** As reports name it: relative to the working directory. */
+  readonly name: string;
+  /** A prompt file (absolute), or what `run` takes as a target. */
+  readonly target: string;
+  /** Every case runs with each; undefined is the prompt's own. */
+  readonly models: readonly (string | undefined)[];
+  readonly cases: readonly TestCase[];
+}
+
+export interface TestCase {
+  readonly name: string;
+  /** Of the case in the test file. */
+  readonly line: number;
+  readonly text: ReadonlyMap<string, string>;
+  readonly images: readonly ImageSource[];
+  readonly options: ReadonlyMap<string, string>;
+  readonly expect: readonly Expectation[];
+  readonly repeat: number;
+  /** How many of the repetitions must pass. */
+  readonly pass: number;
+}
+
+const FILE_KEYS = ['target', 'model', 'models', 'cases'];
+const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
+
+/**
+ * Reads a test file and everything it names; nothing is sent.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
+ */
+export async function readTestFile(ctx: Context, file: string): Promise<TestFile> {
+  const name = path.relative(ctx.cwd, file) || file;
+  const place = new YamlPlace(await readTextFile(file, ctx.cwd, 'test'), name);
+  const entries = place.entries(place.contents, 'a test file', FILE_KEYS);
+  const cases = entries.get('cases');
+  if (cases === undefined) {
+    throw place.fault(place.contents, 'there are no cases');
+  }
+  const inDirectory = { ...ctx, cwd: path.dirname(file) };
+  const read: TestCase[] = [];
+  for (const [at, node] of place.list(cases.value ?? cases.key, 'cases').entries()) {
+    read.push(await readCase(inDirectory, place, node, at + 1));
+  }
+  if (read.length === 0) {
+    throw place.fault(cases.key, 'cases is empty');
+  }
+  return {
+    file,
+    name,
+    target: await targetOf(place, entries, file),
+    models: modelsOf(place, entries),
+    cases: read,
+  };
+}
+
+type Entries = ReturnType<YamlPlace['entries']>;
+
+async function targetOf(place: YamlPlace, entries: Entries, file: string): Promise<string> {
+  const directory = path.dirname(file);
+  const named = entries.get('target');
+  const target =
+    named === undefined
+      ? `./${path.basename(file).replace(/\.test\.ya?ml$/u, '.prompt')}`
+      : place.text(named.value ?? named.key, 'target');
+  if (!target.endsWith('.prompt')) {
+    return target;
+  }
+  const prompt = path.resolve(directory, target);
+  const exists = await access(prompt).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) {
+    throw place.fault(
+      named?.value ?? place.contents,
+      `there is no prompt file ${target}`,
+      'target names what to test: a prompt file, a slug, a version id or an alias.',
+    );
+  }
+  return prompt;
+}
+
+function modelsOf(place: YamlPlace, entries: Entries): readonly (string | undefined)[] {
+  const one = entries.get('model');
+  const several = entries.get('models');
+  if (one !== undefined && several !== undefined) {
+    throw place.fault(several.key, 'model and models are both given');
+  }
+  if (one !== undefined) {
+    return [place.text(one.value ?? one.key, 'model')];
+  }
+  if (several === undefined) {
+    return [undefined];
+  }
+  const models = place.list(several.value ?? several.key, 'models').map(node => place.text(node, 'a model'));
+  if (models.length === 0) {
+    throw place.fault(several.key, 'models is empty');
+  }
+  return [...new Set(models)];
+}
+
+async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: number): Promise<TestCase> {
+  const entries = place.entries(node, 'a case', CASE_KEYS);
+  const name = entries.get('name');
+  const expected = entries.get('expect');
+  if (expected === undefined) {
+    throw place.fault(node, 'the case has no expect: it could not fail');
+  }
+  const repeat = countOf(place, entries, 'repeat') ?? 1;
+  const pass = countOf(place, entries, 'pass') ?? repeat;
+  if (pass > repeat) {
+    throw place.fault(entries.get('pass')?.value, `pass (${pass}) is more than repeat (${repeat})`);
+  }
+  return {
+    name: name === undefined ? `case ${number}` : place.text(name.value ?? name.key, 'name'),
+    line: place.lineOf(node),
+    ...(await inputsOf(ctx, place, entries)),
+    options: optionsOf(place, entries),
+    expect: await readExpectations(place, expected.value ?? expected.key, ctx.cwd),
+    repeat,
+    pass,
+  };
+}
+
+function countOf(place: YamlPlace, entries: Entries, key: string): number | undefined {
+  const entry = entries.get(key);
+  return entry && place.count(entry.value ?? entry.key, key);
+}
+
+/** Inputs as `run` takes them, files found beside the test file. */
+async function inputsOf(
+  ctx: Context,
+  place: YamlPlace,
+  entries: Entries,
+): Promise<Pick<TestCase, 'text' | 'images'>> {
+  const text = new Map<string, string>();
+  const inputs = entries.get('inputs');
+  for (const [key, { key: node, value }] of inputs === undefined
+    ? []
+    : place.entries(inputs.value ?? inputs.key, 'inputs')) {
+    const written = place.inputText(value ?? node, `the input ${JSON.stringify(key)}`);
+    text.set(key, await located(place, value ?? node, async () => readValue(ctx, key, written)));
+  }
+  const images = entries.get('images');
+  const files = images === undefined ? [] : place.list(images.value ?? images.key, 'images');
+  const opened: ImageSource[] = [];
+  for (const node of files) {
+    const given = place.text(node, 'an image');
+    opened.push(
+      ...(await located(place, node, async () => openImages(ctx, [refuseStandardInput(place, node, given)]))),
+    );
+  }
+  return { text, images: opened };
+}
+
+async function readValue(ctx: Context, key: string, written: string): Promise<string> {
+  if (written === '@-') {
+    throw new Error('a test reads no standard input');
+  }
+  const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
+  return text.get(key) ?? '';
+}
+
+function refuseStandardInput(place: YamlPlace, node: unknown, given: string): string {
+  if (given === '-') {
+    throw place.fault(node, 'a test reads no standard input');
+  }
+  return given;
+}
+
+/** What goes wrong with a file is told with the line that named it. */
+async function located<T>(place: YamlPlace, node: unknown, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof CliError && error.message.startsWith(place.file)) {
+      throw error;
+    }
+    throw error instanceof Error ? place.fault(node, error.message.replace(/^--input /u, '')) : error;
+  }
+}
+
+function optionsOf(place: YamlPlace, entries: Entries): ReadonlyMap<string, string> {
+  const options = entries.get('options');
+  if (options === undefined) {
+    return new Map();
+  }
+  const given = place.entries(options.value ?? options.key, 'options');
+  return new Map(
+    [...given].map(([key, { key: node, value }]) => {
+      const pair = parseKeyValue(`${key}=${place.inputText(value ?? node, `the option ${key}`)}`, 'options');
+      return [pair.key, pair.value];
+    }),
+  );
+}

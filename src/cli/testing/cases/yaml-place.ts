@@ -1,0 +1,117 @@
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type ParsedNode,
+  parseDocument,
+} from 'yaml';
+import { type CliError, usageError } from '../../errors.ts';
+
+/** A YAML document whose faults are told with file and line. */
+export class YamlPlace {
+  readonly contents: ParsedNode | null;
+  readonly #document: Document.Parsed;
+  readonly #lines = new LineCounter();
+
+  /**
+   * @param file as errors name it
+   * @throws {CliError} USAGE_ERROR for what is not YAML
+   */
+  constructor(
+    source: string,
+    readonly file: string,
+  ) {
+    this.#document = parseDocument(source, { lineCounter: this.#lines, prettyErrors: false });
+    this.contents = this.#document.contents;
+    const [fault] = this.#document.errors;
+    if (fault !== undefined) {
+      throw this.faultAt(fault.pos[0], fault.message);
+    }
+  }
+
+  /** The line a node begins on, from 1. */
+  lineOf(node: unknown): number {
+    const offset = (node as Node | null | undefined)?.range?.[0] ?? 0;
+    return this.#lines.linePos(offset).line;
+  }
+
+  fault(node: unknown, message: string, ...hints: string[]): CliError {
+    return usageError(`${this.file}, line ${this.lineOf(node)}: ${message}`, ...hints);
+  }
+
+  faultAt(offset: number, message: string): CliError {
+    return usageError(`${this.file}, line ${this.#lines.linePos(offset).line}: ${message}`);
+  }
+
+  /** The value of a node as plain data. */
+  value(node: unknown): unknown {
+    return (node as Node | null)?.toJS(this.#document, { maxAliasCount: 100 }) ?? null;
+  }
+
+  /** The entries of a map, refusing keys that are not among the known ones. */
+  entries(
+    node: unknown,
+    what: string,
+    known?: readonly string[],
+  ): Map<string, { key: Node; value: Node | null }> {
+    if (!isMap(node)) {
+      throw this.fault(node, `${what} must be a map of keys to values`);
+    }
+    const entries = new Map<string, { key: Node; value: Node | null }>();
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(key.value) : '';
+      if (known?.includes(name) === false) {
+        throw this.fault(key, `${what} has no key ${JSON.stringify(name)}; it takes ${known.join(', ')}`);
+      }
+      entries.set(name, { key: key as Node, value: value as Node | null });
+    }
+    return entries;
+  }
+
+  list(node: unknown, what: string): readonly unknown[] {
+    if (!isSeq(node)) {
+      throw this.fault(node, `${what} must be a list`);
+    }
+    return node.items;
+  }
+
+  text(node: unknown, what: string): string {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value !== 'string' || value === '') {
+      throw this.fault(node, `${what} must be a text`);
+    }
+    return value;
+  }
+
+  /** A whole number of at least 1. */
+  count(node: unknown, what: string): number {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+      throw this.fault(node, `${what} must be a whole number of 1 or more`);
+    }
+    return value;
+  }
+
+  number(node: unknown, what: string): number {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value !== 'number' || !(value > 0)) {
+      throw this.fault(node, `${what} must be a number above 0`);
+    }
+    return value;
+  }
+
+  /** A value as `--input` takes it: scalars as they were written, lists and maps as JSON. */
+  inputText(node: unknown, what: string): string {
+    if (isScalar(node)) {
+      const { value, source } = node;
+      if (value === null) {
+        throw this.fault(node, `${what} is null; give a value, or leave the input out`);
+      }
+      return typeof value === 'string' ? value : (source ?? JSON.stringify(value));
+    }
+    return JSON.stringify(this.value(node));
+  }
+}

@@ -1,0 +1,169 @@
+import { createContext, Script } from 'node:vm';
+import { messageOf } from '../../core/error-utils.ts';
+import { usageError } from '../../errors.ts';
+import { applyQuery } from '../../outputs/query.ts';
+import type { Answer, Expectation, Judge, Mismatch } from './expectation.ts';
+import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
+
+/** How long a pattern may take on one answer, in milliseconds: some take for ever on a text made for that. */
+const PATTERN_MS = 2000;
+
+/** What of an expectation was not met; undefined where all was. */
+export async function checkExpectation(
+  expectation: Expectation,
+  answer: Answer,
+  judge: Judge,
+): Promise<Mismatch | undefined> {
+  const found = await mismatchOf(expectation, answer, judge);
+  return found && { line: expectation.line, ...found };
+}
+
+type Found = Omit<Mismatch, 'line'>;
+
+async function mismatchOf(
+  expectation: Expectation,
+  answer: Answer,
+  judge: Judge,
+): Promise<Found | undefined> {
+  const { text } = answer;
+  switch (expectation.kind) {
+    case 'json':
+      return jsonMismatch(expectation.value, text);
+    case 'jmespath':
+      return expressionMismatch(expectation.expression, text);
+    case 'contains':
+      return text.includes(expectation.text)
+        ? undefined
+        : { message: `does not contain ${quoted(expectation.text)}`, actual: text };
+    case 'matches':
+      return matches(expectation.pattern, text)
+        ? undefined
+        : { message: `does not match /${expectation.pattern}/`, actual: text };
+    case 'schema':
+      return schemaMismatch(expectation, text);
+    case 'equals':
+      return sameText(expectation.text, text)
+        ? undefined
+        : { message: 'is not equal', expected: expectation.text, actual: text };
+    case 'seconds':
+      return answer.seconds <= expectation.most
+        ? undefined
+        : { message: `took ${answer.seconds.toFixed(1)} s, more than ${expectation.most} s` };
+    case 'rubric': {
+      const { passed, reason } = await judge(expectation.text, text);
+      return passed ? undefined : { message: `rubric ${quoted(expectation.text)}: ${reason}`, actual: text };
+    }
+    case 'not':
+      return (await mismatchOf(expectation.expectation, answer, judge)) === undefined
+        ? { message: `meets what it must not: ${describe(expectation.expectation)}`, actual: text }
+        : undefined;
+    default:
+      throw new TypeError('an expectation of an unknown kind');
+  }
+}
+
+const NOT_JSON = 'is not JSON';
+
+function jsonMismatch(expected: unknown, text: string): Found | undefined {
+  const json = jsonOf(text);
+  if (json === undefined) {
+    return { message: NOT_JSON, expected: pretty(expected), actual: text };
+  }
+  const different = firstDifference(expected, json.value);
+  return (
+    different && {
+      message: `differs at ${JSON.stringify(different.pointer)}: ${different.message}`,
+      expected: pretty(expected),
+      actual: pretty(onlyExpected(expected, json.value)),
+    }
+  );
+}
+
+/** What JMESPath takes for true: anything but false, null and what is empty. */
+async function expressionMismatch(expression: string, text: string): Promise<Found | undefined> {
+  const json = jsonOf(text);
+  if (json === undefined) {
+    return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
+  }
+  try {
+    const result = await applyQuery(expression, json.value);
+    return isTrue(result)
+      ? undefined
+      : { message: `${quoted(expression)} gives ${JSON.stringify(result)}`, actual: pretty(json.value) };
+  } catch (error) {
+    return { message: `${quoted(expression)}: ${messageOf(error).replace(/^--query: /u, '')}`, actual: text };
+  }
+}
+
+function isTrue(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === '') {
+    return false;
+  }
+  return typeof value === 'object' ? Object.keys(value).length > 0 : true;
+}
+
+function schemaMismatch(
+  { file, check }: Extract<Expectation, { kind: 'schema' }>,
+  text: string,
+): Found | undefined {
+  const json = jsonOf(text);
+  const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : check(json.value);
+  return mismatch === undefined
+    ? undefined
+    : {
+        message: `does not match ${file} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,
+        actual: text,
+      };
+}
+
+/** A pattern runs where it can be stopped. @throws {CliError} USAGE_ERROR for one that takes too long */
+function matches(pattern: string, text: string): boolean {
+  const sandbox = createContext({ pattern, text });
+  try {
+    return new Script("new RegExp(pattern, 'u').test(text)").runInContext(sandbox, {
+      timeout: PATTERN_MS,
+    }) as boolean;
+  } catch (error) {
+    throw usageError(`the pattern /${pattern}/ took more than ${PATTERN_MS / 1000} s: ${messageOf(error)}`);
+  }
+}
+
+/** A line break at the end is how files and YAML blocks end, not part of what was meant. */
+function sameText(expected: string, actual: string): boolean {
+  return expected === actual || withoutLastBreak(expected) === withoutLastBreak(actual);
+}
+
+function withoutLastBreak(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+function describe(expectation: Expectation): string {
+  switch (expectation.kind) {
+    case 'json':
+      return `json ${JSON.stringify(expectation.value)}`;
+    case 'jmespath':
+      return `jmespath ${quoted(expectation.expression)}`;
+    case 'matches':
+      return `matches /${expectation.pattern}/`;
+    case 'schema':
+      return `schema ${expectation.file}`;
+    case 'seconds':
+      return `seconds ${expectation.most}`;
+    case 'not':
+      return `not ${describe(expectation.expectation)}`;
+    case 'contains':
+    case 'equals':
+    case 'rubric':
+      return `${expectation.kind} ${quoted(expectation.text)}`;
+    default:
+      throw new TypeError('an expectation of an unknown kind');
+  }
+}
+
+function pretty(value: unknown): string {
+  return JSON.stringify(value, undefined, 2);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+}

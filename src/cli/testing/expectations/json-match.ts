@@ -1,0 +1,63 @@
+import { isObject } from '../../core/json-value.ts';
+import { parseJsonText } from '../../outputs/output-schema.ts';
+
+/** The JSON of an answer: as it is, or alone in a code fence. */
+export function jsonOf(text: string): { readonly value: unknown } | undefined {
+  const trimmed = text.trim();
+  const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
+  const inside =
+    fence !== null && trimmed.endsWith('```') && trimmed.length >= fence[0].length + 3
+      ? trimmed.slice(fence[0].length, -3)
+      : undefined;
+  return parseJsonText(text) ?? (inside === undefined ? undefined : parseJsonText(inside));
+}
+
+export interface Difference {
+  /** A JSON Pointer. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** The first expected field that is not equal; fields that are not expected may be anything. */
+export function firstDifference(expected: unknown, actual: unknown, pointer = ''): Difference | undefined {
+  if (isObject(expected) && isObject(actual)) {
+    return firstDefined(Object.entries(expected), ([key, value]) => {
+      const inner = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      return Object.hasOwn(actual, key)
+        ? firstDifference(value, actual[key], inner)
+        : { pointer: inner, message: 'it is missing' };
+    });
+  }
+  if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
+    return firstDefined([...expected.entries()], ([at, value]) =>
+      firstDifference(value, actual[at], `${pointer}/${at}`),
+    );
+  }
+  return Object.is(expected, actual) || (expected === 0 && actual === 0)
+    ? undefined
+    : { pointer, message: `expected ${shortJson(expected)}, got ${shortJson(actual)}` };
+}
+
+function firstDefined<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) {
+      return found;
+    }
+  }
+  return undefined;
+}
+
+/** The fields that were expected, with the values that came; one that did not come is left out. */
+export function onlyExpected(expected: unknown, actual: unknown): unknown {
+  if (!isObject(expected) || !isObject(actual)) {
+    return actual;
+  }
+  const keys = Object.keys(expected).filter(key => Object.hasOwn(actual, key));
+  return Object.fromEntries(keys.map(key => [key, onlyExpected(expected[key], actual[key])]));
+}
+
+function shortJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}

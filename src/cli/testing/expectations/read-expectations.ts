@@ -1,0 +1,128 @@
+import { isMap } from 'yaml';
+import { messageOf } from '../../core/error-utils.ts';
+import { CliError } from '../../errors.ts';
+import { readSchema } from '../../outputs/output-schema.ts';
+import { checkQuery } from '../../outputs/query.ts';
+import type { YamlPlace } from '../cases/yaml-place.ts';
+import type { Expectation } from './expectation.ts';
+
+/** The keys an expectation can have. */
+export const EXPECTATIONS = [
+  'json',
+  'jmespath',
+  'contains',
+  'matches',
+  'schema',
+  'equals',
+  'not',
+  'seconds',
+  'rubric',
+] as const;
+
+/** Reads the list under `expect`, checking everything that can be checked before anything is sent. */
+export async function readExpectations(
+  place: YamlPlace,
+  node: unknown,
+  directory: string,
+): Promise<Expectation[]> {
+  const items = isMap(node) ? [node] : place.list(node, 'expect');
+  const expectations: Expectation[] = [];
+  for (const item of items) {
+    expectations.push(...(await readItem(place, item, directory)));
+  }
+  if (expectations.length === 0) {
+    throw place.fault(node, 'expect is empty: a case that expects nothing can not fail');
+  }
+  return expectations;
+}
+
+async function readItem(place: YamlPlace, node: unknown, directory: string): Promise<Expectation[]> {
+  const entries = [...place.entries(node, 'an expectation', EXPECTATIONS)];
+  if (entries.length === 0) {
+    throw place.fault(node, `an expectation needs one of ${EXPECTATIONS.join(', ')}`);
+  }
+  return Promise.all(
+    entries.map(async ([kind, { key, value }]) => readOne(place, { kind, key, value }, directory)),
+  );
+}
+
+interface Entry {
+  readonly kind: string;
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+async function readOne(
+  place: YamlPlace,
+  { kind, key, value }: Entry,
+  directory: string,
+): Promise<Expectation> {
+  const line = place.lineOf(key);
+  switch (kind) {
+    case 'json':
+      return { kind, line, value: place.value(value) };
+    case 'jmespath':
+      return { kind, line, expression: await expressionOf(place, value) };
+    case 'matches':
+      return { kind, line, pattern: patternOf(place, value) };
+    case 'schema':
+      return { kind, line, ...(await schemaOf(place, value, directory)) };
+    case 'not':
+      return { kind, line, expectation: await negated(place, value, directory) };
+    case 'seconds':
+      return { kind, line, most: place.number(value, 'seconds') };
+    case 'rubric':
+      return { kind, line, text: place.text(value, 'rubric') };
+    case 'contains':
+      return { kind, line, text: place.text(value, 'contains') };
+    default:
+      return { kind: 'equals', line, text: place.inputText(value, 'equals') };
+  }
+}
+
+async function negated(place: YamlPlace, node: unknown, directory: string): Promise<Expectation> {
+  const [only, ...others] = await readItem(place, node, directory);
+  if (only === undefined || others.length > 0) {
+    throw place.fault(node, 'not takes one expectation');
+  }
+  return only;
+}
+
+async function expressionOf(place: YamlPlace, node: unknown): Promise<string> {
+  const expression = place.text(node, 'jmespath');
+  try {
+    await checkQuery(expression);
+    return expression;
+  } catch (error) {
+    throw asFaultOf(place, node, error, /^--query: /u, 'jmespath: ');
+  }
+}
+
+function patternOf(place: YamlPlace, node: unknown): string {
+  const pattern = place.text(node, 'matches');
+  try {
+    return new RegExp(pattern, 'u').source && pattern;
+  } catch (error) {
+    throw place.fault(node, `matches: ${messageOf(error)}`);
+  }
+}
+
+async function schemaOf(
+  place: YamlPlace,
+  node: unknown,
+  directory: string,
+): Promise<{ file: string; check: Extract<Expectation, { kind: 'schema' }>['check'] }> {
+  const file = place.text(node, 'schema');
+  try {
+    return { file, check: await readSchema(file, directory, 'schema') };
+  } catch (error) {
+    throw asFaultOf(place, node, error, /^schema: /u, 'schema: ');
+  }
+}
+
+/** An error of what was read, with the place in the test file that named it. */
+function asFaultOf(place: YamlPlace, node: unknown, error: unknown, prefix: RegExp, label: string): unknown {
+  return error instanceof CliError
+    ? place.fault(node, label + error.message.replace(prefix, ''), ...error.hints)
+    : error;
+}

@@ -1,0 +1,91 @@
+import { visible } from '../../terminal/sanitise.ts';
+import type { Mismatch } from '../expectations/expectation.ts';
+import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
+
+/** A line of the details of a result. */
+export interface DetailLine {
+  readonly kind: 'message' | 'expected' | 'actual' | 'same';
+  readonly text: string;
+}
+
+/** Lines of a difference, or of an answer, that are shown at most. */
+const MOST_LINES = 40;
+
+/** Why an entry did not pass, line by line, harmless to a terminal. */
+export async function detailsOf(result: EntryResult): Promise<DetailLine[]> {
+  const { repetitions, entry } = result;
+  const lines: DetailLine[] = [];
+  if (repetitions.length > 1) {
+    const passed = repetitions.filter(hasPassed).length;
+    lines.push(message(`${passed} of ${repetitions.length} passed, ${entry.testCase.pass} needed`));
+  }
+  for (const [at, repetition] of repetitions.entries()) {
+    const prefix = repetitions.length > 1 ? `run ${at + 1}: ` : '';
+    lines.push(...(await repetitionDetails(repetition, prefix)));
+  }
+  return lines;
+}
+
+/** The messages alone, each once, for reports that have one line for a case. */
+export function messagesOf({ repetitions }: EntryResult): string[] {
+  const messages = repetitions.flatMap(({ fault, mismatches }) =>
+    fault === undefined ? mismatches.map(mismatch => visible(mismatch.message)) : [faultText(fault)],
+  );
+  return [...new Set(messages)];
+}
+
+export function faultText({ message: text, status }: { message: string; status: string }): string {
+  return visible(`${text} (${status})`);
+}
+
+async function repetitionDetails({ fault, mismatches }: Repetition, prefix: string): Promise<DetailLine[]> {
+  if (fault !== undefined) {
+    return [message(`${prefix}${faultText(fault)}`), ...fault.hints.map(hint => message(visible(hint)))];
+  }
+  const lines: DetailLine[] = [];
+  for (const mismatch of mismatches) {
+    lines.push(message(`${prefix}line ${mismatch.line}: ${visible(mismatch.message)}`));
+    lines.push(...cut(await difference(mismatch)));
+  }
+  return lines;
+}
+
+async function difference({ expected, actual }: Mismatch): Promise<DetailLine[]> {
+  if (actual === undefined) {
+    return [];
+  }
+  if (expected === undefined) {
+    return linesOf(actual, 'actual');
+  }
+  const { diffLines } = await import('diff');
+  return diffLines(ended(expected), ended(actual)).flatMap(({ value, added, removed }) =>
+    linesOf(value, added ? 'actual' : removed ? 'expected' : 'same'),
+  );
+}
+
+function ended(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function linesOf(text: string, kind: DetailLine['kind']): DetailLine[] {
+  return visible(text.replace(/\n$/u, ''))
+    .split('\n')
+    .map(line => ({ kind, text: line }));
+}
+
+function cut(lines: DetailLine[]): DetailLine[] {
+  return lines.length <= MOST_LINES
+    ? lines
+    : [...lines.slice(0, MOST_LINES), message(`… ${lines.length - MOST_LINES} more lines`)];
+}
+
+function message(text: string): DetailLine {
+  return { kind: 'message', text };
+}
+
+const MARKS = { message: '', expected: '- ', actual: '+ ', same: '  ' } as const;
+
+/** A line with the mark that tells expected from actual. */
+export function markedLine({ kind, text }: DetailLine): string {
+  return MARKS[kind] + text;
+}

@@ -1,0 +1,72 @@
+import type { Run } from '../../wire/index.ts';
+import type { Failure } from '../core/failure.ts';
+import type { TestCase, TestFile } from './cases/read-test-file.ts';
+import type { Mismatch } from './expectations/expectation.ts';
+
+/** A case with one model: one entry of every report, however often it is repeated. */
+export interface Entry {
+  readonly file: TestFile;
+  readonly testCase: TestCase;
+  /** undefined where the prompt's own is used. */
+  readonly model: string | undefined;
+}
+
+/** What became of one repetition. */
+export interface Repetition {
+  /** undefined where nothing could be run. */
+  readonly run: Run | undefined;
+  /** From the creation to the end. */
+  readonly seconds: number;
+  /** What was expected and did not come; a run that failed counts as one. */
+  readonly mismatches: readonly Mismatch[];
+  /** Why it could not be run, or not be judged. */
+  readonly fault: Failure | undefined;
+}
+
+/** `fault` where a repetition could not be run; that outranks what did not match. */
+export type EntryStatus = 'passed' | 'failed' | 'fault';
+
+export interface EntryResult {
+  readonly entry: Entry;
+  readonly status: EntryStatus;
+  readonly repetitions: readonly Repetition[];
+  /** Of all repetitions together. */
+  readonly seconds: number;
+}
+
+/** Every case has its own threshold: nothing is averaged over cases. */
+export function resultOf(entry: Entry, repetitions: readonly Repetition[]): EntryResult {
+  const seconds = repetitions.reduce((sum, repetition) => sum + repetition.seconds, 0);
+  const passed = repetitions.filter(hasPassed).length;
+  const isFault = repetitions.some(({ fault }) => fault !== undefined);
+  const status = isFault ? 'fault' : passed >= entry.testCase.pass ? 'passed' : 'failed';
+  return { entry, status, repetitions, seconds };
+}
+
+export function hasPassed({ mismatches, fault }: Repetition): boolean {
+  return fault === undefined && mismatches.length === 0;
+}
+
+/** The name of an entry within its file: the case's, with the model where the file names one. */
+export function entryName({ testCase, model }: Entry): string {
+  return model === undefined ? testCase.name : `${testCase.name} [${model}]`;
+}
+
+/** How many entries ended in each way. */
+export interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly faults: number;
+}
+
+export function totalsOf(results: readonly EntryResult[]): Totals {
+  const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
+  return { passed: count('passed'), failed: count('failed'), faults: count('fault') };
+}
+
+/** The totals in words, such as `2 passed, 1 failed`. */
+export function totalsText({ passed, failed, faults }: Totals): string {
+  return [`${passed} passed`, `${failed} failed`, ...(faults > 0 ? [`${faults} could not be run`] : [])].join(
+    ', ',
+  );
+}

@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KEY } from '../../support/client.ts';
+import { failure } from '../../support/scripted-service.ts';
+import { creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
+import { ECHO, Project, projectOf } from './support.ts';
+
+const CASES = `
+  - name: says a
+    inputs: { text: a }
+    expect: [{ equals: a }]
+    repeat: 2
+  - name: says b
+    inputs: { text: b }
+    expect: [{ equals: c }]
+`;
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' });
+}
+
+describe('recordings', () => {
+  it('give the same report again without a service: nothing is sent', async () => {
+    const project = projectOf(CASES);
+    const recorded = await project.run(['test', '--record', 'rec', '--json']);
+    const replayed = await project.run(['test', '--replay', 'rec', '--json']);
+    const runIds = (text: string): string[] =>
+      [...text.matchAll(/"runId": "([^"]+)"/gu)].map(([, id = '']) => id);
+    expect([recorded.exitCode, replayed.exitCode]).toEqual([5, 5]);
+    expect(new Set(runIds(recorded.stdout())).size).toBe(3);
+    expect(runIds(replayed.stdout())).toEqual(runIds(recorded.stdout()));
+    const { stdout } = await project.run(['runs', 'list', '--json']);
+    expect(JSON.parse(stdout())).toHaveLength(3);
+  });
+
+  it('name the nearest one, and the input that differs, for what was not recorded', async () => {
+    const project = projectOf(CASES);
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.test.yaml', `cases:${CASES.replace('text: b', 'text: d')}`);
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect(exitCode).toBe(2);
+    expect(stdout()).toContain('is not recorded in');
+    expect(stdout()).toContain('it differs in the input "text" ("');
+  });
+
+  it('do not answer for a prompt that has changed', async () => {
+    const project = projectOf(CASES);
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.prompt', `${ECHO}!`);
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('it differs in the prompt version')]);
+  });
+
+  it('serve run and batch as well, by slug, without key, cache or journal', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nEve\n' });
+    const batch = ['batch', 'hello', '--from', 'rows.csv'];
+    const ran = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'rec']);
+    await project.run([...batch, '--record', 'rec']);
+    const elsewhere = new Project({ 'rows.csv': 'name\nAda\nEve\n' });
+    const rec = path.join(project.home, 'rec');
+    const env = { PROMPTRUN_REPLAY: rec };
+    const again = await elsewhere.run(['run', 'hello', '-i', 'name=Ada'], { env });
+    expect([again.exitCode, again.stdout()]).toEqual([0, ran.stdout()]);
+    const rows = await elsewhere.run(batch, { env });
+    expect([rows.exitCode, rows.stdout().trim().split('\n').length]).toEqual([0, 2]);
+    expect(filesBelow(elsewhere.home).filter(name => name.includes('journal.jsonl'))).toEqual([]);
+    expect((await elsewhere.run(['run', 'hello', '-i', 'name=Bo'], { env })).exitCode).toBe(2);
+  });
+
+  it('keep pictures, which a replay saves without the service', async () => {
+    const project = new Project({});
+    const run = ['run', 'postcard', '-i', 'place=Oslo', '--save'];
+    await project.run([...run, 'one', '--record', 'rec']);
+    expect((await project.run([...run, 'two', '--replay', 'rec'])).exitCode).toBe(0);
+    const [one, two] = ['one', 'two'].map(directory => {
+      const name = readdirSync(path.join(project.home, directory)).find(file => file.endsWith('.png'));
+      return readFileSync(path.join(project.home, directory, name ?? ''));
+    });
+    expect(two?.equals(one ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('give fault answers and failed runs back with their exit codes', async () => {
+    const failed = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
+    const service = await serviceOf(creation(failed), {
+      expect: { method: 'POST', path: '/runs' },
+      answer: failure(422, 'VALIDATION_ERROR', 'bad'),
+    });
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    const one = ['run', VERSION, '-i', 'a=1'];
+    const other = ['run', VERSION, '-i', 'a=2'];
+    const recorded = [
+      await project.run([...one, '--record', 'rec'], { env }),
+      await project.run([...other, '--record', 'rec'], { env }),
+    ];
+    const replayed = [
+      await project.run([...one, '--replay', 'rec']),
+      await project.run([...other, '--replay', 'rec']),
+    ];
+    expect(replayed.map(({ exitCode }) => exitCode)).toEqual([5, 2]);
+    expect(replayed.map(({ stderr }) => stderr())).toEqual(recorded.map(({ stderr }) => stderr()));
+  });
+
+  it('never hold a key', async () => {
+    const service = await serviceOf(creation(runOf({ outputs: [text('hi')] })));
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    await project.run(['run', VERSION, '--record', 'rec'], { env });
+    const rec = path.join(project.home, 'rec');
+    const files = filesBelow(rec).filter(name => name.endsWith('.json'));
+    expect(files).not.toEqual([]);
+    for (const file of files) expect(readFileSync(path.join(rec, file), 'utf8')).not.toContain(KEY);
+  });
+
+  it.each([
+    [['--record', 'a', '--replay', 'b'], {}],
+    [[], { PROMPTRUN_RECORD: 'a', PROMPTRUN_REPLAY: 'b' }],
+  ])('are made or replayed, not both: %j %j', async (flags, env) => {
+    const { exitCode } = await projectOf(CASES).run(['test', ...flags], { env });
+    expect(exitCode).toBe(2);
+  });
+
+  it('of a directory that is not there are refused', async () => {
+    const { exitCode, stderr } = await projectOf(CASES).run(['test', '--replay', 'none']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('there is no directory')]);
+  });
+});

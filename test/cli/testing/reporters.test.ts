@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Project, projectOf } from './support.ts';
+
+const HOSTILE = `  - name: "hostile ]]> <b> %0A"
+    inputs: { text: "::set-output name=a::b\\n<script>alert(1)</script>\\n]]>\\u001b[31m" }
+    expect: [{ equals: "a,b:c%" }]
+`;
+const MIXED = `  - name: passes
+    inputs: { text: a }
+    expect: [{ equals: a }]
+${HOSTILE}`;
+
+describe('the report of tests', () => {
+  it('is a tree on a terminal, with what was expected and what came', async () => {
+    const { stdout } = await projectOf(MIXED).run(['test', '--no-color'], {
+      terminal: { stdout: true },
+    });
+    expect(stdout()).toMatch(/^echo\.test\.yaml\n {2}✓ passes \(\d+\.\d s\)\n {2}✗ hostile/u);
+    expect(stdout()).toContain('- expected  + actual');
+    expect(stdout()).toContain('- a,b:c%');
+    expect(stdout()).not.toContain('\u001b[31m');
+  });
+
+  it('is JUnit XML in a file, failures told apart from errors', async () => {
+    const project = projectOf(MIXED);
+    const { exitCode } = await project.run(['test', '--reporter', 'junit', '--out', 'junit.xml']);
+    const xml = readFileSync(path.join(project.home, 'junit.xml'), 'utf8');
+    expect(exitCode).toBe(5);
+    expect(xml).toContain('<testsuites tests="2" failures="1" errors="0"');
+    expect(xml).toContain('<failure message="is not equal"');
+    expect(xml).not.toContain('\u001b');
+    expect(xml).not.toContain('<script>alert(1)</script>\n]]>');
+  });
+
+  it('has an error in JUnit for what could not be run', async () => {
+    const project = new Project({
+      's.test.yaml':
+        'target: sandbox\ncases:\n  - options: { delaySeconds: 1 }\n    expect: [{ contains: x }]\n',
+    });
+    const { exitCode, stdout } = await project.run(['test', '--reporter', 'junit', '--timeout', '1ms']);
+    expect(stdout()).toContain('errors="1"');
+    expect(stdout()).toContain('<error message=');
+    expect(exitCode).toBe(6);
+  });
+
+  it('annotates for GitHub by itself, and nothing that came is taken for a command', async () => {
+    const project = projectOf(MIXED);
+    const summary = path.join(project.home, 'summary.md');
+    const { stdout } = await project.run(['test'], {
+      env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
+    });
+    const [first = '', ...lines] = stdout().trimEnd().split('\n');
+    const [, token = ''] = /^::stop-commands::([\w-]{36})$/u.exec(first) ?? [];
+    const end = lines.indexOf(`::${token}::`);
+    expect(lines.slice(0, end).join('\n')).toContain('::set-output');
+    expect(lines.slice(end + 1)).toEqual([
+      '::error file=echo.test.yaml,line=7,title=hostile ]]> <b> %250A::is not equal',
+    ]);
+    const markdown = readFileSync(summary, 'utf8');
+    expect(markdown).toContain('1 passed, 1 failed');
+    expect(markdown).not.toContain('<script>');
+  });
+
+  it('is JSON with --json and with --reporter json alike', async () => {
+    const project = projectOf(MIXED);
+    const [one, other] = [
+      await project.run(['test', '--json']),
+      await project.run(['test', '--reporter', 'json']),
+    ].map(
+      ({ stdout }) => JSON.parse(stdout()) as { passed: number; failed: number; cases: { name: string }[] },
+    );
+    expect([one?.passed, one?.failed, other?.passed, other?.failed]).toEqual([1, 1, 1, 1]);
+    expect(one?.cases.map(({ name }) => name)).toEqual(other?.cases.map(({ name }) => name));
+  });
+
+  it('wants a form for --out', async () => {
+    const { exitCode, stderr } = await projectOf(MIXED).run(['test', '--out', 'x.xml']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--out needs --reporter')]);
+  });
+});

@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ECHO, Project, projectOf } from './support.ts';
+
+const PASSING = `
+  - name: greets
+    inputs: { text: hello }
+    expect: [{ equals: hello }]
+`;
+const FAILING = `
+  - name: greets in Norwegian
+    inputs: { text: hello }
+    expect: [{ equals: hei }]
+`;
+
+describe('what is expected of an answer', () => {
+  const answer = '{"date":"2026-11-20","items":[{"price":12},{"price":20}],"n":0}';
+  const met = [
+    'json: { date: "2026-11-20" }',
+    'json: { items: [{ price: 12 }, { price: 20 }] }',
+    'jmespath: "items[?price > `10`] | length(@) == `2`"',
+    'contains: price',
+    'matches: "^\\\\{"',
+    'schema: ./schema.json',
+    'equals: \'{"date":"2026-11-20","items":[{"price":12},{"price":20}],"n":0}\'',
+    'not: { contains: sorry }',
+    'not: { json: { date: "2026-11-21" } }',
+    'seconds: 600',
+  ];
+  const unmet = [
+    ['json: { date: "2026-11-21" }', 'differs at "/date": expected "2026-11-21", got "2026-11-20"'],
+    ['json: { items: [{ price: 12 }] }', 'differs at "/items"'],
+    ['json: { missing: null }', 'differs at "/missing": it is missing'],
+    ['jmespath: "items[?price > `15`] | length(@) == `2`"', 'gives false'],
+    ['jmespath: "items[?price > `50`]"', 'gives []'],
+    ['contains: sorry', 'does not contain "sorry"'],
+    ['matches: "^\\\\["', 'does not match /^\\[/'],
+    ['schema: ./strict.json', 'does not match ./strict.json at "/items/1/price"'],
+    ['equals: nothing', 'is not equal'],
+    ['not: { contains: price }', 'meets what it must not: contains "price"'],
+  ] as const;
+  const schemas = {
+    'schema.json': '{"type":"object","required":["date"]}',
+    'strict.json': '{"properties":{"items":{"items":{"properties":{"price":{"maximum":15}}}}}}',
+    'answer.txt': answer,
+  };
+  const caseOf = (expectation: string): string =>
+    `  - inputs: { text: "@answer.txt" }\n    expect:\n      - ${expectation}\n`;
+
+  it('is met by each of these', async () => {
+    const { exitCode, stdout } = await projectOf(met.map(caseOf).join(''), schemas).run(['test']);
+    expect(stdout()).toContain(`${met.length} passed, 0 failed`);
+    expect(exitCode).toBe(0);
+  });
+
+  it('is not met by each of these, and each says why', async () => {
+    const project = projectOf(unmet.map(([expectation]) => caseOf(expectation)).join(''), schemas);
+    const { exitCode, stdout } = await project.run(['test', '--json']);
+    const { cases } = JSON.parse(stdout()) as {
+      cases: { status: string; repetitions: { mismatches: { message: string }[] }[] }[];
+    };
+    expect(exitCode).toBe(5);
+    for (const [at, [expectation, message]] of unmet.entries()) {
+      expect(cases[at]?.status, expectation).toBe('failed');
+      expect(cases[at]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
+    }
+  });
+
+  it('takes JSON out of a code fence', async () => {
+    const fenced = 'Fenced: "```json\\n{\\"a\\":1}\\n```"';
+    const project = projectOf(
+      `  - inputs: { text: ${fenced.slice('Fenced: '.length)} }\n    expect: [{ json: { a: 1 } }]\n`,
+    );
+    expect((await project.run(['test'])).exitCode).toBe(0);
+  });
+
+  it('stops a pattern that would take for ever', async () => {
+    const project = projectOf(
+      `  - inputs: { text: ${'a'.repeat(40)}b }\n    expect: [{ matches: "^(a+)+$" }]\n`,
+    );
+    const { exitCode, stdout } = await project.run(['test']);
+    expect(stdout()).toContain('took more than 2 s');
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('the exit code of tests', () => {
+  it('is 0 where all passed', async () => {
+    const { exitCode, stdout } = await projectOf(PASSING).run(['test']);
+    expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
+  });
+
+  it('is 5 where some failed', async () => {
+    expect((await projectOf(PASSING + FAILING).run(['test'])).exitCode).toBe(5);
+  });
+
+  it('is the fault of what could not be run, which outranks failures', async () => {
+    const project = projectOf(FAILING, {
+      'gone.test.yaml': 'target: hello\ncases:\n  - inputs: { name: Ada }\n    expect: [{ contains: Ada }]\n',
+    });
+    const { exitCode, stdout } = await project.run(['test', '--timeout', '1ms', '--concurrency', '1']);
+    expect(stdout()).toContain('could not be run');
+    expect(exitCode).toBe(6);
+  });
+
+  it('is 5 for a run that failed: that is a failure, not a fault', async () => {
+    const project = new Project({
+      's.test.yaml':
+        'target: sandbox\ncases:\n  - options: { outcome: failed }\n    expect: [{ contains: x }]\n',
+    });
+    const { exitCode, stdout } = await project.run(['test']);
+    expect(stdout()).toContain('the run failed: ');
+    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('0 passed, 1 failed')]);
+  });
+});
+
+describe('what is wrong in a test file', () => {
+  it.each([
+    ['cases:\n  - expct: []\n', 'line 2: a case has no key "expct"'],
+    ['casess: []\n', 'line 1: a test file has no key "casess"'],
+    ['cases: []\n', 'cases is empty'],
+    ['cases:\n  - inputs: { text: a }\n', 'line 2: the case has no expect'],
+    ['cases:\n  - expect: [{ contain: a }]\n', 'line 2: an expectation has no key "contain"'],
+    ['cases:\n  - expect: [{ matches: "(" }]\n', 'line 2: matches: '],
+    ['cases:\n  - expect: [{ jmespath: "a[" }]\n', 'line 2: jmespath: '],
+    ['cases:\n  - expect: [{ schema: none.json }]\n', 'line 2: schema: there is no file none.json'],
+    [
+      'cases:\n  - inputs: { text: "@none.txt" }\n    expect: [{ contains: a }]\n',
+      'line 2: text: there is no file none.txt',
+    ],
+    [
+      'cases:\n  - images: [none.png]\n    expect: [{ contains: a }]\n',
+      'line 2: image: there is no file none.png',
+    ],
+    [
+      'cases:\n  - expect: [{ contains: a }]\n    repeat: 0\n',
+      'line 3: repeat must be a whole number of 1 or more',
+    ],
+    [
+      'cases:\n  - expect: [{ contains: a }]\n    repeat: 2\n    pass: 3\n',
+      'line 4: pass (3) is more than repeat (2)',
+    ],
+    [
+      'model: a\nmodels: [b]\ncases:\n  - expect: [{ contains: a }]\n',
+      'line 2: model and models are both given',
+    ],
+    [
+      'target: ./none.prompt\ncases:\n  - expect: [{ contains: a }]\n',
+      'line 1: there is no prompt file ./none.prompt',
+    ],
+    [
+      'cases:\n  - inputs: { nobody: a }\n    expect: [{ contains: a }]\n',
+      'line 2: the prompt has no input "nobody"',
+    ],
+    ['cases:\n  - expect: [{ contains: a }]\n', 'line 2: missing input: text'],
+    ['cases:\n  - inputs: { text: a }\n    expect: [{ rubric: polite }]\n', 'line 3: a rubric needs a judge'],
+    ['cases: [\n', 'line '],
+  ])('%j is refused with file and line', async (source, message) => {
+    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': source });
+    const { exitCode, stdout, stderr } = await project.run(['test']);
+    expect(stderr()).toContain(`echo.test.yaml, ${message.startsWith('line') ? '' : 'line '}`);
+    expect(stderr()).toContain(message);
+    expect([exitCode, stdout()]).toEqual([2, '']);
+  });
+
+  it('is told for a path that is not there, and for a directory without tests', async () => {
+    const project = new Project({});
+    expect((await project.run(['test', 'none'])).exitCode).toBe(2);
+    expect((await project.run(['test'])).exitCode).toBe(4);
+  });
+});
+
+describe('repetitions', () => {
+  const cases = `
+  - name: thrice
+    inputs: { text: a }
+    expect: [{ equals: b }]
+    repeat: 3
+    pass: 2
+  - name: once
+    inputs: { text: a }
+    expect: [{ equals: a }]
+`;
+
+  it('are one entry, whose own threshold decides', async () => {
+    const { stdout, exitCode } = await projectOf(cases).run(['test']);
+    expect(stdout()).toContain('0 of 3 passed, 2 needed');
+    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 1 failed')]);
+  });
+
+  it('are runs of their own, each', async () => {
+    const project = projectOf(cases);
+    await project.run(['test']);
+    const { stdout } = await project.run(['runs', 'list', '--json']);
+    expect(JSON.parse(stdout())).toHaveLength(4);
+  });
+});
+
+describe('a test', () => {
+  it('publishes nothing: the file it runs is not what its name stands for', async () => {
+    const project = projectOf(PASSING);
+    await project.run(['test']);
+    const { exitCode, stderr } = await project.run(['run', 'echo', '-i', 'text=a']);
+    expect([exitCode, stderr()]).toEqual([4, expect.stringContaining('there is no prompt "echo"')]);
+  });
+
+  it('runs every case with each of its models', async () => {
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `models: [echo, card]\n${'cases:'}${PASSING}`,
+    });
+    const { stdout, exitCode } = await project.run(['test']);
+    expect(stdout()).toContain('passed echo.test.yaml: greets [echo]');
+    expect(stdout()).toContain('FAILED echo.test.yaml: greets [card]');
+    expect(exitCode).toBe(5);
+  });
+
+  it('runs only what --filter names', async () => {
+    const { stdout } = await projectOf(PASSING + FAILING).run(['test', '--filter', 'norwegian GREETS']);
+    expect(stdout()).toContain('0 passed, 1 failed');
+  });
+
+  it('runs only what failed last with --failed', async () => {
+    const project = projectOf(PASSING + FAILING);
+    await project.run(['test']);
+    const { stdout } = await project.run(['test', '--failed']);
+    expect(stdout()).toContain('0 passed, 1 failed');
+    project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
+    expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
+    expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
+  });
+
+  it('writes what came with --update and keeps the rest of the file', async () => {
+    const project = projectOf(`  # of Ada
+  - inputs: { text: '{"a":1,"b":2}' }
+    expect:
+      - json: { a: 2 } # only a
+      - contains: a
+  - inputs: { text: hello }
+    expect:
+      - equals: hei
+`);
+    const { exitCode } = await project.run(['test', '--update']);
+    expect(exitCode).toBe(0);
+    const source = readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8');
+    expect(source).toContain('# of Ada');
+    expect(source).not.toContain('b: 2');
+    expect((await project.run(['test'])).exitCode).toBe(0);
+  });
+
+  it('prints the JSON Schema of its files', async () => {
+    const { stdout, exitCode } = await new Project({}).run(['test', '--print-schema']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toMatchObject({ properties: { cases: { type: 'array' } } });
+  });
+
+  it('takes a judge for rubrics, whose answer must begin with yes or no', async () => {
+    const project = projectOf('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
+    const { exitCode, stdout } = await project.run(['test', '--judge', 'echo']);
+    expect(stdout()).toContain('the judge answered neither yes nor no');
+    expect(exitCode).toBe(1);
+    expect((await project.run(['test', '--judge', 'nobody'])).exitCode).toBe(2);
+  });
+});
