@@ -98,6 +98,6 @@ describe('what the built command loads', () => {
 
   it('for one run on the service built in', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
-    expectWithin(loaded, { files: 8, kilobytes: 1600, builtins: COSTLY });
+    expectWithin(loaded, { files: 8, kilobytes: 640, builtins: COSTLY });
   });
 });
