@@ -81,9 +81,9 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun ru'],
-      { files: 5, kilobytes: 115, builtins: [] },
+      { files: 5, kilobytes: 125, builtins: [] },
     ],
-    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 115, builtins: [] }],
+    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 125, builtins: [] }],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
   });
@@ -93,11 +93,11 @@ describe('what the built command loads', () => {
     service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
-    expectWithin(loaded, { files: 7, kilobytes: 450, builtins: ['crypto', 'fs/promises', 'v8'] });
+    expectWithin(loaded, { files: 7, kilobytes: 480, builtins: ['crypto', 'fs/promises', 'v8'] });
   });
 
   it('for one run on the service built in', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
-    expectWithin(loaded, { files: 8, kilobytes: 640, builtins: COSTLY });
+    expectWithin(loaded, { files: 10, kilobytes: 720, builtins: COSTLY });
   });
 });

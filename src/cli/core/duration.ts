@@ -11,7 +11,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @throws {CliError} USAGE_ERROR
  */
 export function parseDuration(text: string, where: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  const parts = [...text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   if (parts.length === 0 || parts.map(part => part[0]).join('') !== text) {
     throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
   }

@@ -11,8 +11,10 @@ export function visible(text: string): string {
 
 /** The text on one line without tabs, fit for a cell of a table or of tab-separated values. */
 export function oneLine(text: string): string {
-  return visible(text.replace(/\s*[\r\n\u2028\u2029]+\s*/gu, ' ').replaceAll('\t', ' '));
+  return visible(text.replace(/\s+/gu, joinLines).replaceAll('\t', ' '));
 }
+
+const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) ? ' ' : space);
 
 /** The text as one segment of a path that is harmless on every platform; never empty, `.` or `..`. */
 export function safeFileName(text: string): string {
@@ -20,7 +22,7 @@ export function safeFileName(text: string): string {
     .normalize('NFC')
     .replace(HOSTILE, '_')
     .replace(/[\s/\\:*?"<>|]+/gu, '_')
-    .replace(/^[.\-_ ]+|[. ]+$/gu, '')
+    .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .slice(0, LONGEST_FILE_NAME)
     .replace(/\p{Surrogate}/gu, '_');
   return /^(con|prn|aux|nul|com\d|lpt\d)?(\.|$)/iu.test(name) ? `_${name}` : name;

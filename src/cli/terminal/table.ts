@@ -54,7 +54,7 @@ export async function terminalTable(
     const table = new Table({ ...BARE, ...layoutOf(fitted) });
     parts.push(layOut(table, all.slice(from, from + ROWS_AT_A_TIME), fitted, measure));
   }
-  return `${parts.join('\n').replace(/ +$/gmu, '')}\n`;
+  return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
 }
 
 /** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */

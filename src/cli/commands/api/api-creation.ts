@@ -15,7 +15,8 @@ export async function sendCall(ctx: Context, connection: Connection, call: ApiCa
 
 /** What a call creates a run of; undefined for every other call. */
 function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
-  if (method !== 'POST' || path.replace(/\/+$/u, '') !== '/runs' || body === undefined) return undefined;
+  if (method !== 'POST' || path.replace(/(?<!\/)\/+$/u, '') !== '/runs' || body === undefined)
+    return undefined;
   const promptVersionId = versionIn(body);
   if (promptVersionId === undefined) return undefined;
   const digest = createHash('sha256').update(body).digest('hex');

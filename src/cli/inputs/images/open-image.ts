@@ -52,7 +52,7 @@ function decodeDataUrl(given: string): Buffer {
   if (comma === -1) throw usageError('the data URL holds no comma and so no data');
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
   const base64 = data.replace(/\s+/gu, '');
-  if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/=+$/u, '').length % 4 === 1) {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
     throw usageError('the data URL does not hold valid base64');
   }
   return Buffer.from(base64, 'base64');

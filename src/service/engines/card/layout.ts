@@ -51,7 +51,7 @@ function paragraphsOf(text: string): Paragraphs {
   const whole = text.length <= MAX_LENGTH;
   const texts = text
     .slice(0, MAX_LENGTH)
-    .replace(/[ \t]+$/gm, '')
+    .replace(/(?<![ \t])[ \t]+$/gm, '')
     .replace(/\n{2,}/g, '\n\n')
     .trim()
     .split('\n');

@@ -86,9 +86,17 @@ const SHORTEST_SECRET = 8;
 /** Providers repeat a wrong key, in part, in what they answer; a URL may carry a password. */
 function withoutKeys(text: string, key = ''): string {
   return withoutKey(text, key)
-    .replace(/\b(?:sk|pk|key)-(?=[\w.-]*[\d*])[\w*.-]{6,}/gi, '***')
+    .replace(/[\w*.-]+/g, withoutSecret)
     .replace(/\bBearer\s+(?=\S*\d)\S{6,}/gi, 'Bearer ***')
     .replace(/\/\/[^/@\s]+@/g, '//***@');
+}
+
+/** A word such as `sk-ab12cd…`, but not `key-value`: what follows has a digit, or was masked in part by the provider. */
+function withoutSecret(word: string): string {
+  const prefix = /\b(?:sk|pk|key)-/i.exec(word);
+  if (prefix === null) return word;
+  const secret = word.slice(prefix.index + prefix[0].length);
+  return secret.length >= 6 && /[\d*]/.test(secret) ? `${word.slice(0, prefix.index)}***` : word;
 }
 
 /** A key that is a short word is masked only where it is named as a key. */

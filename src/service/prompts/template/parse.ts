@@ -20,7 +20,7 @@ function explain(error: Error & { lineNumber?: number; column?: number }, { open
   const expected = rest.at(-1) ?? '';
   const pointer = rest.find(line => /^-*\^$/.test(line));
   const line = error.lineNumber ?? Number(/on line (\d+)/.exec(first)?.[1] ?? 1);
-  if (/OPEN_ENDBLOCK.*got 'EOF'/.test(expected)) {
+  if (expected.includes('OPEN_ENDBLOCK') && expected.includes("got 'EOF'")) {
     return faultAt({ line: open.at(-1) ?? line, column: 1 }, 'this block is never closed');
   }
   const column = (error.column ?? (isCut(rest) ? 0 : (pointer?.length ?? 1) - 1)) + 1;

@@ -1,0 +1,59 @@
+// Fails where a regular expression of src/ takes more than linear time on some text: a long line from a server, or in a
+// file, would hang the command. Verdicts are kept in node_modules/.cache, so that only new patterns cost time.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { check } from 'recheck';
+import { parseAst } from 'rolldown/parseAst';
+
+const CACHE = path.resolve('node_modules/.cache/promptrun-patterns.json');
+
+/** Patterns that the checker can't decide on, and why they are linear all the same. */
+const DECIDED = new Map([
+  ['(?:[-?:][ \\t]+){200}', 'no text is read more than 200 times: the two classes have nothing in common'],
+]);
+
+const verdicts = readVerdicts();
+const faults = [];
+for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(name =>
+  name.endsWith('.ts'),
+)) {
+  const code = readFileSync(path.join('src', file), 'utf8');
+  for (const { pattern, flags, start } of patternsOf(parseAst(code, { lang: 'ts' }))) {
+    const verdict = await verdictOn(pattern, flags);
+    const line = code.slice(0, start).split('\n').length;
+    if (verdict !== 'safe') faults.push(`src/${file}:${line}: /${pattern}/${flags} ${verdict}`);
+  }
+}
+mkdirSync(path.dirname(CACHE), { recursive: true });
+writeFileSync(CACHE, JSON.stringify(verdicts));
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+async function verdictOn(pattern, flags) {
+  if (DECIDED.has(pattern)) return 'safe';
+  const key = `/${pattern}/${flags}`;
+  verdicts[key] ??= describe(await check(pattern, flags, { timeout: 20_000 }));
+  return verdicts[key];
+}
+
+function describe({ status, complexity, attack }) {
+  if (status === 'safe') return 'safe';
+  if (status === 'unknown')
+    return 'could not be decided on: scripts/check-patterns.js lists those that a person has';
+  return `is ${complexity?.summary ?? 'not linear'}, for example on ${attack?.pattern ?? 'some text'}`;
+}
+
+/** Every regular expression that is written as one. */
+function* patternsOf(node) {
+  if (node === null || typeof node !== 'object') return;
+  if (node.type === 'Literal' && node.regex) yield { ...node.regex, start: node.start };
+  for (const child of Object.values(node)) yield* patternsOf(child);
+}
+
+function readVerdicts() {
+  try {
+    return JSON.parse(readFileSync(CACHE, 'utf8'));
+  } catch {
+    return {};
+  }
+}
