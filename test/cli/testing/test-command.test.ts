@@ -208,7 +208,7 @@ describe('a test', () => {
   it('runs every case with each of its models', async () => {
     const project = new Project({
       'echo.prompt': ECHO,
-      'echo.test.yaml': `models: [echo, card]\n${'cases:'}${PASSING}`,
+      'echo.test.yaml': `models: [echo, card]\ncases:${PASSING}`,
     });
     const { stdout, exitCode } = await project.run(['test']);
     expect(stdout()).toContain('passed echo.test.yaml: greets [echo]');

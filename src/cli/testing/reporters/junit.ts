@@ -29,7 +29,7 @@ export async function junitReport(results: readonly EntryResult[]): Promise<stri
       test.standardOutput(xmlText(details));
     }
   }
-  return builder.build();
+  return `${builder.build()}\n`;
 }
 
 /** A CommonJS package: Node and the bundler differ in how deep its default lies. */

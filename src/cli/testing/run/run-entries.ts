@@ -7,6 +7,7 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import { searchRuns } from '../../creation/find-run.ts';
 import { timedOutWait } from '../../creation/give-up.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
+import { sendCreation } from '../../creation/send-creation.ts';
 import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -105,7 +106,7 @@ async function ranOrKept(work: Work, prepared: PreparedEntry, number: number): P
   if (kept?.ended !== undefined) {
     return kept.ended;
   }
-  const startedAt = ctx.clock.now();
+  let startedAt = ctx.clock.now();
   const seconds = (): number => (ctx.clock.now() - startedAt) / 1000;
   const known = kept === undefined ? {} : await takenUp(ctx, connection, kept);
   if (known.runId !== undefined) {
@@ -116,6 +117,15 @@ async function ranOrKept(work: Work, prepared: PreparedEntry, number: number): P
   const created = await createAndWait(ctx, connection, request, {
     timeoutMs: ctx.globals.timeoutMs,
     entry: known.again,
+    // Waiting for a turn to send is not the model's time.
+    send: (to, creation, options) =>
+      sendCreation(to, creation, {
+        ...options,
+        onSent: () => {
+          startedAt = ctx.clock.now();
+          options.onSent();
+        },
+      }),
     onBegin: entry => state.begun(prepared, number, entry.id),
     onRunId: runId => state.created(prepared, number, runId),
   });
