@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -83,12 +83,62 @@ describe('the library', () => {
   });
 });
 
+describe('the package', () => {
+  it('is had by CommonJS as well, without a warning', async () => {
+    const script = `
+      const { PromptService, NotFoundError, isUuid } = require('promptrun');
+      console.log(typeof PromptService, typeof NotFoundError, isUuid('x'));`;
+    expect(await runScript(script, {}, 'commonjs')).toEqual({
+      code: 0,
+      stdout: 'function function false\n',
+      stderr: '',
+    });
+  });
+
+  it.each([
+    [
+      'an ES module',
+      'caller.mts',
+      "import { type ClientOptions, PromptService, type Run } from 'promptrun';",
+    ],
+    [
+      'a CommonJS module',
+      'caller.cts',
+      "import promptrun = require('promptrun');\nimport PromptService = promptrun.PromptService;\ntype ClientOptions = promptrun.ClientOptions;\ntype Run = promptrun.Run;",
+    ],
+  ])('has types that are whole for %s', async (_, name, imports) => {
+    const caller = `${imports}
+      declare const options: ClientOptions;
+      const service = new PromptService(options);
+      export async function newest(): Promise<Run | undefined> {
+        for await (const { runId } of service.runs.all({ limit: 1 })) {
+          return await service.waitForRun(runId, { onPoll: ({ failingMs }) => failingMs.toFixed() });
+        }
+        return undefined;
+      }
+      // @ts-expect-error: an id is a text
+      void service.runs.get(1);`;
+    await mkdir(path.join(home, 'node_modules/@types'), { recursive: true });
+    await symlink(root, path.join(home, 'node_modules/promptrun'));
+    for (const types of ['@types/node', 'undici-types']) {
+      await symlink(path.join(root, 'node_modules', types), path.join(home, 'node_modules', types));
+    }
+    await writeFile(path.join(home, name), caller);
+    const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+    const options = '--noEmit --strict --target es2022 --module nodenext --skipLibCheck false --types node';
+    const checked = spawnSync(process.execPath, [compiler, ...options.split(' '), name], { cwd: home });
+    expect(checked.stdout.toString()).toBe('');
+    expect(checked.status).toBe(0);
+  });
+});
+
 /** Runs a script that imports the built package by its name. */
 async function runScript(
   script: string,
   env: Readonly<Record<string, string>>,
+  type = 'module',
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, [`--input-type=${type}`, '-e', script], {
     cwd: root,
     env: { PATH: process.env['PATH'], HOME: home, ...env },
   });
