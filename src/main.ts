@@ -36,6 +36,14 @@ export const localService: LocalService = {
     const { openStore } = await import('./service/lifecycle/local-store.ts');
     return openStore({ dataDir, env: process.env });
   },
+  async discoverModels(options) {
+    const { discoverModels } = await import('./service/models/discover.ts');
+    return await discoverModels({ ...options, env: process.env });
+  },
+  async reportModels(options) {
+    const { reportModels } = await import('./service/models/report.ts');
+    return await reportModels({ ...options, env: process.env });
+  },
   async newPrompt(name, options) {
     const { newPrompt } = await import('./service/prompts/new-prompt.ts');
     return newPrompt(name, options);

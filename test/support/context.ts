@@ -183,6 +183,8 @@ const NO_LOCAL_SERVICE: LocalService = {
   serve: unexpected('serve'),
   open: unexpected('open'),
   newPrompt: unexpected('write a prompt'),
+  discoverModels: unexpected('discover models'),
+  reportModels: unexpected('report models'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

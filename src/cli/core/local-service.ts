@@ -19,6 +19,53 @@ export interface LocalService {
   open(options: { dataDir: string }): Promise<LocalStore>;
   /** The texts of a prompt file to start from and of its test file; `name` is what both are called. */
   newPrompt(name: string, options: { image?: boolean }): Promise<{ prompt: string; test: string }>;
+  /**
+   * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
+   * those that are new to models.yaml.
+   *
+   * @throws {InvalidModelsFile} for a models.yaml that can't be used
+   */
+  discoverModels(options: { dataDir: string; signal: AbortSignal }): Promise<ModelsDiscovery>;
+  /** What is wrong with models.yaml and, where `ask` is true, with the providers that it and the environment name. */
+  reportModels(options: { dataDir: string; signal: AbortSignal; ask: boolean }): Promise<ModelsReport>;
+}
+
+export interface ModelsDiscovery {
+  /** Where models.yaml lies. */
+  readonly file: string;
+  /** Empty where none is configured and Ollama does not run. */
+  readonly endpoints: readonly DiscoveredEndpoint[];
+}
+
+export interface DiscoveredEndpoint {
+  readonly provider: string;
+  readonly baseUrl: string;
+  /** Why it could not be asked. */
+  readonly fault?: string;
+  /** Models that are new in models.yaml. */
+  readonly added: readonly string[];
+  /** How many of its models the file had before. */
+  readonly known: number;
+  /** How many of its models can't answer prompts. */
+  readonly others: number;
+}
+
+export interface ModelsReport {
+  /** Where models.yaml lies, or would. */
+  readonly file: string;
+  readonly exists: boolean;
+  /** Of the file, each as `file:line: what`, and of `OPENAI_BASE_URL`. */
+  readonly faults: readonly string[];
+  readonly providers: readonly {
+    readonly name: string;
+    readonly baseUrl: string;
+    /** The variable that must hold its key, where there is none. */
+    readonly missingKey?: string;
+    /** Why it does not answer; only where it was asked. */
+    readonly fault?: string;
+    /** How many models it has; only where it was asked and answered. */
+    readonly models?: number;
+  }[];
 }
 
 export interface EmbeddedService {

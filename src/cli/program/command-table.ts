@@ -180,6 +180,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   { path: 'models', summary: 'the same as resources list', heading: LOOKING, load: resourcesList },
   {
+    path: 'models discover',
+    summary: 'write the models of your endpoints to models.yaml',
+    load: () => import('../commands/models/discover.ts').then(file => file.declareModelsDiscover),
+  },
+  {
     path: 'account',
     summary: 'who the key belongs to, credits left',
     heading: LOOKING,

@@ -86,6 +86,9 @@ function addCommand(parent: Command, entry: CommandEntry, loads: Loads, host: Ho
   const command = stub(parent, entry.path.split(' ').at(-1) ?? entry.path, entry.summary);
   if (entry.heading !== undefined) command.helpGroup(entry.heading);
   loads.set(command, async () => (await entry.load())(command, host));
+  const below = COMMANDS.filter(({ path }) => path.startsWith(`${entry.path} `));
+  if (below.length > 0) command.hook('preSubcommand', (_, child) => loads.get(child)?.());
+  for (const child of below) addCommand(command, child, loads, host);
   parent.addCommand(command, { hidden: entry.hidden === true });
 }
 

@@ -6,7 +6,13 @@ import { codeOf, messageOf, toError } from '../thrown.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry, Provider } from './entry.ts';
 import { environmentProvider, guessedModel, OPENAI } from './environment.ts';
-import { EMPTY_MODELS_FILE, MODELS_FILE, type ModelsFile, parseModelsFile } from './file.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  parseModelsFile,
+} from './file.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
@@ -136,7 +142,9 @@ export async function readModelsText(file: string): Promise<string | undefined> 
     const { uid, size } = await stat(file);
     const own = process.getuid?.();
     if (own !== undefined && uid !== own && uid !== 0) {
-      throw new Error(`${file} belongs to another user and is not read: make it yours (chown), or remove it`);
+      throw new InvalidModelsFile([
+        `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
+      ]);
     }
     if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
     return await readFile(file, 'utf8');

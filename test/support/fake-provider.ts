@@ -1,0 +1,86 @@
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a provider was asked. */
+export interface ProviderRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Writes an answer by itself. */
+export type ProviderHandler = (response: ServerResponse, request: ProviderRequest) => void;
+
+/** What is answered: a value is sent as JSON, a text or bytes as they are. */
+export interface ProviderAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** A provider of models on this machine that answers as a test tells it, and keeps what it was asked. */
+export class FakeProvider {
+  readonly asked: ProviderRequest[] = [];
+  /** Each answers one request in turn; the last answers all that follow. */
+  answers: (ProviderAnswer | ProviderHandler)[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(port = 0): Promise<FakeProvider> {
+    const server = createServer();
+    const provider = new FakeProvider(server);
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method = '', url: path = '', headers } = request;
+        provider.answer({ method, path, headers, text: Buffer.concat(chunks).toString() }, response);
+      });
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', resolve);
+    });
+    return provider;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** The body of a request, as JSON. */
+  body(index = 0): Record<string, unknown> {
+    return JSON.parse(this.asked[index]?.text ?? 'null') as Record<string, unknown>;
+  }
+
+  reset(...answers: (ProviderAnswer | ProviderHandler)[]): void {
+    this.asked.length = 0;
+    this.answers = answers;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise(resolve => this.server.close(resolve));
+  }
+
+  private answer(request: ProviderRequest, response: ServerResponse): void {
+    this.asked.push(request);
+    const answer = (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
+    if (typeof answer === 'function') return answer(response, request);
+    const { status = 200, headers = {}, body = '' } = answer;
+    const isText = typeof body === 'string' || Buffer.isBuffer(body);
+    response.writeHead(status, { ...(isText ? {} : { 'content-type': 'application/json' }), ...headers });
+    response.end(isText ? body : JSON.stringify(body));
+  }
+}
+
+/** The answer of a chat model. */
+export function said(content: unknown, choice: object = {}): ProviderAnswer {
+  return {
+    body: {
+      choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop', ...choice }],
+      usage: { total_tokens: 42 },
+    },
+  };
+}
