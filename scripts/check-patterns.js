@@ -38,8 +38,9 @@ async function verdictOn(pattern, flags) {
 
 function describe({ status, complexity, attack }) {
   if (status === 'safe') return 'safe';
-  if (status === 'unknown')
+  if (status === 'unknown') {
     return 'could not be decided on: scripts/check-patterns.js lists those that a person has';
+  }
   return `is ${complexity?.summary ?? 'not linear'}, for example on ${attack?.pattern ?? 'some text'}`;
 }
 
