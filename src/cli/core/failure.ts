@@ -40,6 +40,8 @@ export function failureOf(error: unknown): Failure {
 /** Errors of the local service, known by name only: the command line does not know its classes. */
 const LOCAL_SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
   InvalidPromptFile: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  InvalidInputs: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  PastBound: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   InvalidModelsFile: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   FileFault: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   UnknownModel: { status: 'USAGE_ERROR', exitCode: EXIT.usage },

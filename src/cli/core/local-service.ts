@@ -1,7 +1,7 @@
 import type { Transport } from '../../client/transport.ts';
 import type { PromptConfig } from '../../wire/index.ts';
 
-type JsonValue =
+export type JsonValue =
   | null
   | boolean
   | number

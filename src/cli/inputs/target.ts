@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
@@ -26,6 +27,29 @@ export async function resolveTarget(
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
   const { promptVersionId, latest } = await findByName(connection, name, ctx.signal);
   return { promptVersionId: promptVersionId ?? latest, mayBePrompt: false };
+}
+
+/**
+ * A target of this machine's own service with another model than its prompt names: a version that can be run and is
+ * otherwise nowhere.
+ */
+export async function resolveWithModel(
+  ctx: Context,
+  connection: Connection,
+  target: string,
+  model: string,
+): Promise<ResolvedTarget> {
+  const name = aliasOrName(ctx, target);
+  const wanted = (await isPromptFile(ctx, name))
+    ? { file: path.resolve(ctx.cwd, name) }
+    : { promptVersionId: (await resolveTarget(ctx, connection, name)).promptVersionId };
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    const { promptVersionId } = await store.ensureUnlistedVersion({ ...wanted, model });
+    return { promptVersionId, mayBePrompt: false };
+  } finally {
+    await store.close();
+  }
 }
 
 /** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */

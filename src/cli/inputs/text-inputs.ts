@@ -34,11 +34,16 @@ export async function collectInputs(ctx: Context, flags: InputFlags): Promise<Co
 
 async function readInputsFile(ctx: Context, file: string | undefined): Promise<InputsDocument> {
   if (file === undefined) return { text: new Map(), images: [] };
+  return inputsOf(await readInputsValue(ctx, file), `--inputs ${file}: `);
+}
+
+/** What the file of `--inputs` holds, numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
+export async function readInputsValue(ctx: Context, file: string): Promise<unknown> {
   const source =
     file === '-'
       ? decodeUtf8(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return parseInputsDocument(source.replace(/^\uFEFF/u, ''), `--inputs ${file}`);
+  return parseInputsValue(source.replace(/^\uFEFF/u, ''), `--inputs ${file}`);
 }
 
 async function readValue(ctx: Context, key: string, value: string): Promise<string> {
@@ -48,8 +53,8 @@ async function readValue(ctx: Context, key: string, value: string): Promise<stri
   return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 
-/** Standard input ends once; who comes second would wait for nothing. */
-function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
+/** Standard input ends once; who comes second would wait for nothing. @throws {CliError} USAGE_ERROR */
+export function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = [
     ...(inputsFile === '-' ? ['--inputs -'] : []),
     ...inputs.filter(readsStandardInput).map(text => `--input ${text}`),
@@ -72,7 +77,7 @@ export interface InputsDocument {
 
 /** JSON or YAML, nested as in the interface or a flat map. Every value becomes text, as `inputText` has it. */
 export async function parseInputsDocument(source: string, what: string): Promise<InputsDocument> {
-  return inputsOf(parseJsonAsWritten(source) ?? (await parseYaml(source, what)), `${what}: `);
+  return inputsOf(await parseInputsValue(source, what), `${what}: `);
 }
 
 /** The inputs that a value holds as the two readers give it; `where` begins every error. */
@@ -96,7 +101,9 @@ export function inputsOf(value: unknown, where: string): InputsDocument {
   };
 }
 
-async function parseYaml(source: string, what: string): Promise<unknown> {
+async function parseInputsValue(source: string, what: string): Promise<unknown> {
+  const json = parseJsonAsWritten(source);
+  if (json !== undefined) return json;
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
   return parseYamlAsWritten(source, what);
 }

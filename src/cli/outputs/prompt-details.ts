@@ -1,9 +1,9 @@
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { ageOf } from '../core/age.ts';
-import { fieldText } from '../core/json-value.ts';
+import { fieldText, textUnder } from '../core/json-value.ts';
 import { describeConfig, type InputFields, type TextField } from '../inputs/schema/describe.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { oneLine, visible } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { present } from './present.ts';
@@ -16,12 +16,18 @@ const INPUT_COLUMNS: readonly Column[] = [
   { title: 'DESCRIPTION', min: 16 },
 ];
 
-/** Shows a version of a prompt, the inputs it expects and how to run it. */
+/** Shows a version of a prompt, the inputs it expects, how to run it, and of the local service its template. */
 export function presentPromptVersion(ctx: Context, version: PromptVersion): Promise<void> {
   const fields = describeConfig(version.config);
+  const template = textUnder(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
-    terminal: () => promptPage(ctx, version, fields),
-    plain: () => plainRows([...factRows(version), ...inputRows(fields).map(row => ['input', ...row])]),
+    terminal: async () => (await promptPage(ctx, version, fields)) + templatePart(ctx, template),
+    plain: () =>
+      plainRows([
+        ...factRows(version),
+        ...inputRows(fields).map(row => ['input', ...row]),
+        ...templateRows(template),
+      ]),
     paged: true,
   });
 }
@@ -48,6 +54,14 @@ async function promptPage(ctx: Context, version: PromptVersion, fields: InputFie
     `Run it: ${paint.cyan(exampleCommand(fieldText(version.promptVersionId), fields))}`,
     '',
   ].join('\n');
+}
+
+function templatePart({ io: { paint } }: Context, template: string): string {
+  return template === '' ? '' : `\n${paint.bold('Template')}\n\n${visible(template)}\n`;
+}
+
+function templateRows(template: string): string[][] {
+  return template === '' ? [] : template.split('\n').map(line => ['template', line]);
 }
 
 async function inputsPart(ctx: Context, fields: InputFields): Promise<string> {

@@ -41,16 +41,16 @@ export const GROUPS: readonly GroupEntry[] = [
   {
     name: 'prompts',
     aliases: ['prompt'],
-    summary: 'find, read and publish prompts',
+    summary: 'find, read, check and publish prompts',
     heading: LOOKING,
-    examples: ['prompts search postcard', 'prompts publish haiku.prompt'],
+    examples: ['prompts list', 'prompts get hello', 'prompts new haiku.prompt'],
   },
   {
     name: 'versions',
     aliases: ['version'],
     summary: 'the published versions of a prompt',
     heading: LOOKING,
-    examples: ['versions list <promptId>'],
+    examples: ['versions list hello', 'versions diff hello'],
   },
   {
     name: 'resources',
@@ -143,6 +143,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/runs/journal.ts').then(file => file.declareRunsJournal),
   },
   {
+    path: 'prompts list',
+    summary: 'all prompts of the local service',
+    load: () => import('../commands/prompts/list.ts').then(file => file.declarePromptsList),
+  },
+  {
     path: 'prompts get',
     summary: 'title, version and inputs of a prompt',
     load: () => import('../commands/prompts/get.ts').then(file => file.declarePromptsGet),
@@ -151,6 +156,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: 'prompts search',
     summary: 'find prompts',
     load: () => import('../commands/prompts/search.ts').then(file => file.declarePromptsSearch),
+  },
+  {
+    path: 'prompts new',
+    summary: 'a prompt file to start from, and its test file',
+    load: () => import('../commands/prompts/new.ts').then(file => file.declarePromptsNew),
+  },
+  {
+    path: 'prompts check',
+    summary: 'every fault of prompt files, with its place',
+    load: () => import('../commands/prompts/check.ts').then(file => file.declarePromptsCheck),
+  },
+  {
+    path: 'prompts render',
+    summary: 'what a model would be sent',
+    load: () => import('../commands/prompts/render.ts').then(file => file.declarePromptsRender),
   },
   {
     path: 'prompts publish',
@@ -166,6 +186,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     path: 'versions get',
     summary: 'one version and its inputs',
     load: () => import('../commands/versions/get.ts').then(file => file.declareVersionsGet),
+  },
+  {
+    path: 'versions diff',
+    summary: 'what changed between two versions',
+    load: () => import('../commands/versions/diff.ts').then(file => file.declareVersionsDiff),
   },
   { path: 'resources list', summary: 'models and their run options', load: resourcesList },
   {
@@ -215,6 +240,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/doctor/doctor.ts').then(file => file.declareDoctor),
   },
   {
+    path: 'reset',
+    summary: 'clear caches, journal or all that is kept',
+    heading: SETTING_UP,
+    load: () => import('../commands/reset/reset.ts').then(file => file.declareReset),
+  },
+  {
     path: 'completion',
     summary: 'print the completion script of a shell',
     heading: SETTING_UP,
@@ -262,7 +293,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: 'config path',
-    summary: 'where the settings are kept',
+    summary: 'every place where something is kept',
     load: () => import('../commands/config/path.ts').then(file => file.declareConfigPath),
   },
   {
@@ -303,7 +334,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: 'help',
-    summary: 'explain a command, environment or exit-codes',
+    summary: 'explain a command, flags, environment or exit-codes',
     heading: SETTING_UP,
     load: () => import('../commands/help/help.ts').then(file => file.declareHelp),
   },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -57,7 +58,7 @@ export function connectTo(
 }
 
 async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promise<OpenConnection> {
-  if (!chosen) {
+  if (!chosen && isEmpty(sources.dataDir)) {
     sources.io.note('Using the local service built in (profile local); promptrun login connects to another.');
   }
   const service = await sources.local.start({ dataDir: sources.dataDir });
@@ -70,6 +71,15 @@ async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promis
 function openReplay(sources: ConnectionSources, embedded: boolean): Promise<OpenConnection> {
   const place = { profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay', embedded };
   return connect(sources, { place, apiKey: 'replay', scope: 'replay' });
+}
+
+/** Whether nothing was ever kept there: the note is for those who don't know the service yet. */
+function isEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch {
+    return true;
+  }
 }
 
 interface Peer {

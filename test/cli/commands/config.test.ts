@@ -53,11 +53,6 @@ describe('config', () => {
     const { exitCode, stderr } = await runInProcess(['config', verb, 'save-dir']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('Did you mean saveDir?')]);
   });
-
-  it('says where the settings are, before there are any', async () => {
-    const { stdout, home, exitCode } = await runInProcess(['config', 'path']);
-    expect([exitCode, stdout()]).toEqual([0, `${home}/config/config.json\n`]);
-  });
 });
 
 describe('alias', () => {

@@ -1,21 +1,40 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { keptPlaces } from '../../settings/places.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
 Examples:
   promptrun config path
-  ls "$(dirname "$(promptrun config path)")"`;
+  promptrun config path --query "[?name=='config'].path | [0]"
+
+Piped, a line is: name, path, what is kept there.`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'NAME' },
+  { title: 'PATH' },
+  { title: '' },
+  { title: 'WHAT IS KEPT THERE', min: 16, dropOrder: 1 },
+];
 
 export function declareConfigPath(command: Command, host: Host, run = configPath): void {
   command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
-/** Prints where the settings are kept, whether or not there are any yet. */
+/** Shows every place where something is kept, whether or not there is anything yet. */
 export async function configPath(ctx: Context): Promise<ExitCode> {
-  const { file } = ctx.settings.config;
-  await present(ctx, { path: file }, { terminal: () => `${visible(file)}\n`, plain: () => `${file}\n` });
+  const rows = keptPlaces(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
+  await present(ctx, rows, {
+    terminal: () =>
+      terminalTable(
+        ctx.io,
+        COLUMNS,
+        rows.map(({ name, path, exists, holds }) => [name, path, exists ? '' : 'nothing yet', holds]),
+      ),
+    plain: () => plainRows(rows.map(({ name, path, holds }) => [name, path, holds])),
+  });
   return EXIT.ok;
 }

@@ -1,33 +1,16 @@
 import type { Command } from 'commander';
-import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
+import { MAX_QUERY_LENGTH } from '../../../wire/index.ts';
 import type { Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
-import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import { PLAIN_PROMPT_ROW, presentPrompts } from './prompt-rows.ts';
 
 const EXAMPLES = `
 Examples:
   promptrun prompts search postcard
   promptrun prompts search weekly report --query '[].slug'
 
-Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.`;
-
-const COLUMNS: readonly Column[] = [
-  { title: 'SLUG', min: 12 },
-  { title: 'TITLE', min: 12, dropOrder: 6 },
-  { title: 'PROMPT' },
-  { title: 'TYPE', dropOrder: 5 },
-  { title: 'CREDITS', align: 'right', dropOrder: 4 },
-  { title: 'USES', align: 'right', dropOrder: 2 },
-  { title: 'PUBLISHED', dropOrder: 1 },
-  { title: 'DESCRIPTION', min: 16, dropOrder: 3 },
-];
-
-// By index (service-facts, search); video prompts are not found.
-const MODALITY_NAMES = ['text', 'image'];
+${PLAIN_PROMPT_ROW}`;
 
 export function declarePromptsSearch(command: Command, host: Host, run = promptsSearch): void {
   command
@@ -44,11 +27,7 @@ export async function promptsSearch(
   const query = searchQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await client.prompts.search(query, { signal: ctx.signal });
-  await present(ctx, rows, {
-    terminal: () => (rows.length === 0 ? 'no prompts found\n' : resultsTable(ctx, rows)),
-    plain: () => plainRows(rows.map(plainCells)),
-    paged: true,
-  });
+  await presentPrompts(ctx, rows, 'no prompts found\n');
   return EXIT.ok;
 }
 
@@ -62,38 +41,4 @@ function searchQuery(words: readonly string[]): string {
     `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
     'give fewer words',
   );
-}
-
-function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<string> {
-  return terminalTable(
-    ctx.io,
-    COLUMNS,
-    rows.map(row => [
-      fieldText(row.slug),
-      fieldText(row.title),
-      fieldText(row.promptId),
-      modalityName(row),
-      fieldText(row.estimatedCredits),
-      fieldText(row.uses),
-      ageOf(fieldText(row.publishedAt), ctx.clock.now()),
-      fieldText(row.description),
-    ]),
-  );
-}
-
-function plainCells(row: PromptSearchRow): string[] {
-  return [
-    fieldText(row.slug),
-    fieldText(row.promptVersionId),
-    fieldText(row.promptId),
-    modalityName(row),
-    fieldText(row.estimatedCredits),
-    fieldText(row.publishedAt),
-    fieldText(row.title),
-    fieldText(row.description),
-  ];
-}
-
-function modalityName({ modality }: { readonly modality: unknown }): string {
-  return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
 }

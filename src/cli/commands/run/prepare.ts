@@ -5,8 +5,9 @@ import { openImages } from '../../inputs/images/open-image.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
-import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
+import { type ResolvedTarget, resolveTarget, resolveWithModel } from '../../inputs/target.ts';
 import { type CollectedInputs, collectInputs } from '../../inputs/text-inputs.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import type { askForTheRest } from './ask-for-the-rest.ts';
 import type { RunFlags } from './run-argv.ts';
 
@@ -25,6 +26,7 @@ export async function prepareRun(
   flags: RunFlags,
 ): Promise<PreparedRun> {
   if (target === undefined && !ctx.interactive) throw missingTarget();
+  if (flags.model !== undefined) requireLocalService(ctx, '--model');
   parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
     inputs: flags.input,
@@ -36,7 +38,10 @@ export async function prepareRun(
   const { name, option } =
     target === undefined ? await pick(ctx, connection, flags) : { name: target, ...flags };
   const options = parseOptions(option);
-  const found = await resolveTarget(ctx, connection, name);
+  const found =
+    flags.model === undefined
+      ? await resolveTarget(ctx, connection, name)
+      : await resolveWithModel(ctx, connection, name, flags.model);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
   const { resolved, inputs } = mayAsk(ctx)
     ? await ask(ctx, connection, { name, resolved: found }, { target, given, flags: { ...flags, option } })

@@ -8,6 +8,8 @@ export interface RunFlags extends OutputFlags {
   readonly inputs?: string;
   readonly image: readonly string[];
   readonly option: readonly string[];
+  /** In place of the model that the prompt names. */
+  readonly model?: string;
   readonly validate: boolean;
   readonly wait: boolean;
   readonly dryRun?: boolean;
@@ -33,6 +35,7 @@ export function runArgv(
     ...each('-i', [...flags.input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
     ...given('--inputs', flags.inputs),
     ...each('--image', [...flags.image, ...answered.images]),
+    ...given('-m', flags.model),
     ...each('-o', flags.option),
     ...wordsOfSwitches(flags),
     ...given('--schema', flags.schema),

@@ -26,6 +26,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
       .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
       .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
       .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
+      .option('-m, --model <model>', "another model than the prompt names; this machine's own service only")
       .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
       .option('--no-validate', 'send run options that no model lists')
       .option('--no-wait', 'print the run id instead of waiting for the run')

@@ -4,7 +4,7 @@ import { isObject } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from './cache-file.ts';
 
-const FILE_NAME = 'prompts.json';
+export const PROMPTS_FILE = 'prompts.json';
 const MOST_VERSIONS = 200;
 
 interface Kept {
@@ -28,7 +28,7 @@ export class PromptCache {
 
   constructor(options: PromptCacheOptions) {
     this.#options = options;
-    this.#file = path.join(options.directory, FILE_NAME);
+    this.#file = path.join(options.directory, PROMPTS_FILE);
   }
 
   /** The version with its config, if it was read before; counts as a use of it. */

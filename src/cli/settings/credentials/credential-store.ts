@@ -31,6 +31,11 @@ export class CredentialStore {
     return Object.hasOwn(credentials, profile) ? credentials[profile] : undefined;
   }
 
+  /** The profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
+  profiles(): string[] {
+    return Object.keys(this.#fromDisk());
+  }
+
   /** The key itself; undefined where the keychain does not give it. */
   async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
     return key ?? (await readFromKeychain(profile, origin));

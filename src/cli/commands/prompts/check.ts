@@ -1,0 +1,80 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import type { PromptFinding } from '../../core/local-service.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import { present } from '../../outputs/present.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun prompts check haiku.prompt
+  promptrun prompts check prompts/*.prompt
+
+A fault keeps a prompt from being used (exit 2); a note is only worth knowing (exit 0).
+A line is: file:line:column: fault or note: what.`;
+
+export function declarePromptsCheck(command: Command, host: Host, run = promptsCheck): void {
+  command
+    .argument('<file...>', 'prompt files (*.prompt)')
+    .addHelpText('after', EXAMPLES)
+    .action((files: string[]) => host.runAction(command, ctx => run(ctx, { files })));
+}
+
+/** Shows every fault and every note of prompt files. */
+export async function promptsCheck(
+  ctx: Context,
+  { files }: { readonly files: readonly string[] },
+): Promise<ExitCode> {
+  for (const file of files) await readTextFile(file, ctx.cwd, 'prompts check');
+  const findings = await findingsOf(ctx, files);
+  await present(ctx, findings, {
+    terminal: () => lines(ctx, findings),
+    plain: () => lines(ctx, findings),
+  });
+  const faults = findings.filter(({ severity }) => severity === 'fault');
+  if (faults.length > 0) throw faulty(faults);
+  if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
+  return EXIT.ok;
+}
+
+async function findingsOf(ctx: Context, files: readonly string[]): Promise<PromptFinding[]> {
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    const findings: PromptFinding[] = [];
+    for (const file of files) {
+      const found = await store.check(path.resolve(ctx.cwd, file));
+      findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
+    }
+    return findings;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Relative to the working directory where it lies below it. */
+function shownPath({ cwd }: Context, file: string): string {
+  const relative = path.relative(cwd, path.resolve(cwd, file));
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
+}
+
+function lines({ io }: Context, findings: readonly PromptFinding[]): string {
+  const colours = { fault: io.paint.red, note: io.paint.yellow };
+  return findings
+    .map(({ file, line, column, severity, message }) => {
+      const place = `${oneLine(file)}:${line}:${column}:`;
+      return `${place} ${colours[severity](`${severity}:`)} ${oneLine(message)}\n`;
+    })
+    .join('');
+}
+
+function faulty(faults: readonly PromptFinding[]): Error {
+  const files = new Set(faults.map(({ file }) => file));
+  return usageError(`${counted(faults.length, 'fault')} in ${counted(files.size, 'prompt file')}`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,73 @@
+import { mkdir, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import { codeOf } from '../../core/error-utils.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import { plainRows } from '../../terminal/table.ts';
+
+export interface PromptsNewOptions {
+  readonly file: string;
+  /** A prompt that makes an image instead of a text. */
+  readonly image?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun prompts new explain.prompt
+  promptrun prompts new places/postcard.prompt --image
+
+A file that exists is never overwritten. Piped, a line is the path of a file that was written.`;
+
+export function declarePromptsNew(command: Command, host: Host, run = promptsNew): void {
+  command
+    .argument('<file>', 'the prompt file to write; .prompt is added where it is missing')
+    .option('--image', 'a prompt that makes an image')
+    .addHelpText('after', EXAMPLES)
+    .action((file: string, flags: { image?: boolean }) =>
+      host.runAction(command, ctx => run(ctx, { file, ...flags })),
+    );
+}
+
+/** Writes a prompt file to start from, and its test file. */
+export async function promptsNew(ctx: Context, { file, image }: PromptsNewOptions): Promise<ExitCode> {
+  const stem = stemOf(file);
+  const texts = await ctx.local.newPrompt(path.basename(stem), { image: image === true });
+  const written = { prompt: `${stem}.prompt`, test: `${stem}.test.yaml` };
+  await writeNew(ctx, written.prompt, texts.prompt);
+  try {
+    await writeNew(ctx, written.test, texts.test);
+  } catch (error) {
+    await rm(path.resolve(ctx.cwd, written.prompt), { force: true });
+    throw error;
+  }
+  const paths = (): string => plainRows([[written.prompt], [written.test]]);
+  await present(ctx, written, { terminal: paths, plain: paths });
+  ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
+  ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
+  return EXIT.ok;
+}
+
+/** The path without `.prompt`. */
+function stemOf(file: string): string {
+  const { ext, name } = path.parse(file);
+  if (name === '' || (ext !== '' && ext !== '.prompt')) {
+    throw usageError(`${JSON.stringify(file)} is not the name of a prompt file`, 'It ends in .prompt.');
+  }
+  return ext === '' ? file : file.slice(0, -ext.length);
+}
+
+async function writeNew({ cwd }: Context, file: string, text: string): Promise<void> {
+  const target = path.resolve(cwd, file);
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    const handle = await open(target, 'wx');
+    await handle.writeFile(text).finally(() => handle.close());
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw usageError(`${file} exists already`, 'Choose another name.');
+    throw error;
+  }
+}

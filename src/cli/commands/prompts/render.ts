@@ -1,0 +1,102 @@
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import { isObject, own } from '../../core/json-value.ts';
+import type { LocalPromptTarget, LocalStore, PromptPreview } from '../../core/local-service.ts';
+import { notFoundError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { collect } from '../../inputs/flags.ts';
+import { pictureUrls } from '../../inputs/images/picture-urls.ts';
+import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
+import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { collectTypedInputs } from '../../inputs/typed-inputs.ts';
+import { present } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
+import { visible } from '../../terminal/sanitise.ts';
+
+export interface RenderFlags {
+  readonly input: readonly string[];
+  readonly inputs?: string;
+  readonly image: readonly string[];
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun prompts render hello -i name=Ada
+  promptrun prompts render ./my.prompt --inputs inputs.yaml --json
+  promptrun prompts render describe --image photo.jpg
+
+Nothing is run, published or fetched. The values of --inputs are taken as they are, numbers as numbers.`;
+
+export function declarePromptsRender(command: Command, host: Host, run = promptsRender): void {
+  command
+    .argument('<prompt>', 'a prompt file, or a prompt of the service of this machine')
+    .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
+    .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
+    .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
+    .addHelpText('after', EXAMPLES)
+    .action((prompt: string, flags: RenderFlags) => host.runAction(command, ctx => run(ctx, prompt, flags)));
+}
+
+/** Shows what a model would be sent. */
+export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<ExitCode> {
+  requireLocalService(ctx, 'prompts render');
+  const given = await collectTypedInputs(ctx, {
+    inputs: flags.input,
+    images: flags.image,
+    ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
+  });
+  const images = await pictureUrls(ctx, given.images);
+  const target = await targetOf(ctx, prompt);
+  const preview = await withStore(ctx, store => store.render(target, { inputs: given.values, images }));
+  if (preview === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
+  await present(ctx, preview, {
+    terminal: () => visible(messagesText(preview)),
+    plain: () => messagesText(preview),
+    paged: true,
+  });
+  return EXIT.ok;
+}
+
+/** A file as it is, without publishing it; anything else is a version in the store. */
+async function targetOf(ctx: Context, prompt: string): Promise<LocalPromptTarget> {
+  const name = aliasOrName(ctx, prompt);
+  if (await isPromptFile(ctx, name)) return { file: path.resolve(ctx.cwd, name) };
+  const connection = await ctx.connection();
+  const named = await resolvePrompt(ctx, connection, name);
+  return askOfPrompt(connection, named, ctx.signal, of => readPrompt(connection, of, ctx.signal));
+}
+
+async function withStore<T>(ctx: Context, use: (store: LocalStore) => Promise<T>): Promise<T> {
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The messages as people read them: who speaks, then what is said. */
+function messagesText({ messages }: PromptPreview): string {
+  return messages
+    .map(message => {
+      const parts = own(message, 'content');
+      const texts = Array.isArray(parts) ? parts.map(partText) : [];
+      return `${String(own(message, 'role'))}:\n${texts.join('').trim()}\n`;
+    })
+    .join('\n');
+}
+
+function partText(part: unknown): string {
+  const text = own(part, 'text');
+  if (typeof text === 'string') return text;
+  const media = own(part, 'media');
+  if (!isObject(media)) return `${JSON.stringify(part)}\n`;
+  const type = typeof media['contentType'] === 'string' ? ` ${media['contentType']}` : '';
+  return `[media${type}: ${shortUrl(String(media['url']))}]\n`;
+}
+
+/** Nobody reads the base64 of a picture. */
+function shortUrl(url: string): string {
+  return url.startsWith('data:') && url.length > 80 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
+}

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { confirm } from '../../outputs/present.ts';
+import { keptPlaces, type Place } from '../../settings/places.ts';
+
+/** What can be cleared, and the places it is kept in. */
+const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
+  caches: ['resources', 'prompts'],
+  journal: ['journal'],
+  all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
+};
+
+const EXAMPLES = `
+caches   models and prompts that were read; they are read anew
+journal  what is known of runs started on this machine; the runs themselves stay at their services
+all      both, and profiles, keys, aliases and settings
+
+The prompts, runs and keys of the local service are never touched: see promptrun config path.
+
+Examples:
+  promptrun reset caches
+  promptrun reset all --yes`;
+
+export function declareReset(command: Command, host: Host, run = reset): void {
+  command
+    .argument('<part>', Object.keys(PARTS).join(', '))
+    .option('-y, --yes', 'do not ask')
+    .addHelpText('after', EXAMPLES)
+    .action((part: string, flags: { yes?: boolean }) =>
+      host.runAction(command, ctx => run(ctx, part, flags)),
+    );
+}
+
+/** Removes what is kept on this machine, once that is confirmed. */
+export async function reset(
+  ctx: Context,
+  part: string,
+  { yes = false }: { readonly yes?: boolean },
+): Promise<ExitCode> {
+  const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
+  if (names === undefined) {
+    const known = Object.keys(PARTS);
+    throw usageError(
+      `there is no ${JSON.stringify(part)} to reset${didYouMean(part, known)}`,
+      `Name one of: ${known.join(', ')}`,
+    );
+  }
+  const places = keptPlaces(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
+  if (!yes && places.length > 0 && !(await isConfirmed(ctx, places))) {
+    await confirm(ctx, { removed: [] }, 'Nothing was removed.');
+    return EXIT.ok;
+  }
+  if (names.includes('credentials')) await forgetKeys(ctx);
+  for (const { path } of places) await rm(path, { force: true });
+  const removed = places.map(({ path }) => path);
+  await confirm(
+    ctx,
+    { removed },
+    removed.length === 0 ? 'There is nothing to remove.' : `Removed ${removed.join(', ')}`,
+  );
+  return EXIT.ok;
+}
+
+async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<boolean> {
+  if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
+  for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
+  const prompter = await ctx.prompter();
+  return prompter.choice(
+    {
+      message: places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`,
+      choices: [
+        { value: false, name: 'no, keep everything' },
+        { value: true, name: 'yes, remove' },
+      ],
+    },
+    ctx.signal,
+  );
+}
+
+/** Keys in the system's keychain would outlive the file that tells of them; a damaged file names none. */
+async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
+  try {
+    for (const profile of credentials.profiles()) await credentials.forget(profile);
+  } catch {
+    // The file itself is removed all the same.
+  }
+}

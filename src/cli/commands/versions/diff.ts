@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
+import type { Connection, Context, Host } from '../../context.ts';
+import { ageOf } from '../../core/age.ts';
+import { fieldText, textUnder } from '../../core/json-value.ts';
+import { notFoundError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { present } from '../../outputs/present.ts';
+import { oneLine, visible } from '../../terminal/sanitise.ts';
+import { type Change, changesBetween } from './changes.ts';
+
+export interface VersionsDiffOptions {
+  readonly prompt: string;
+  /** None, one or two ids or beginnings of ids. */
+  readonly versions: readonly string[];
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun versions diff hello
+  promptrun versions diff hello 3f0a9f0e
+  promptrun versions diff hello 3f0a9f0e 9b1f7c4e --json
+
+Without versions, the latest two; with one, that one and the latest.`;
+
+export function declareVersionsDiff(command: Command, host: Host, run = versionsDiff): void {
+  command
+    .argument('<prompt>', 'an alias, a prompt file, an id or a slug')
+    .argument('[version...]', 'the ids of two versions, or beginnings of them')
+    .addHelpText('after', EXAMPLES)
+    .action((prompt: string, versions: string[]) =>
+      host.runAction(command, ctx => run(ctx, { prompt, versions })),
+    );
+}
+
+/** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
+export async function versionsDiff(
+  ctx: Context,
+  { prompt, versions }: VersionsDiffOptions,
+): Promise<ExitCode> {
+  if (versions.length > 2) throw usageError('two versions at most can be compared');
+  const connection = await ctx.connection();
+  const named = await resolvePrompt(ctx, connection, prompt);
+  const { promptId, pair, count } = await chosen(ctx, connection, named, versions);
+  if (pair === undefined) {
+    const only =
+      count === 1 ? 'There is a single version; there is nothing to compare.' : 'These are the same version.';
+    await present(ctx, { changes: [] }, { terminal: () => '', plain: () => '' });
+    ctx.io.note(only);
+    return EXIT.ok;
+  }
+  const [older, newer] = await Promise.all(
+    pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
+  );
+  if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
+  const [before, after] = [await textOf(ctx, connection, older), await textOf(ctx, connection, newer)];
+  const changes = await changesBetween({ ...older, text: before }, { ...newer, text: after });
+  const forms = () => differences(ctx, { older, newer }, changes);
+  await present(ctx, { older, newer, changes }, { terminal: forms, plain: forms, paged: true });
+  return EXIT.ok;
+}
+
+/** The whole file where the service is embedded, else what the service tells of it: nothing, or the template. */
+async function textOf(
+  ctx: Context,
+  { embedded }: Connection,
+  version: PromptVersion,
+): Promise<string | undefined> {
+  if (!embedded) return textUnder(version, 'template');
+  const { promptVersionId } = version;
+  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  try {
+    return (await store.text({ promptVersionId }))?.source;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The ids of the two versions, the older first; undefined where they are one. */
+async function chosen(
+  ctx: Context,
+  connection: Connection,
+  named: NamedPrompt,
+  versions: readonly string[],
+): Promise<{ promptId: string; pair: readonly [string, string] | undefined; count: number }> {
+  const { promptId, versions: entries } = await askOfPrompt(connection, named, ctx.signal, async prompt => ({
+    promptId: prompt.promptId,
+    versions: (await connection.client.versions.list(prompt.promptId, { signal: ctx.signal })).versions,
+  }));
+  const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
+  const [first, second] = versions.map(given => fullId(entries, given));
+  const pair = first === undefined ? [before, latest] : [first, second ?? latest];
+  const [older, newer] = pair.toSorted((one, other) => age(entries, other) - age(entries, one));
+  const same = older === undefined || newer === undefined || older === newer;
+  return { promptId, pair: same ? undefined : [older, newer], count: entries.length };
+}
+
+/** The service lists the ten latest versions; an older one needs its whole id. */
+function fullId(entries: readonly PromptVersionEntry[], given: string): string {
+  const beginning = given.toLowerCase();
+  const fitting = entries.filter(({ promptVersionId }) => promptVersionId.startsWith(beginning));
+  const [only, ...others] = fitting.map(({ promptVersionId }) => promptVersionId);
+  const ids = entries.map(({ promptVersionId }) => promptVersionId).join(', ');
+  if (beginning === '' || only === undefined) {
+    throw notFoundError(`no version begins with ${JSON.stringify(given)}`, `Versions: ${ids}`);
+  }
+  if (others.length > 0) throw usageError(`several versions begin with ${given}`, `Versions: ${ids}`);
+  return only;
+}
+
+/** Places from the newest. */
+function age(entries: readonly PromptVersionEntry[], id: string | undefined): number {
+  return entries.findIndex(({ promptVersionId }) => promptVersionId === id);
+}
+
+function differences(
+  ctx: Context,
+  { older, newer }: { readonly older: PromptVersion; readonly newer: PromptVersion },
+  changes: readonly Change[],
+): string {
+  const { paint } = ctx.io;
+  const head = [paint.red(`--- ${headline(ctx, older)}`), paint.green(`+++ ${headline(ctx, newer)}`)];
+  const shown = ctx.io.stdout.isTerminal ? visible : (text: string) => text;
+  const parts = changes.flatMap(({ what, name, lines }) => [
+    '',
+    paint.bold(oneLine(name === undefined ? what : `${what} ${name}`)),
+    ...lines.map(line => {
+      const text = shown(line);
+      if (line.startsWith('-')) return paint.red(text);
+      return line.startsWith('+') ? paint.green(text) : text;
+    }),
+  ]);
+  return `${[...head, ...(changes.length === 0 ? ['', 'no differences'] : parts)].join('\n')}\n`;
+}
+
+function headline(ctx: Context, version: PromptVersion): string {
+  const age = ageOf(fieldText(version.publishedAt), ctx.clock.now());
+  return oneLine(`${fieldText(version.promptVersionId)}  ${fieldText(version.title)}  ${age}`);
+}

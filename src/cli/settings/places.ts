@@ -1,0 +1,31 @@
+import path from 'node:path';
+import { PROMPTS_FILE } from './caches/prompt-cache.ts';
+import { RESOURCES_FILE } from './caches/resource-entries.ts';
+import type { Settings } from './settings.ts';
+
+/** A place where something is kept on this machine. */
+export interface Place {
+  readonly name: 'config' | 'credentials' | 'resources' | 'prompts' | 'journal' | 'data';
+  readonly path: string;
+  readonly holds: string;
+}
+
+/** What the places depend on. */
+export interface PlaceSources {
+  readonly settings: Settings;
+  readonly stateDir: string;
+  readonly dataDir: string;
+}
+
+/** Every place, whether or not there is anything in it yet. */
+export function keptPlaces({ settings, stateDir, dataDir }: PlaceSources): readonly Place[] {
+  const { config, credentials, directory } = settings;
+  return [
+    { name: 'config', path: config.file, holds: 'profiles, aliases and settings' },
+    { name: 'credentials', path: credentials.file, holds: 'API keys, or that they are in the keychain' },
+    { name: 'resources', path: path.join(directory, RESOURCES_FILE), holds: 'cache: models and run options' },
+    { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },
+    { name: 'journal', path: path.join(stateDir, 'journal.jsonl'), holds: 'runs started on this machine' },
+    { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media, models.yaml' },
+  ];
+}

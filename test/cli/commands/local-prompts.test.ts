@@ -1,0 +1,246 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
+import { against } from '../../support/one-command.ts';
+import { png } from '../../support/pictures.ts';
+import { failure, success } from '../../support/scripted-service.ts';
+
+const SUM =
+  '---\nmodel: echo\ninput:\n  schema:\n    count: integer\n    who?: string\n---\n{{count}} for {{who}}\n';
+
+function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
+  const home = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
+  const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
+    const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService, ...options });
+    return { exitCode, stdout: stdout(), stderr: stderr() };
+  };
+  return { home, promptrun };
+}
+
+describe('prompts list', () => {
+  it('shows every prompt of the local service, with nothing to search for', async () => {
+    const { promptrun } = machine();
+    const { stdout, exitCode } = await promptrun(['prompts', 'list', '--query', 'sort([].slug)']);
+    expect(JSON.parse(stdout)).toEqual(expect.arrayContaining(['describe', 'hello', 'postcard', 'sandbox']));
+    expect(exitCode).toBe(0);
+  });
+
+  it('names the search where a service has no such list', async () => {
+    const script = [
+      { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', 'no such endpoint') },
+    ];
+    const { stderr, exitCode } = await against(script, ['prompts', 'list']);
+    expect(stderr).toMatch(
+      /^error: \S+ does not list its prompts \(USAGE_ERROR\)\n.*promptrun prompts search/,
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  it('is an empty success where there is none', async () => {
+    const script = [{ expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) }];
+    expect(await against(script, ['prompts', 'list', '--json'])).toMatchObject({
+      stdout: '[]\n',
+      exitCode: 0,
+    });
+  });
+});
+
+describe('prompts new', () => {
+  it.each([[[]], [['--image']]])(
+    '%j writes a prompt that is right and runs, and its test file',
+    async flags => {
+      const { home, promptrun } = machine();
+      const { stdout, exitCode } = await promptrun(['prompts', 'new', 'sub/tides', ...flags]);
+      expect([stdout, exitCode]).toEqual(['sub/tides.prompt\nsub/tides.test.yaml\n', 0]);
+      expect(existsSync(path.join(home, 'sub', 'tides.test.yaml'))).toBe(true);
+      expect((await promptrun(['prompts', 'check', 'sub/tides.prompt'])).stdout).toBe('');
+    },
+  );
+
+  it('overwrites nothing, and leaves nothing half done', async () => {
+    const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
+    expect(stderr).toMatch(/^error: tides\.test\.yaml exists already/);
+    expect([exitCode, existsSync(path.join(home, 'tides.prompt'))]).toEqual([2, false]);
+    expect(readFileSync(path.join(home, 'tides.test.yaml'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('prompts check', () => {
+  const BAD = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';
+
+  it('shows every fault with its place, and exits 2', async () => {
+    const { promptrun } = machine({ 'bad.prompt': BAD, 'sum.prompt': SUM });
+    const { stdout, stderr, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', 'sum.prompt']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line).toMatch(/^bad\.prompt:\d+:\d+: (fault|note): /);
+    expect(stderr).toMatch(/^error: \d+ faults in 1 prompt file \(USAGE_ERROR\)\n$/);
+    expect(exitCode).toBe(2);
+  });
+
+  it('gives them as an array with --json', async () => {
+    const { promptrun } = machine({ 'bad.prompt': BAD });
+    const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', '--json']);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ severity: 'fault', file: 'bad.prompt', line: 5 }),
+    );
+    expect(exitCode).toBe(2);
+  });
+
+  it('is content with what is merely unknown, and tells it', async () => {
+    const { promptrun } = machine({ 'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n' });
+    const { stdout, exitCode } = await promptrun(['prompts', 'check', 'x.prompt']);
+    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^x\.prompt:3:1: note: .*flavour/), 0]);
+  });
+
+  it.each(['missing.prompt', '.'])('refuses %s', async file => {
+    const { exitCode, stderr } = await machine().promptrun(['prompts', 'check', file]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^error: prompts check: /)]);
+  });
+});
+
+describe('prompts render', () => {
+  it('shows what a model would be sent, and publishes nothing', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM, 'in.yaml': 'count: 3\nwho: [Ada, 1.50]\n' });
+    const { stdout } = await promptrun([
+      'prompts',
+      'render',
+      'sum.prompt',
+      '--inputs',
+      'in.yaml',
+      '-i',
+      'who=Ada',
+    ]);
+    expect(stdout).toBe('user:\n3 for Ada\n');
+    expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(4);
+  });
+
+  it('has the form of the specification with --json', async () => {
+    const { promptrun } = machine();
+    const { stdout } = await promptrun(['prompts', 'render', 'hello', '-i', 'name=Ada', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      messages: [{ role: 'user', content: [{ text: expect.stringContaining('Hello, Ada!') as string }] }],
+      input: { schema: expect.objectContaining({ type: 'object' }) as object },
+      config: {},
+      model: 'echo',
+      ext: {},
+    });
+  });
+
+  it('takes pictures from files and URLs, which it does not fetch', async () => {
+    const { promptrun } = machine({ 'a.png': png(1, 1) });
+    const image = async (given: string): Promise<unknown> =>
+      JSON.parse(
+        (
+          await promptrun([
+            'prompts',
+            'render',
+            'describe',
+            '--image',
+            given,
+            '--json',
+            '--query',
+            'messages[0].content[?media].media.url | [0]',
+          ])
+        ).stdout.replace(/^(.*)\n$/, '"$1"'),
+      );
+    expect(await image('a.png')).toBe(`data:image/png;base64,${png(1, 1).toString('base64')}`);
+    expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
+  });
+
+  it('names every input that is missing', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM });
+    const { stderr, exitCode } = await promptrun(['prompts', 'render', 'sum.prompt']);
+    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*count.* \(USAGE_ERROR\)/), 2]);
+  });
+});
+
+describe('versions diff', () => {
+  it('shows what changed between the latest two, the older first', async () => {
+    const { home, promptrun } = machine({ 'sum.prompt': SUM });
+    await promptrun(['prompts', 'publish', 'sum.prompt']);
+    expect(await promptrun(['versions', 'diff', 'sum'])).toMatchObject({ exitCode: 0, stdout: '' });
+    writeFileSync(path.join(home, 'sum.prompt'), SUM.replace('who?', 'name?').replace('{{who}}', '{{name}}'));
+    await promptrun(['prompts', 'publish', 'sum.prompt', '--quiet']);
+    const { stdout } = await promptrun(['versions', 'diff', 'sum']);
+    expect(stdout).toContain('\n- {{count}} for {{who}}\n+ {{count}} for {{name}}\n');
+    const json = await promptrun(['versions', 'diff', 'sum', '--query', 'changes[?what==`input`].name']);
+    expect(JSON.parse(json.stdout)).toEqual(['who', 'name']);
+  });
+});
+
+describe('run --model', () => {
+  it('runs a prompt with another model, and publishes nothing', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM });
+    const card = await promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'card']);
+    expect(card.stdout).toMatch(/^file:\S+\.png\n$/);
+    expect((await promptrun(['run', 'sum.prompt', '-i', 'count=1', '-m', 'card'])).stdout).toMatch(/^file:/);
+    expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(4);
+    expect((await promptrun(['run', 'hello', '-i', 'name=Ada'])).stdout).toContain('Hello, Ada!');
+  });
+
+  it('names the models where there is no such one', async () => {
+    const { stderr, exitCode } = await machine().promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'nope']);
+    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
+  });
+
+  it('is refused where another service is configured', async () => {
+    const { stderr, exitCode } = await against([], ['run', 'hello', '-m', 'echo']);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('--profile local'), 2]);
+  });
+});
+
+describe('reset', () => {
+  it('asks, and off a terminal wants --yes', async () => {
+    const { home, promptrun } = machine();
+    mkdirSync(path.join(home, 'config'));
+    writeFileSync(path.join(home, 'config', 'prompts.json'), '{}');
+    expect((await promptrun(['reset', 'caches'])).exitCode).toBe(2);
+    expect(existsSync(path.join(home, 'config', 'prompts.json'))).toBe(true);
+    expect((await promptrun(['reset', 'caches', '--yes'])).exitCode).toBe(0);
+    expect(existsSync(path.join(home, 'config', 'prompts.json'))).toBe(false);
+  });
+
+  it('clears settings and the journal, even damaged ones, and leaves the local service alone', async () => {
+    const { home, promptrun } = machine();
+    await promptrun(['run', 'hello', '-i', 'name=Ada']);
+    await promptrun(['alias', 'set', 'h', 'hello']);
+    writeFileSync(path.join(home, 'config', 'credentials.json'), '{damaged');
+    const { stdout } = await promptrun(['reset', 'all', '--yes', '--json']);
+    expect(
+      (JSON.parse(stdout) as { removed: string[] }).removed.map(file => path.basename(file)).sort(),
+    ).toEqual(['config.json', 'credentials.json', 'journal.jsonl']);
+    expect((await promptrun(['runs', 'journal'])).stdout).toBe('');
+    expect((await promptrun(['runs', 'list', '--query', 'length(@)'])).stdout).toBe('1\n');
+  });
+
+  it('refuses what there is not', async () => {
+    expect((await machine().promptrun(['reset', 'cache'])).stderr).toContain('did you mean caches?');
+  });
+});
+
+it('the local service is told of once on a machine', async () => {
+  const { promptrun } = machine();
+  const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
+  const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);
+  expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('local service built in'), '']);
+});
+
+it('config path shows every place with what is kept there', async () => {
+  const { home, promptrun } = machine();
+  const { stdout } = await promptrun(['config', 'path', '--json']);
+  const places = JSON.parse(stdout) as { name: string; path: string }[];
+  expect(places.map(({ name }) => name)).toEqual([
+    'config',
+    'credentials',
+    'resources',
+    'prompts',
+    'journal',
+    'data',
+  ]);
+  for (const place of places) expect(place.path.startsWith(home)).toBe(true);
+});
