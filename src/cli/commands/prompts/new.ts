@@ -1,4 +1,4 @@
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
@@ -64,8 +64,7 @@ async function writeNew({ cwd }: Context, file: string, text: string): Promise<v
   const target = path.resolve(cwd, file);
   try {
     await mkdir(path.dirname(target), { recursive: true });
-    const handle = await open(target, 'wx');
-    await handle.writeFile(text).finally(() => handle.close());
+    await writeFile(target, text, { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw usageError(`${file} exists already`, 'Choose another name.');
     throw error;
