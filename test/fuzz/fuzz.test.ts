@@ -20,6 +20,7 @@ const limitMs = (minutes * 60_000) / count;
 const effort =
   minutes === 0 ? { seed, runs: RUNS } : { seed, runs: Number.MAX_SAFE_INTEGER, timeLimitMs: limitMs };
 
-describe.each(rooms)('whatever comes to $file', ({ default: properties }) => {
-  it.each(properties)('$name', property => property.check(effort), limitMs + 60_000);
+describe.each(rooms)('whatever $file sends', ({ default: properties }) => {
+  const named = properties.map((property): [string, Fuzzed] => [property.name, property]);
+  it.each(named)('%s', (_, property) => property.check(effort), limitMs + 60_000);
 });
