@@ -32,8 +32,6 @@ export interface LostRunSearch {
 
 /** What the list shows of a lost creation. It has no inputs, so a candidate may be anybody's with the same key. */
 export interface FoundRuns {
-  /** The run, if exactly one fits. */
-  readonly found?: RunRow;
   /** Every run that fits, newest first. */
   readonly candidates: readonly RunRow[];
   /** Whether the list was read to its end; otherwise there may be more candidates. */
@@ -67,8 +65,7 @@ export async function findLostRuns(
   return creations.map(creation => {
     const window = windowOf(client, creation);
     const candidates = rows.filter(row => fits(row, creation, window) && !search.knownRunIds.has(row.runId));
-    const [only] = candidates;
-    return { candidates, complete, ...(candidates.length === 1 && only && complete && { found: only }) };
+    return { candidates, complete };
   });
 }
 

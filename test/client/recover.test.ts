@@ -68,7 +68,7 @@ const find = (knownRunIds = NONE): ReturnType<typeof findLostRun> =>
   findLostRun(client, { promptVersionId: 'v', sentAt: LOCAL, knownRunIds });
 
 describe('findLostRun', () => {
-  it('goes on with the only run that fits, by the clock of the service', async () => {
+  it('finds the only run that fits, by the clock of the service', async () => {
     const before = page([]);
     const since = seconds(SERVICE - 700);
     const mine = row('mine', SERVICE + 400);
@@ -80,7 +80,7 @@ describe('findLostRun', () => {
       },
     );
     await client.runs.list();
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('learns the time from the search itself, where the service is behind', async () => {
@@ -89,7 +89,7 @@ describe('findLostRun', () => {
       { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
       { expect: { query: { since: seconds(SERVICE - 700) } }, answer: page([mine]) },
     );
-    await expect(find()).resolves.toMatchObject({ found: mine });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('and where it is ahead, leaving out what is older', async () => {
@@ -100,7 +100,7 @@ describe('findLostRun', () => {
       expect: { query: { since: seconds(LOCAL - MARGIN) } },
       answer: page([mine, older], { at }),
     });
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('looks once where the clocks agree but for the rounding and the way', async () => {
@@ -108,22 +108,22 @@ describe('findLostRun', () => {
     const mine = row('mine', at);
     const older = row('older', at - 1000);
     await scripted({ answer: page([mine, older], { at }) });
-    await expect(find()).resolves.toEqual({ found: mine, candidates: [mine], complete: true });
+    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('allows for the second of the creation', async () => {
     const mine = row('mine', Math.floor(LOCAL / 1000) * 1000);
     await scripted({ answer: page([mine], { at: LOCAL }) });
-    await expect(find()).resolves.toMatchObject({ found: mine });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('leaves out runs that are known', async () => {
     const mine = row('mine', LOCAL);
     await scripted({ answer: page([row('known', LOCAL), mine], { at: LOCAL }) });
-    await expect(find(new Set(['known']))).resolves.toMatchObject({ found: mine });
+    await expect(find(new Set(['known']))).resolves.toMatchObject({ candidates: [mine] });
   });
 
-  it('does not choose between two', async () => {
+  it('names every run that fits, newest first', async () => {
     const rows = [row('b', LOCAL + 1000), row('a', LOCAL)];
     await scripted({ answer: page(rows, { at: LOCAL }) });
     await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
@@ -151,7 +151,7 @@ describe('findLostRun', () => {
         answer: page([mine], { at: LOCAL }),
       },
     );
-    await expect(find()).resolves.toMatchObject({ found: mine, complete: true });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine], complete: true });
   });
 
   it('leaves out what was created more than ten minutes later', async () => {
@@ -160,7 +160,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });
   });
 
-  it('stops after as many pages as it may read, and chooses nothing then', async () => {
+  it('stops after as many pages as it may read, and says so', async () => {
     const pages = ['a', 'b', 'c'].map(id => ({
       answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
     }));
@@ -184,7 +184,7 @@ describe('findLostRun', () => {
   it('does without a clock of the service', async () => {
     const mine = row('mine', LOCAL);
     await scripted({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
-    await expect(find()).resolves.toMatchObject({ found: mine });
+    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 });
 

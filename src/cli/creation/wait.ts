@@ -10,6 +10,8 @@ export interface WaitProgress {
   readonly status: string;
   /** Answers so far. */
   readonly polls: number;
+  /** Why the service does not answer, and since when, in milliseconds since the Unix epoch; undefined while it does. */
+  readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
 export interface WaitOptions {
@@ -32,13 +34,15 @@ export async function waitToTheEnd(
   { fresh, idFromService, onProgress }: WaitOptions,
 ): Promise<Run> {
   let status = 'running';
-  const onPoll = ({ run, polls }: PollEvent): void => {
+  const { client } = connection;
+  const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
     status = run?.runStatus ?? status;
-    onProgress?.({ status, polls });
+    const silence = error && { reason: error.message, since: client.now() - failingMs };
+    onProgress?.({ status, polls, silence });
   };
   const options = { signal: deadline.signal, delayFirst: fresh, idFromService, onPoll };
   try {
-    return await waitForRun(connection.client, runId, options);
+    return await waitForRun(client, runId, options);
   } catch (error) {
     if (error instanceof WaitTimeoutError || deadline.signal.reason instanceof TimeIsUp) {
       throw timedOutWait(runId);

@@ -9,6 +9,14 @@ export interface ProgressState {
   readonly status: string;
   /** Answers to polls so far. */
   readonly polls: number;
+  /** Why the service does not answer; undefined while it does. */
+  readonly silence?: Silence | undefined;
+}
+
+export interface Silence {
+  readonly reason: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
 }
 
 /** Tells on standard error that something is waited for. */
@@ -32,10 +40,11 @@ export function startProgress(ctx: TerminalContext, first: ProgressState): Progr
 
 function startLines(ctx: TerminalContext, first: ProgressState): Progress {
   let told = '';
-  const update = ({ status }: ProgressState): void => {
-    if (status === told) return;
-    told = status;
-    ctx.io.note(oneLine(status));
+  const update = ({ status, silence }: ProgressState): void => {
+    const line = silence ? `${status}, but the service does not answer: ${silence.reason}` : status;
+    if (line === told) return;
+    told = line;
+    ctx.io.note(oneLine(line));
   };
   update(first);
   return { update, stop: () => {} };
@@ -46,7 +55,7 @@ function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
   const stopped = new AbortController();
   let state = first;
   let spinner: Ora | undefined;
-  const text = (): string => spinnerText(state, ctx.clock.now() - startedAt);
+  const text = (): string => spinnerText(state, startedAt, ctx.clock.now());
   const show = async (): Promise<void> => {
     await ctx.clock.sleep(SHOWN_AFTER_MS, stopped.signal);
     const { default: ora } = await import('ora');
@@ -82,9 +91,11 @@ function color(ctx: TerminalContext): 'cyan' | false {
   return ctx.io.paintErr.level > 0 ? 'cyan' : false;
 }
 
-function spinnerText({ status, polls }: ProgressState, elapsedMs: number): string {
+export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
+  const { status, polls, silence } = state;
   const asked = polls === 0 ? [] : [`asked ${polls === 1 ? 'once' : `${polls} times`}`];
-  return [oneLine(status), elapsed(elapsedMs), ...asked].join(' · ');
+  const silent = silence ? [`no answer for ${elapsed(now - silence.since)}: ${oneLine(silence.reason)}`] : [];
+  return [oneLine(status), elapsed(now - startedAt), ...asked, ...silent].join(' · ');
 }
 
 function elapsed(ms: number): string {
