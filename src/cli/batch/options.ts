@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { readsStandardInput } from '../inputs/flags.ts';
-import { SETTINGS, settingValue } from '../settings/config/setting-keys.ts';
+import { flagOrSetting } from '../settings/settings.ts';
 import { parseShard, type Shard } from './rows/shard.ts';
 import type { Format } from './rows/source.ts';
 
@@ -78,17 +78,13 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     images: flags.image ?? [],
     runOptions: flags.option ?? [],
     validate: flags.validate,
-    concurrency: setting(ctx, 'concurrency', flags.concurrency),
-    rate: setting(ctx, 'rate', flags.rate),
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
     saveTo: flags.save,
     force: flags.force ?? false,
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };
-}
-
-function setting(ctx: Context, key: 'concurrency' | 'rate', flag: string | undefined): number {
-  return flag === undefined ? (ctx.settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
 }
 
 function parseCount(text: string): number {

@@ -113,6 +113,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/test/test.ts').then(file => file.declareTest),
   },
   {
+    path: 'compare',
+    summary: 'the same rows through several versions or models, side by side',
+    heading: RUNNING,
+    load: () => import('../commands/compare/compare.ts').then(file => file.declareCompare),
+  },
+  {
     path: 'runs list',
     summary: 'own runs, newest first',
     load: () => import('../commands/runs/list.ts').then(file => file.declareRunsList),

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 import { ConfigStore, type Profile } from './config/config-store.ts';
-import { SETTINGS, type SettingKey, type SettingValues } from './config/setting-keys.ts';
+import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';
 import { CredentialStore } from './credentials/credential-store.ts';
 
 /** What the user set on this machine. Reading loads nothing heavy; what is damaged is an error when it is needed. */
@@ -51,4 +51,13 @@ function storedSetting<K extends SettingKey>(config: ConfigStore, key: K): Setti
     `${config.file}: the setting ${key} must be ${SETTINGS[key].form}`,
     `promptrun config unset ${key}`,
   );
+}
+
+/** A flag that has a setting: the flag's value, else the setting's, else the default. @throws {CliError} USAGE_ERROR */
+export function flagOrSetting(
+  settings: Settings,
+  key: 'concurrency' | 'rate',
+  flag: string | undefined,
+): number {
+  return flag === undefined ? (settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
 }

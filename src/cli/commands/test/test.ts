@@ -3,7 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { toJson } from '../../outputs/json.ts';
-import { SETTINGS, settingValue } from '../../settings/config/setting-keys.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
 import type { Reporter, TestOptions } from '../../testing/run-tests.ts';
 
 const EXAMPLES = `
@@ -79,11 +79,7 @@ function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): 
     judge: flags.judge,
     reporter,
     out,
-    concurrency: setting(ctx, 'concurrency', flags.concurrency),
-    rate: setting(ctx, 'rate', flags.rate),
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
   };
-}
-
-function setting(ctx: Context, key: 'concurrency' | 'rate', flag: string | undefined): number {
-  return flag === undefined ? (ctx.settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Connection, Context } from '../../context.ts';
 import type { LocalStore } from '../../core/local-service.ts';
 import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
@@ -38,7 +39,7 @@ export class VersionFinder {
     const withModel = model === undefined ? {} : { model };
     if (await isPromptFile(this.#ctx, name)) {
       this.#requireLocal(`the prompt file ${name}`);
-      return this.#unlisted({ file: name, ...withModel });
+      return this.#unlisted({ file: path.resolve(this.#ctx.cwd, name), ...withModel });
     }
     const resolved = await resolveTarget(this.#ctx, this.#connection, name);
     const { promptVersionId } = resolved.mayBePrompt

@@ -1,0 +1,197 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ChalkInstance } from 'chalk';
+import type { Format } from '../../batch/rows/source.ts';
+import { RequestPace } from '../../batch/run/request-pace.ts';
+import type { Connection, Context } from '../../context.ts';
+import { messageOf } from '../../core/error-utils.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import { present } from '../../outputs/present.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
+import { type ComparedRow, shownText, type Verdict, verdictOn } from './comparison.ts';
+import { withCredits } from './credits.ts';
+import { comparisonPage } from './page.ts';
+import { readCheckedRows, runComparison } from './run-comparison.ts';
+import { type Variant, variantsOf } from './variants.ts';
+import { type DiffPart, wordDiff } from './word-diff.ts';
+
+export interface CompareOptions {
+  readonly targets: readonly string[];
+  /** Every target is run with each; its own where there are none. */
+  readonly models: readonly string[];
+  readonly from: string;
+  readonly format: Format | undefined;
+  readonly inputs: readonly string[];
+  readonly images: readonly string[];
+  readonly runOptions: readonly string[];
+  /** A file for the page. */
+  readonly report: string | undefined;
+  /** What sets exit code 5; a run that failed counts as changed too. */
+  readonly failOn: 'changed' | 'failed' | undefined;
+  readonly concurrency: number;
+  /** Requests a second; 0 is unlimited. */
+  readonly rate: number;
+}
+
+/** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
+export async function compare(ctx: Context, options: CompareOptions): Promise<ExitCode> {
+  const runOptions = parseOptions(options.runOptions);
+  const { text, images } = await collectInputs(ctx, options);
+  const common = { text, images: await openImages(ctx, images), options: runOptions };
+  const connection = paced(ctx, await ctx.connection(), options.rate);
+  const variants = await variantsOf(ctx, connection, options.targets, options.models);
+  await checkOptions(connection, runOptions, ctx.signal);
+  const rows = await readCheckedRows(ctx, options, common, variants);
+  const { concurrency, report } = options;
+  const keepMedia = report !== undefined;
+  const compared = await runComparison(ctx, connection, rows, variants, {
+    concurrency,
+    runOptions,
+    keepMedia,
+  });
+  const complete = await withCredits(connection, compared, ctx.signal);
+  await show(ctx, complete, variants);
+  if (report !== undefined) {
+    await writePage(ctx, report, await comparisonPage(complete, variants));
+  }
+  return exitCodeOf(complete, options.failOn);
+}
+
+function paced(ctx: Context, connection: Connection, rate: number): Connection {
+  const perSecond = connection.recorder?.mode === 'replay' ? 0 : rate;
+  const pace = new RequestPace({ perSecond, clock: ctx.clock });
+  return { ...connection, client: connection.client.withPace(pace) };
+}
+
+async function show(ctx: Context, rows: readonly ComparedRow[], variants: readonly Variant[]): Promise<void> {
+  await present(
+    ctx,
+    rows.map(row => rowData(row, variants)),
+    {
+      terminal: async () =>
+        `${await table(ctx, rows, variants)}${await differences(rows, variants, ctx.io.paint)}`,
+      plain: () => plainRows(rows.map(row => [...rowCells(row)])),
+      paged: true,
+    },
+  );
+  const count = (verdict: Verdict): string =>
+    `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
+  ctx.io.note(`note: ${count('same')}, ${count('changed')}, ${count('failed')}`);
+}
+
+function rowData(row: ComparedRow, variants: readonly Variant[]): object {
+  return {
+    row: row.row,
+    id: row.id,
+    verdict: verdictOn(row),
+    inputs: row.inputs,
+    results: row.results.map(({ run, seconds, credits, fault }, at) => ({
+      target: variants[at]?.name,
+      promptVersionId: variants[at]?.promptVersionId,
+      model: variants[at]?.model ?? null,
+      runId: run?.runId ?? null,
+      runStatus: run?.runStatus ?? null,
+      outputs: run?.outputs ?? [],
+      tokens: run?.tokens ?? null,
+      credits,
+      seconds,
+      error: fault === undefined ? null : { status: fault.status, message: fault.message },
+    })),
+  };
+}
+
+/** Number, id, verdict, then of each variant: run id, status, seconds, tokens, credits. */
+function rowCells(row: ComparedRow): string[] {
+  return [
+    String(row.row),
+    row.id,
+    verdictOn(row),
+    ...row.results.flatMap(({ run, seconds, credits }) => [
+      run?.runId ?? '-',
+      run?.runStatus ?? 'not run',
+      seconds.toFixed(3),
+      String(run?.tokens ?? '-'),
+      String(credits ?? '-'),
+    ]),
+  ];
+}
+
+function table(ctx: Context, rows: readonly ComparedRow[], variants: readonly Variant[]): Promise<string> {
+  const { paint } = ctx.io;
+  const colours = { same: paint.green, changed: paint.yellow, failed: paint.red };
+  const columns = [{ title: 'Row' }, { title: 'Result' }, ...variants.map(({ name }) => ({ title: name }))];
+  const cells = rows.map((row): Cell[] => {
+    const verdict = verdictOn(row);
+    return [row.id, { text: verdict, paint: colours[verdict] }, ...row.results.map(factsText)];
+  });
+  return terminalTable(ctx.io, columns, cells);
+}
+
+function factsText({ run, seconds, credits }: ComparedRow['results'][number]): string {
+  const cost = credits === null ? [] : [`${credits} credits`];
+  return [`${seconds.toFixed(1)} s`, `${run?.tokens ?? '–'} tokens`, ...cost].join(', ');
+}
+
+/** Under the table: in what words each row that changed differs from the first variant. */
+async function differences(
+  rows: readonly ComparedRow[],
+  variants: readonly Variant[],
+  paint: ChalkInstance,
+): Promise<string> {
+  const lines: string[] = [];
+  for (const row of rows.filter(one => verdictOn(one) !== 'same')) {
+    const [first, ...others] = row.results;
+    for (const [at, other] of others.entries()) {
+      const parts = await wordDiff(first === undefined ? '' : shownText(first), shownText(other));
+      lines.push('', paint.bold(visible(`${row.id}: ${variants[0]?.name} → ${variants[at + 1]?.name}`)));
+      lines.push(
+        parts
+          .map(part => markedPart(part, paint))
+          .join('')
+          .trimEnd(),
+      );
+    }
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Without colours the marks of `git diff --word-diff` tell what was removed and added. */
+function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
+  const safe = visible(text);
+  if (kind === 'same') {
+    return safe;
+  }
+  if (paint.level === 0) {
+    return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
+  }
+  return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);
+}
+
+/** The runs are made: a page that can't be written must not cost what is known of them. */
+async function writePage(ctx: Context, file: string, page: string): Promise<void> {
+  try {
+    await writeFile(path.resolve(ctx.cwd, file), page);
+    ctx.io.note(`note: the page is ${file}`);
+  } catch (error) {
+    throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+    });
+  }
+}
+
+/** A row that could not be run ends it with the code of that fault, whatever `--fail-on` says. */
+function exitCodeOf(rows: readonly ComparedRow[], failOn: CompareOptions['failOn']): ExitCode {
+  const fault = rows.flatMap(({ results }) => results).find(one => one.fault !== undefined)?.fault;
+  if (fault !== undefined) {
+    return fault.exitCode;
+  }
+  const verdicts = new Set(rows.map(verdictOn));
+  const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
+  return failOn !== undefined && isFailed ? EXIT.runFailed : EXIT.ok;
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import PQueue from 'p-queue';
+import type { Run } from '../../../wire/index.ts';
+import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
+import { type Format, openSource, readRows } from '../../batch/rows/source.ts';
+import type { Connection, Context } from '../../context.ts';
+import { failureOf } from '../../core/failure.ts';
+import { createAndWait } from '../../creation/create-and-wait.ts';
+import { timedOutWait } from '../../creation/give-up.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { inputFault } from '../../inputs/check.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { describeConfig } from '../../inputs/schema/describe.ts';
+import { type ComparedRow, type MediaContent, mediaUrls, type VariantResult } from './comparison.ts';
+import type { Variant } from './variants.ts';
+
+/** What every row has in common. */
+export interface CommonInputs {
+  /** Win over a row's own. */
+  readonly text: ReadonlyMap<string, string>;
+  /** Stand before a row's own. */
+  readonly images: readonly ImageSource[];
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** A row that every variant takes. */
+export interface CheckedRow {
+  readonly row: number;
+  readonly id: string;
+  readonly text: ReadonlyMap<string, string>;
+  readonly images: readonly ImageSource[];
+}
+
+/**
+ * Reads every row and checks it against every variant; nothing is sent.
+ *
+ * @throws {CliError} USAGE_ERROR with the line of the first row that does not fit
+ */
+export async function readCheckedRows(
+  ctx: Context,
+  { from, format }: { readonly from: string; readonly format: Format | undefined },
+  common: CommonInputs,
+  variants: readonly Variant[],
+): Promise<CheckedRow[]> {
+  const source = await openSource(ctx, from, format);
+  const rows: CheckedRow[] = [];
+  for await (const row of readRows(source, ctx.signal)) {
+    const where = `${source.name}, line ${row.line}`;
+    if (isFaulty(row)) {
+      throw usageError(`${where}: ${row.fault}`);
+    }
+    rows.push(await checkedRow(ctx, row, { common, variants, where }));
+  }
+  if (rows.length === 0) {
+    throw usageError(`--from: ${source.name} has no rows`);
+  }
+  return rows;
+}
+
+async function checkedRow(
+  ctx: Context,
+  row: ReadableRow,
+  { common, variants, where }: { common: CommonInputs; variants: readonly Variant[]; where: string },
+): Promise<CheckedRow> {
+  try {
+    const text = new Map([...row.inputs.text, ...common.text]);
+    const images = [...common.images, ...(await openImages(ctx, row.inputs.images))];
+    for (const { config, name } of variants) {
+      const fault = inputFault(describeConfig(config), { text, images: images.length });
+      if (fault !== undefined) {
+        throw usageError(`${fault.message} (${name})`, ...fault.hints);
+      }
+    }
+    return { row: row.row, id: row.id, text, images };
+  } catch (error) {
+    throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+  }
+}
+
+export interface ComparisonOptions {
+  /** Open creations at a time. */
+  readonly concurrency: number;
+  readonly runOptions: ReadonlyMap<string, string>;
+  /** Whether pictures are kept for a page. */
+  readonly keepMedia: boolean;
+}
+
+/** Runs every row with every variant; the rows come back in their order. @throws {CliError} INTERRUPTED */
+export async function runComparison(
+  ctx: Context,
+  connection: Connection,
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+  options: ComparisonOptions,
+): Promise<ComparedRow[]> {
+  const queue = new PQueue({ concurrency: options.concurrency });
+  const compared = rows.map(async ({ row, id, text, images }) => {
+    const results = await Promise.all(
+      variants.map(({ promptVersionId, model }) => {
+        const request = { promptVersionId, text, images, options: options.runOptions };
+        const named = model === undefined ? request : { ...request, model };
+        return queue.add(() => variantResult(ctx, connection, named, options.keepMedia));
+      }),
+    );
+    return { row, id, inputs: Object.fromEntries(text), results };
+  });
+  const settled = await Promise.allSettled(compared);
+  return settled.map(one => {
+    if (one.status === 'rejected') {
+      throw one.reason;
+    }
+    return one.value;
+  });
+}
+
+async function variantResult(
+  ctx: Context,
+  connection: Connection,
+  request: RunRequest,
+  keepMedia: boolean,
+): Promise<VariantResult> {
+  const startedAt = ctx.clock.now();
+  const seconds = (): number => (ctx.clock.now() - startedAt) / 1000;
+  try {
+    const { timeoutMs } = ctx.globals;
+    const created = await createAndWait(ctx, connection, buildRunBody(request), { timeoutMs });
+    if (created.kind === 'going') {
+      throw timedOutWait(created.runId);
+    }
+    const { run } = created;
+    const took = seconds();
+    const media = await mediaOf(connection, run, keepMedia);
+    return { run, seconds: took, credits: null, media, fault: undefined };
+  } catch (error) {
+    if (ctx.signal.aborted) {
+      throw error;
+    }
+    return { run: undefined, seconds: seconds(), credits: null, media: new Map(), fault: failureOf(error) };
+  }
+}
+
+/** Larger pictures and videos are compared, but not part of a page. */
+const MOST_ON_PAGE = 8 * 1024 * 1024;
+
+/** What can't be fetched is compared by its URL, and so counts as changed. */
+async function mediaOf(
+  { client }: Connection,
+  { outputs }: Run,
+  keep: boolean,
+): Promise<Map<string, MediaContent>> {
+  const media = new Map<string, MediaContent>();
+  for (const url of mediaUrls(outputs)) {
+    const content = await fetched(client, url, keep).catch(() => undefined);
+    if (content !== undefined) {
+      media.set(url, content);
+    }
+  }
+  return media;
+}
+
+async function fetched(client: Connection['client'], url: string, keep: boolean): Promise<MediaContent> {
+  const { body, contentType = '' } = await client.download(url);
+  const hash = createHash('sha256');
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    size += chunk.length;
+    if (keep && size <= MOST_ON_PAGE) {
+      chunks.push(chunk);
+    }
+  }
+  const [type = ''] = /^(?:image|video)\/[\w.+-]+/u.exec(contentType) ?? [];
+  const isShown = keep && size <= MOST_ON_PAGE && type !== '' && type !== 'image/svg+xml';
+  const dataUrl = isShown ? `data:${type};base64,${Buffer.concat(chunks).toString('base64')}` : undefined;
+  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
+}
