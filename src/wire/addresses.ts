@@ -23,6 +23,8 @@ const CLOSED_V4 = [
 const OPEN_V6 = '2000::/3';
 const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
+const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
+
 /** Whether an IP address belongs to a host on the public internet; false for anything but a plain IP address. */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
@@ -38,8 +40,7 @@ export function isPublicAddress(address: string): boolean {
 /** Whether a host, as `URL.hostname` or a bind address gives it, can only be this machine. Names are not looked up. */
 export function isLoopbackHost(host: string): boolean {
   const name = bareHost(host);
-  if (isIP(name) === 0) return name === 'localhost' || name.endsWith('.localhost');
-  return name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || LOOPBACK_V4.test(name);
 }
 
 /** Whether a host, as `URL.hostname` gives it, is written as one that is not on the public internet. */

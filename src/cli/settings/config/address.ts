@@ -1,5 +1,6 @@
 import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
+import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
 import { configError, usageError } from '../../errors.ts';
@@ -119,16 +120,11 @@ function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSo
 export function checkedBaseUrl(given: string, source: string, insecureHttp: boolean): string {
   const baseUrl = wellFormed(given.trim(), source);
   const { protocol, hostname, host } = new URL(baseUrl);
-  if (protocol === 'https:' || insecureHttp || isLoopback(hostname)) return baseUrl;
+  if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return baseUrl;
   throw configError(
     `${source}: plain http to ${host} would send the key in the clear`,
     'Use https, or --insecure-http if you must.',
   );
-}
-
-/** Whether a host name, as `URL` gives it, leads to this machine. */
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])\.?$/.test(hostname);
 }
 
 function wellFormed(given: string, source: string): string {
