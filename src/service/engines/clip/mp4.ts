@@ -110,13 +110,17 @@ function fullBox(type: string, flags: number, ...parts: Buffer[]): Buffer {
 
 function u32(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 4);
-  values.forEach((value, index) => bytes.writeUInt32BE(value, index * 4));
+  for (const [index, value] of values.entries()) {
+    bytes.writeUInt32BE(value, index * 4);
+  }
   return bytes;
 }
 
 function u16(...values: number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 2);
-  values.forEach((value, index) => bytes.writeUInt16BE(value, index * 2));
+  for (const [index, value] of values.entries()) {
+    bytes.writeUInt16BE(value, index * 2);
+  }
   return bytes;
 }
 
