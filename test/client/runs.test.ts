@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { InvalidRequestError, ProtocolError } from '../../src/client/errors.ts';
+import { InvalidRequestError, NotFoundError, ProtocolError } from '../../src/client/errors.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 import { errorOf, KEY, TestClient } from '../support/client.ts';
 import {
   type Exchange,
+  failure,
   type ScriptedService,
   scriptedService,
   success,
@@ -117,6 +118,35 @@ describe('the list of runs', () => {
     await scripted({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
     const error = await errorOf(ids(client.runs.all()), ProtocolError);
     expect(error.message).toContain('again');
+  });
+});
+
+describe('the list of prompts', () => {
+  const prompt = (nth: number): object => ({
+    promptId: `p${nth}`,
+    promptVersionId: `v${nth}`,
+    slug: `s${nth}`,
+  });
+
+  it('goes on page by page, by the ids of prompts', async () => {
+    await scripted(
+      {
+        expect: { path: '/prompts', query: { limit: '50', startingAfter: null } },
+        answer: success({ rows: [prompt(1), prompt(2)], hasMore: true }),
+      },
+      {
+        expect: { path: '/prompts', query: { startingAfter: 'p2' } },
+        answer: success({ rows: [prompt(3)], hasMore: false }),
+      },
+    );
+    const slugs: string[] = [];
+    for await (const { slug } of client.prompts.all()) slugs.push(slug);
+    expect(slugs).toEqual(['s1', 's2', 's3']);
+  });
+
+  it('is not found where the service is not the local one', async () => {
+    await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such route') });
+    await errorOf(client.prompts.list({ limit: 1 }), NotFoundError);
   });
 });
 

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { baseUrlOf } from '../../src/client/base-url.ts';
+import { envelopeOf } from '../../src/client/envelope.ts';
+import { parseResponse } from '../../src/client/parse-response.ts';
+import { fillsSegment, staysBelowBase } from '../../src/client/path.ts';
+import { Redaction } from '../../src/client/redaction.ts';
+import { retryAfter } from '../../src/client/retry.ts';
+
+const MANY = 300_000;
+/** What quadratic work on so many characters would take minutes for. */
+const BOUND_MS = 3000;
+
+const PIECES = [
+  ' ',
+  '\t\n',
+  '/',
+  '\\',
+  '%25',
+  '%2',
+  '.',
+  '0',
+  '9.',
+  '"',
+  '\\"',
+  '[',
+  '{"a":',
+  ',',
+  'a',
+  'key-',
+  '\u{1f600}',
+];
+const redaction = new Redaction('key-key-key-key-0');
+
+/** What reads text that a server or a file may have chosen. */
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  'an answer': text =>
+    parseResponse(
+      {
+        method: 'GET',
+        url: 'https://x.example/v1/a',
+        httpStatus: 200,
+        headers: { 'content-type': text },
+        text,
+        receivedAt: 0,
+      },
+      redaction,
+    ),
+  'an error': text =>
+    parseResponse(
+      {
+        method: 'POST',
+        url: 'https://x.example/v1/a',
+        httpStatus: 504,
+        headers: { 'retry-after': text, date: text },
+        text: JSON.stringify({ status: text, message: text, data: { runId: text } }),
+        receivedAt: 0,
+      },
+      redaction,
+    ),
+  'an identifier': fillsSegment,
+  'a path': text => staysBelowBase(`/${text}`),
+  'a base URL': text => caught(() => baseUrlOf(`https://x.example/${text}`)),
+  'Retry-After': text => retryAfter(text, 0),
+  'what may hold the key': text => redaction.value({ [text]: [text] }),
+};
+
+function caught(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
+  it.each(PIECES)('all of them %j, is read soon', piece => {
+    const text = piece.repeat(MANY / piece.length);
+    const startedAt = performance.now();
+    read(text);
+    read(`${text}x`);
+    expect(performance.now() - startedAt).toBeLessThan(BOUND_MS);
+  });
+});
+
+it('says what came in a line that fits on a screen, however long that was', () => {
+  const received = { httpStatus: 200, headers: {}, request: 'GET x', redact: (text: string) => text };
+  expect(() => envelopeOf({ ...received, text: 'a'.repeat(MANY) })).toThrow(/^.{60,200}$/);
+});

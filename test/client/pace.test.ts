@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Pace } from '../../src/client/request.ts';
+import { TestClient } from '../support/client.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedService,
+  scriptedService,
+  success,
+} from '../support/scripted-service.ts';
+
+const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
+const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '2' });
+const TURN = 'turn';
+
+/** A pace that lets everything through, and remembers what it was asked and told. */
+class CountingPace implements Pace {
+  readonly heard: string[] = [];
+
+  turn(): Promise<void> {
+    this.heard.push(TURN);
+    return Promise.resolve();
+  }
+
+  answered({ limited: isLimited, retryAfterMs }: Parameters<Pace['answered']>[0]): void {
+    this.heard.push(isLimited ? `limited for ${retryAfterMs} ms` : 'answered');
+  }
+}
+
+let service: ScriptedService;
+let client: TestClient;
+let pace: CountingPace;
+
+async function scripted(...script: readonly Exchange[]): Promise<void> {
+  service = await scriptedService(...script);
+  client = new TestClient(service.baseUrl);
+  pace = new CountingPace();
+}
+
+afterEach(async () => {
+  await client.close();
+  await service.close();
+  service.verify();
+});
+
+describe('a pace', () => {
+  it('is asked before each try of a request, and hears how it ended', async () => {
+    await scripted({ answer: limited }, { answer: 'close' }, { answer: success(run) });
+    await client.runs.get('r', { pace });
+    expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
+  });
+
+  it('is asked before each try of a download', async () => {
+    await scripted({ answer: limited }, { answer: html(503) }, { answer: html(200, 'picture') });
+    const { body } = await client.download(`${service.origin}/a.png`, { pace });
+    await body[Symbol.asyncIterator]().return?.();
+    expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
+  });
+
+  it('is asked before each poll', async () => {
+    await scripted({ answer: success({ ...run, runStatus: 'running' }) }, { answer: success(run) });
+    await client.waitForRun('r', { pace });
+    expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
+  });
+
+  it('may be that of a whole client, which shares all else with the one it was made of', async () => {
+    const headers = { idempotency: 'supported' };
+    await scripted(
+      { answer: success(run, headers) },
+      { answer: html(200, 'picture') },
+      { answer: success(run) },
+    );
+    const paced = client.withPace(pace);
+    await paced.runs.get('r');
+    const { body } = await paced.download(`${service.origin}/a.png`);
+    await body[Symbol.asyncIterator]().return?.();
+    expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
+    expect(client.keepsIdempotencyKeys).toBe(true);
+    expect(client.clock.offsetMs).toBe(paced.clock.offsetMs);
+    await client.runs.get('r');
+    expect(pace.heard).toHaveLength(4);
+  });
+
+  it('sends nothing once its turn was refused', async () => {
+    await scripted();
+    const refusing = { turn: () => Promise.reject(new Error('enough')), answered: () => {} };
+    await expect(client.runs.get('r', { pace: refusing })).rejects.toThrow('enough');
+    await expect(client.download(`${service.origin}/a.png`, { pace: refusing })).rejects.toThrow('enough');
+  });
+});
