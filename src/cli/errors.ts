@@ -61,6 +61,13 @@ export class Interrupted extends CliError {
   }
 }
 
+/** A question was left with Ctrl-C, or its terminal went away: a wish, not an error, to whoever was asked. Exit 130. */
+export class QuestionLeft extends Interrupted {
+  constructor() {
+    super('SIGINT', [], { message: 'a question was left without an answer' });
+  }
+}
+
 /** The waiting time was over. Exit 6. */
 export function waitTimeout(
   message: string,

@@ -69,9 +69,9 @@ export interface PickedPrompt {
 const PAUSE_MS = 250;
 const MOST_RECENT = 20;
 
-/** Searches while the user types. Without words it offers the aliases and the prompts used before. */
+/** Searches while the user types. Without words it offers the aliases, and the local prompts or those used before. */
 export async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
-  const known = knownPrompts(ctx, connection);
+  const known = await knownPrompts(ctx, connection);
   const refused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
@@ -91,26 +91,38 @@ export async function pickPrompt(ctx: Context, connection: Connection): Promise<
     }
   };
   const prompter = await ctx.prompter();
-  const description = known.length === 0 ? 'words to search for' : 'words to search for, or one used before';
+  const description = known.length === 0 ? 'words to search for' : 'words to search for, or one of these';
   return prompter.search(
     { message: 'prompt', description, find },
     AbortSignal.any([ctx.signal, refused.signal]),
   );
 }
 
-function knownPrompts(ctx: Context, connection: Connection): readonly Choice<PickedPrompt>[] {
+/** The aliases, and every prompt of the local service; of another one the prompts used before. */
+async function knownPrompts(ctx: Context, connection: Connection): Promise<readonly Choice<PickedPrompt>[]> {
   const aliases = ctx.settings.aliases.entries().map(([alias, target]) => ({
     value: { alias, promptId: '', promptVersionId: '' },
     name: alias,
     description: `alias of ${target}`,
   }));
-  const recent = new Map(
-    connection.prompts
-      .all()
-      .slice(0, MOST_RECENT)
-      .map(version => [version.promptId, { value: version, name: fieldText(version.title) }]),
-  );
-  return [...aliases, ...recent.values()];
+  return [
+    ...aliases,
+    ...(connection.embedded ? await localPrompts(ctx, connection) : usedBefore(connection)),
+  ];
+}
+
+async function localPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {
+  const choices: Choice<PickedPrompt>[] = [];
+  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(foundPrompt(row));
+  return choices;
+}
+
+function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
+  const recent = prompts
+    .all()
+    .slice(0, MOST_RECENT)
+    .map(version => [version.promptId, { value: version, name: fieldText(version.title) }] as const);
+  return [...new Map(recent).values()];
 }
 
 function foundPrompt(row: PromptSearchRow): Choice<PickedPrompt> {

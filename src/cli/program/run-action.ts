@@ -7,7 +7,7 @@ import type { PlainIo } from '../terminal/io.ts';
 import { globalOptions } from './global-flags.ts';
 
 /** How long an interrupted command may take to let go of what it does, in milliseconds. */
-const UNWINDING_MS = 3000;
+const UNWINDING_MS = 1500;
 
 /** A command whose line has been parsed. */
 export interface Action {

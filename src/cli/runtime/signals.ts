@@ -1,15 +1,17 @@
 import type { Clock } from '../core/types.ts';
 import { Interrupted } from '../errors.ts';
 
+/** What the process is told to end by; a terminal that goes away and Ctrl-\\ count as SIGTERM. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+export type HeardSignal = (typeof ENDING_SIGNALS)[number];
 
 /** What is used of the process to hear signals. */
 export interface SignalSource {
   readonly pid: number;
-  on(signal: EndingSignal, listener: (signal: EndingSignal) => void): unknown;
-  off(signal: EndingSignal, listener: (signal: EndingSignal) => void): unknown;
-  kill(pid: number, signal: EndingSignal): unknown;
+  on(signal: HeardSignal, listener: (signal: HeardSignal) => void): unknown;
+  off(signal: HeardSignal, listener: (signal: HeardSignal) => void): unknown;
+  kill(pid: number, signal: HeardSignal): unknown;
 }
 
 export interface Interrupts {
@@ -27,6 +29,9 @@ export interface Interrupts {
  */
 const ECHO_MS = 100;
 
+/** A command that has not ended this long after it was told to is ended by the system, in milliseconds. */
+const LONGEST_FAREWELL_MS = 1900;
+
 /** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
   const controller = new AbortController();
@@ -34,17 +39,22 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   const uninstall = (): void => {
     for (const signal of ENDING_SIGNALS) source.off(signal, obey);
   };
-  const heardAt = new Map<EndingSignal, number>();
-  const obey = (signal: EndingSignal): void => {
-    const since = now() - (heardAt.get(signal) ?? Number.NEGATIVE_INFINITY);
-    heardAt.set(signal, now());
+  const heardAt = new Map<HeardSignal, number>();
+  const endAtOnce = (signal: HeardSignal): void => {
+    uninstall();
+    source.kill(source.pid, signal);
+  };
+  const obey = (heard: HeardSignal): void => {
+    const since = now() - (heardAt.get(heard) ?? Number.NEGATIVE_INFINITY);
+    heardAt.set(heard, now());
     if (since < ECHO_MS) return;
+    const signal = heard === 'SIGINT' ? heard : 'SIGTERM';
     const handler = handlers.at(-1);
     if (handler !== undefined) handler(signal);
-    else if (!controller.signal.aborted) controller.abort(new Interrupted(signal));
+    else if (controller.signal.aborted) endAtOnce(signal);
     else {
-      uninstall();
-      source.kill(source.pid, signal);
+      setTimeout(() => endAtOnce(signal), LONGEST_FAREWELL_MS).unref();
+      controller.abort(new Interrupted(signal));
     }
   };
   for (const signal of ENDING_SIGNALS) source.on(signal, obey);

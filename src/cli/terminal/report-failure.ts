@@ -1,4 +1,5 @@
 import type { Failure } from '../core/failure.ts';
+import { QuestionLeft } from '../errors.ts';
 import type { PlainIo } from './io.ts';
 import { oneLine, visible } from './sanitise.ts';
 
@@ -12,6 +13,8 @@ export function reportFailure(
   if (options.json) {
     const line = JSON.stringify({ status, message: withWayBack(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? visible(line) : line);
+  } else if (options.error instanceof QuestionLeft) {
+    io.error('Cancelled.');
   } else {
     io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
     for (const hint of hints) io.error(oneLine(hint));

@@ -28,6 +28,8 @@ export interface Progress {
 
 /** Waits shorter than this show nothing, in milliseconds. */
 const SHOWN_AFTER_MS = 150;
+/** The same for commands that only ask the service something. */
+const QUESTION_SHOWN_AFTER_MS = 1000;
 
 const SILENT: Progress = { update: () => {}, stop: () => {} };
 
@@ -35,7 +37,19 @@ const SILENT: Progress = { update: () => {}, stop: () => {} };
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT;
   if (!ctx.globals.spinner || wantsPlainLines(ctx.env)) return startLines(ctx, first);
-  return startSpinner(ctx, first);
+  return startSpinner(ctx, first, SHOWN_AFTER_MS);
+}
+
+/** What the service is asked for; a spinner on a terminal once that takes longer than a second. */
+export async function withSpinner<T>(ctx: TerminalContext, status: string, answer: Promise<T>): Promise<T> {
+  const { spinner, quiet } = ctx.globals;
+  if (!ctx.io.stderr.isTerminal || quiet || !spinner || wantsPlainLines(ctx.env)) return answer;
+  const progress = startSpinner(ctx, { status, polls: 0 }, QUESTION_SHOWN_AFTER_MS);
+  try {
+    return await answer;
+  } finally {
+    progress.stop();
+  }
 }
 
 function startLines(ctx: TerminalContext, first: ProgressState): Progress {
@@ -50,14 +64,14 @@ function startLines(ctx: TerminalContext, first: ProgressState): Progress {
   return { update, stop: () => {} };
 }
 
-function startSpinner(ctx: TerminalContext, first: ProgressState): Progress {
+function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: number): Progress {
   const startedAt = ctx.clock.now();
   const stopped = new AbortController();
   let state = first;
   let spinner: Ora | undefined;
   const text = (): string => spinnerText(state, startedAt, ctx.clock.now());
   const show = async (): Promise<void> => {
-    await ctx.clock.sleep(SHOWN_AFTER_MS, stopped.signal);
+    await ctx.clock.sleep(afterMs, stopped.signal);
     const { default: ora } = await import('ora');
     if (stopped.signal.aborted) return;
     spinner = ora({

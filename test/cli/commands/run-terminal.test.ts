@@ -69,6 +69,26 @@ describe('run on a terminal', () => {
     expect(stderr).not.toContain('To repeat it');
   });
 
+  it('asks nothing where only optional inputs are not given', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const { asked } = await atTerminal(service, VERSION, { input: ['place=Here'] });
+    expect(asked).toEqual([]);
+  });
+
+  it('asks for optional inputs as well with --ask', async () => {
+    const service = await serviceOf(version(CONFIG), creation());
+    const flags = { input: ['place=Here'], ask: true };
+    const { asked } = await atTerminal(service, VERSION, flags, ['mood', 'rainy']);
+    expect(asked).toEqual(['mood']);
+  });
+
+  it('refuses --ask where nobody can be asked', async () => {
+    expect((await command(await serviceOf(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
+    expect((await command(await serviceOf(), ['run', VERSION, '--ask', '--no-input'], PERSON)).exitCode).toBe(
+      2,
+    );
+  });
+
   it('refuses what is wrong before it asks for the rest', async () => {
     const service = await serviceOf(version(CONFIG));
     await expect(atTerminal(service, VERSION, { input: ['mood=rain'] })).rejects.toThrow(

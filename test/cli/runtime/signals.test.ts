@@ -19,12 +19,14 @@ describe('signals', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 143],
+    ['SIGQUIT', 143],
   ] as const)('%s aborts with its exit code', (name, exitCode) => {
     const process = source();
     const { signal } = listenForInterrupts(process, clock);
     process.send(name);
     expect(signal.reason).toBeInstanceOf(Interrupted);
-    expect(signal.reason).toMatchObject({ signal: name, exitCode });
+    expect(signal.reason).toMatchObject({ signal: name === 'SIGINT' ? name : 'SIGTERM', exitCode });
   });
 
   it('ends the process at the second one', () => {
@@ -35,6 +37,19 @@ describe('signals', () => {
     process.send('SIGTERM');
     expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
     expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('ends the process where a command does not end by itself within two seconds', () => {
+    vi.useFakeTimers();
+    try {
+      const process = source();
+      listenForInterrupts(process, clock);
+      process.send('SIGTERM');
+      vi.advanceTimersByTime(2000);
+      expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('counts once where whatever started the command hands it on', () => {

@@ -4,6 +4,7 @@ import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 const EXAMPLES = `
@@ -19,7 +20,11 @@ export function declareAccount(command: Command, host: Host, run = account): voi
 export async function account(ctx: Context): Promise<ExitCode> {
   const { client } = await ctx.connection();
   const options = { signal: ctx.signal };
-  const [owner, balance] = await Promise.all([client.account.get(options), client.account.credits(options)]);
+  const [owner, balance] = await withSpinner(
+    ctx,
+    'asking for the account',
+    Promise.all([client.account.get(options), client.account.credits(options)]),
+  );
   const value = { ...owner, ...balance };
   await present(ctx, value, {
     terminal: () =>

@@ -3,6 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { type Check, checkConfiguration, checkService, passed, skipped } from './checks.ts';
 
@@ -38,7 +39,11 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
 
 async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
   const { check, usable } = await checkConfiguration(ctx);
-  if (usable) return [check, ...(await checkService(ctx, await ctx.connection()))];
+  if (usable)
+    return [
+      check,
+      ...(await withSpinner(ctx, 'asking the service', checkService(ctx, await ctx.connection()))),
+    ];
   const names = ['reachability', 'key', 'cache'] as const;
   return [check, ...names.map(name => skipped(name, 'not checked'))];
 }

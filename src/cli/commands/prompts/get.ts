@@ -3,6 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 
 export interface PromptsGetOptions {
   /** An alias, a prompt file, an id or a slug. */
@@ -34,8 +35,10 @@ export async function promptsGet(ctx: Context, { prompt, versionId }: PromptsGet
   const connection = await ctx.connection();
   const named = await resolvePrompt(ctx, connection, prompt);
   const chosen = versionId === undefined ? named : { ...named, promptVersionId: versionId };
-  const version = await askOfPrompt(connection, chosen, ctx.signal, of =>
-    readPrompt(connection, of, ctx.signal),
+  const version = await withSpinner(
+    ctx,
+    'asking for the prompt',
+    askOfPrompt(connection, chosen, ctx.signal, of => readPrompt(connection, of, ctx.signal)),
   );
   await presentPromptVersion(ctx, version);
   return EXIT.ok;

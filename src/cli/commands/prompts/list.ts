@@ -4,6 +4,7 @@ import type { PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { PLAIN_PROMPT_ROW, presentPrompts } from './prompt-rows.ts';
 
 const EXAMPLES = `
@@ -21,7 +22,8 @@ export function declarePromptsList(command: Command, host: Host, run = promptsLi
 /** Lists every published prompt of the service, newest first. */
 export async function promptsList(ctx: Context): Promise<ExitCode> {
   const connection = await ctx.connection();
-  await presentPrompts(ctx, await allPrompts(connection, ctx.signal), 'no prompts\n');
+  const rows = await withSpinner(ctx, 'asking for the prompts', allPrompts(connection, ctx.signal));
+  await presentPrompts(ctx, rows, 'no prompts\n');
   return EXIT.ok;
 }
 

@@ -3,6 +3,7 @@ import { MAX_QUERY_LENGTH } from '../../../wire/index.ts';
 import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { PLAIN_PROMPT_ROW, presentPrompts } from './prompt-rows.ts';
 
 const EXAMPLES = `
@@ -26,7 +27,7 @@ export async function promptsSearch(
 ): Promise<ExitCode> {
   const query = searchQuery(words);
   const { client } = await ctx.connection();
-  const { rows } = await client.prompts.search(query, { signal: ctx.signal });
+  const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
   await presentPrompts(ctx, rows, 'no prompts found\n');
   return EXIT.ok;
 }

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { cachedResources } from '../../settings/caches/cached-resources.ts';
 import { wellFormedModels } from '../../settings/caches/resource-entries.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface ResourcesListOptions {
@@ -55,7 +56,8 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
 async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
   if (cached !== true) {
     const { resources } = await ctx.connection();
-    return (await resources.refresh({ signal: ctx.signal })).resources.models;
+    const answer = await withSpinner(ctx, 'asking for the models', resources.refresh({ signal: ctx.signal }));
+    return answer.resources.models;
   }
   const { cached: entry } = await cachedResources(ctx);
   if (entry !== undefined) return entry.models;

@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../../context.ts';
 import { askForInputs } from '../../inputs/ask.ts';
-import { checkInputs, suppliedInputFault } from '../../inputs/check.ts';
+import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { type ResolvedTarget, readVersion } from '../../inputs/target.ts';
 import type { CollectedInputs } from '../../inputs/text-inputs.ts';
@@ -16,7 +16,12 @@ export interface Invocation {
   readonly flags: RunFlags;
 }
 
-/** Asks for what the prompt wants and was not given, then says how to do the same without being asked. */
+const NOTHING: Answered = { text: [], images: [] };
+
+/**
+ * Asks for all that was not given where something required is missing, or with `--ask`; then says how to do the same
+ * without being asked.
+ */
 export async function askForTheRest(
   ctx: Context,
   connection: Connection,
@@ -27,13 +32,18 @@ export async function askForTheRest(
   const fields = describeConfig(config);
   const fault = suppliedInputFault(fields, countOf(given));
   if (fault !== undefined) throw fault;
+  const resolved = { promptVersionId, mayBePrompt: false };
+  if (flags.ask !== true && fields.known && inputFault(fields, countOf(given)) === undefined) {
+    if (target === undefined) reportRepetition(ctx, runArgv(ctx.globals, found.name, flags, NOTHING));
+    return { resolved, inputs: given };
+  }
   const inputs = await askForInputs(ctx, fields, given);
   checkInputs(fields, countOf(inputs));
   const answered = answersIn(inputs, given);
   if (target === undefined || answered.text.length + answered.images.length > 0) {
-    tellRepetition(ctx, runArgv(ctx.globals, found.name, flags, answered));
+    reportRepetition(ctx, runArgv(ctx.globals, found.name, flags, answered));
   }
-  return { resolved: { promptVersionId, mayBePrompt: false }, inputs };
+  return { resolved, inputs };
 }
 
 function countOf({ text, images }: CollectedInputs): { text: ReadonlyMap<string, string>; images: number } {
@@ -47,7 +57,7 @@ function answersIn(inputs: CollectedInputs, given: CollectedInputs): Answered {
   };
 }
 
-function tellRepetition(ctx: Context, words: readonly string[]): void {
+function reportRepetition(ctx: Context, words: readonly string[]): void {
   const command = repeatCommand(words);
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }

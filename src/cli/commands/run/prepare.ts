@@ -26,6 +26,7 @@ export async function prepareRun(
   flags: RunFlags,
 ): Promise<PreparedRun> {
   if (target === undefined && !ctx.interactive) throw missingTarget();
+  if (flags.ask === true && !ctx.interactive) throw noQuestions();
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
   parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
@@ -94,6 +95,10 @@ async function pick(
   const { pickRun } = await import('../../inputs/pick-run.ts');
   const { target, options } = await pickRun(ctx, connection, flags.option);
   return { name: target, option: options };
+}
+
+function noQuestions(): Error {
+  return usageError('--ask needs a terminal to ask on, without --no-input and CI');
 }
 
 function missingTarget(): Error {

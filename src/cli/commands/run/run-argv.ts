@@ -10,6 +10,8 @@ export interface RunFlags extends OutputFlags {
   readonly option: readonly string[];
   /** In place of the model that the prompt names. */
   readonly model?: string;
+  /** Asks for optional inputs as well. */
+  readonly ask?: boolean;
   readonly validate: boolean;
   readonly wait: boolean;
   readonly dryRun?: boolean;

@@ -28,6 +28,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
       .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
       .option('-m, --model <model>', "another model than the prompt names; this machine's own service only")
       .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
+      .option('--ask', 'ask for every input that is not given, optional ones too')
       .option('--no-validate', 'send run options that no model lists')
       .option('--no-wait', 'print the run id instead of waiting for the run')
       .option('--dry-run', 'print what would be sent, and create nothing'),

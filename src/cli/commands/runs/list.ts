@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
 import { type Pages, type Rest, runPages } from './list-pages.ts';
 import { type RunsListFlags, runsListRequest } from './list-request.ts';
 import { runLine, runsTable } from './list-table.ts';
@@ -60,13 +61,18 @@ async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise
 }
 
 async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
-  const rows: RunRow[] = [];
-  let page = await pages.next();
-  for (; page.done !== true; page = await pages.next()) rows.push(...page.value);
+  const { rows, rest } = await withSpinner(ctx, 'asking for the runs', allRows(pages));
   await present(ctx, rows, {
     terminal: () => (rows.length === 0 ? 'no runs\n' : runsTable(ctx, rows)),
     plain: () => rows.map(row => runLine(ctx, row)).join(''),
     paged: true,
   });
-  return page.value;
+  return rest;
+}
+
+async function allRows(pages: Pages): Promise<{ rows: RunRow[]; rest: Rest | undefined }> {
+  const rows: RunRow[] = [];
+  let page = await pages.next();
+  for (; page.done !== true; page = await pages.next()) rows.push(...page.value);
+  return { rows, rest: page.value };
 }

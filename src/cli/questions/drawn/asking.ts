@@ -1,4 +1,4 @@
-import { Interrupted, usageError } from '../../errors.ts';
+import { QuestionLeft, usageError } from '../../errors.ts';
 import { errStream } from '../../terminal/err-stream.ts';
 import type { Io } from '../../terminal/io.ts';
 
@@ -42,7 +42,7 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
     return await answer;
   } catch (error) {
     signal.throwIfAborted();
-    throw isEnd(error) ? new Interrupted('SIGINT') : error;
+    throw isEnd(error) ? new QuestionLeft() : error;
   } finally {
     input.off('keypress', endIfClosed).off('end', end).off('close', end);
   }

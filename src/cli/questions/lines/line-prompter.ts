@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { Interrupted } from '../../errors.ts';
+import { QuestionLeft } from '../../errors.ts';
 import type { Io } from '../../terminal/io.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { chosenTooFewOrMany, matching } from '../choices.ts';
@@ -160,7 +160,7 @@ export async function readLine(
   let leave = (): void => {};
   try {
     const line = await new Promise<string>((resolve, reject) => {
-      leave = () => reject(signal.aborted ? (signal.reason as Error) : new Interrupted('SIGINT'));
+      leave = () => reject(signal.aborted ? (signal.reason as Error) : new QuestionLeft());
       signal.addEventListener('abort', leave);
       lines.once('line', resolve).once('close', leave).once('SIGINT', leave);
     });
