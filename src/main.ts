@@ -20,12 +20,18 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 
 /** The service is loaded only by the commands that need it. */
 export const localService: LocalService = {
-  async start({ dataDir }) {
+  async start({ dataDir, onNotice }) {
     const { startEmbedded } = await import('./service/embedded.ts');
-    const service = await startEmbedded({ dataDir, env: process.env });
+    const service = await startEmbedded({ dataDir, onNotice, env: process.env });
     // The service outlives its clients.
     const transport = { request: service.request, owns: service.owns, close: () => Promise.resolve() };
-    return { baseUrl: service.url, key: service.sessionKey, transport, close: () => service.close() };
+    return {
+      baseUrl: service.url,
+      key: service.sessionKey,
+      transport,
+      onText: service.onText,
+      close: () => service.close(),
+    };
   },
   async serve(options) {
     const { startService } = await import('./service/start-service.ts');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
-import type { LocalService } from './core/local-service.ts';
+import type { EmbeddedService, LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Prompter } from './questions/types.ts';
@@ -24,6 +24,8 @@ export interface Connection {
   readonly prompts: PromptCache;
   /** Where runs are recorded, or answered from recordings. */
   readonly recorder?: Recorder;
+  /** The text of runs while it is made; of the embedded service only. */
+  readonly onText?: EmbeddedService['onText'];
 }
 
 /** Everything a command may use. */

@@ -17,6 +17,7 @@ import { seedSamples } from './prompts/samples.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { type RunEnd, Runner } from './runs/runner.ts';
+import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
 
@@ -26,6 +27,7 @@ export interface Parts {
   readonly runner: Runner;
   readonly media: Media;
   readonly models: ModelTable;
+  readonly texts: TextFeed;
   readonly sessionKey: string;
   readonly housekeeping: HousekeepingOptions;
 }
@@ -65,7 +67,8 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const engines = createEngines({ env });
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(dataDir, clock);
-  const executor = createExecutor({ definitions, models, engines, inputs, media, clock });
+  const texts = new TextFeed();
+  const executor = createExecutor({ definitions, models, engines, inputs, media, texts, clock, onNotice });
   const runner = new Runner({
     store,
     executor,
@@ -87,6 +90,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       resources,
       media,
       inputs,
+      texts,
       clock,
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
       mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
@@ -103,7 +107,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     onFault,
   });
   const housekeeping = { store, media, inputs, clock, onFault };
-  return { api, runner, media, models, sessionKey, housekeeping };
+  return { api, runner, media, models, texts, sessionKey, housekeeping };
 }
 
 /** Who reads the log knows users by name. */

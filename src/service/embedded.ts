@@ -8,6 +8,7 @@ import { PendingWork } from './lifecycle/pending-work.ts';
 import type { Media } from './media/media.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaAnswer } from './routes/media.ts';
+import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
 import { openDatabase, type Store } from './store/store.ts';
 
@@ -38,6 +39,8 @@ export interface EmbeddedService {
   request(request: LocalRequest): Promise<LocalResponse>;
   /** Whether a URL is one that only `request` answers: of media in the data directory. */
   owns(url: URL): boolean;
+  /** Gives the text of runs piece by piece while it is made, where their model can stream; gives back how to stop. */
+  onText(listener: (piece: TextPiece) => void): () => void;
   /** Lets go of runs that have not ended: they go on at the next start. */
   close(): Promise<void>;
 }
@@ -98,6 +101,7 @@ function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedS
   return {
     url: `${ORIGIN}${PATH_PREFIX}`,
     sessionKey,
+    onText: listener => parts.texts.listen(listener),
     owns: url => media.isFile(url),
     async request({ method, url, headers, body, signal, onSent }) {
       signal?.throwIfAborted();

@@ -6,6 +6,7 @@ import type { ModelTable, ResourcesView } from './models/index.ts';
 import type { Definitions } from './prompts/definitions.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { Runner } from './runs/runner.ts';
+import type { TextFeed } from './runs/text-feed.ts';
 import type { Store } from './store/store.ts';
 
 /** What the routes work with. */
@@ -17,6 +18,7 @@ export interface Services {
   readonly resources: ResourcesView;
   readonly media: Media;
   readonly inputs: InputFiles;
+  readonly texts: TextFeed;
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */

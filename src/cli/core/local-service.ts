@@ -11,8 +11,8 @@ export type JsonValue =
 
 /** The local service as the command line needs it; main.ts connects it to `service/`. */
 export interface LocalService {
-  /** Starts the service within this process. */
-  start(options: { dataDir: string }): Promise<EmbeddedService>;
+  /** Starts the service within this process; `onNotice` is told of what its user should know, one line each. */
+  start(options: { dataDir: string; onNotice: (line: string) => void }): Promise<EmbeddedService>;
   /** Runs `serve` until it is told to stop. */
   serve(options: ServeOptions): Promise<RunningService>;
   /** Opens the local store for `keys` and `prompts`. */
@@ -74,6 +74,17 @@ export interface EmbeddedService {
   readonly key: string;
   /** The only way to it. */
   readonly transport: Transport;
+  /**
+   * Gives the text of runs piece by piece while it is made, where their model can stream; gives back how to stop. The final
+   * outputs hold exactly what the pieces make together, unless the run fails. `idempotencyKey` is that of the creation.
+   */
+  onText(
+    listener: (piece: {
+      readonly runId: string;
+      readonly idempotencyKey: string | undefined;
+      readonly text: string;
+    }) => void,
+  ): () => void;
   close(): Promise<void>;
 }
 

@@ -61,7 +61,10 @@ async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promis
   if (!chosen && isEmpty(sources.dataDir)) {
     sources.io.note('Using the local service built in (profile local); promptrun login connects to another.');
   }
-  const service = await sources.local.start({ dataDir: sources.dataDir });
+  const service = await sources.local.start({
+    dataDir: sources.dataDir,
+    onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
+  });
   const { baseUrl, key: apiKey } = service;
   const place = { profile: 'local', baseUrl, service: 'local', embedded: true };
   return connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
@@ -114,7 +117,14 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
   const client: PromptService = await clientFor(sources, peer, resources, recorder);
   const prompts = new PromptCache(caches);
   return {
-    connection: { ...peer.place, client, resources, prompts, ...(recorder && { recorder }) },
+    connection: {
+      ...peer.place,
+      client,
+      resources,
+      prompts,
+      ...(recorder && { recorder }),
+      ...(peer.service && { onText: peer.service.onText }),
+    },
     close: async () => {
       await client.close();
       if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });

@@ -38,6 +38,7 @@ export async function createRun(
   if (known) return known;
   const { run, images } = await checkedRun(services, caller, body);
   await services.inputs.save(run.id, images);
+  services.texts.announce(run.id, idempotencyKey);
   const { creation, ending } = await services.runner.create({ ...run, idempotency });
   if (creation.state === 'created') {
     return { id: run.id, outcome: await within(services.syncWindowMs, services.clock, ending) };
@@ -83,7 +84,8 @@ async function checkedRun(
       promptVersionId: version.id,
       promptId: version.promptId,
       name: version.title,
-      model: definition.model,
+      // An alias, and the name of a model that nobody described, is this machine's own.
+      model: model.guessed ? '' : model.model,
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       needsSpace: images.length > 0 || model.modality !== 'text',

@@ -4,12 +4,14 @@ import type { Engines } from '../engines/index.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/index.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { renderPrompt } from '../prompts/index.ts';
+import { type PromptDefinition, renderPrompt } from '../prompts/index.ts';
+import { checkOutput, wantsJson } from '../prompts/output.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome, StoredOutput } from '../store/run-records.ts';
 import { messageOf } from '../thrown.ts';
 import type { InputFiles } from './input-files.ts';
+import type { TextFeed } from './text-feed.ts';
 
 export interface ExecutorOptions {
   definitions: Definitions;
@@ -17,7 +19,10 @@ export interface ExecutorOptions {
   engines: Engines;
   inputs: InputFiles;
   media: Media;
+  texts: TextFeed;
   clock: Clock;
+  /** Is told of what a user should know besides how runs end; one line each. */
+  onNotice: (line: string) => void;
 }
 
 /** Carries a run out: its inputs, its prompt, its model's engine, its outputs. */
@@ -30,11 +35,12 @@ export interface Executor {
 }
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { inputs, media } = options;
+  const { inputs, media, texts } = options;
+  const onNotice = onlyOnce(options.onNotice);
   return {
     async execute(run, signal) {
       try {
-        const result = await runEngine(options, run, signal);
+        const result = await runEngine({ ...options, onNotice }, run, signal);
         return await keepOutputs(media, run.id, result);
       } catch (error) {
         if (signal.aborted) return undefined;
@@ -43,6 +49,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
           run.id,
           failedWith(`the run could not be carried out: ${messageOf(error)}`),
         );
+      } finally {
+        texts.end(run.id);
       }
     },
     forget: async run => {
@@ -57,20 +65,54 @@ async function runEngine(
   run: QueuedRun,
   signal: AbortSignal,
 ): Promise<EngineResult> {
-  const { definitions, models, engines, inputs, clock } = options;
+  const { definitions, models, engines, inputs, texts, clock, onNotice } = options;
   const { textInputs, images, runOptions } = run.request;
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
+  if (model.guessed) onNotice(guessNotice(model));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
   const prompt = await renderPrompt(definition, { textInputs, images: loaded });
-  return await engines[model.engine].run({
+  const { output } = definition;
+  const json = wantsJson(output) ? { schema: output.schema } : undefined;
+  const result = await engines[model.engine].run({
     model,
     prompt,
     runOptions: { ...definition.config, ...runOptions },
+    json,
+    // An answer that is checked may come out otherwise than it was said.
+    onText: json ? undefined : texts.of(run.id),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
+  return json && !result.failed ? await checked(result, definition) : result;
+}
+
+/** A text that is not what the prompt wants back fails the run and stays as it came, before the reason. */
+async function checked(result: EngineResult, definition: PromptDefinition): Promise<EngineResult> {
+  const outputs: EngineOutput[] = [];
+  let failed = false;
+  for (const output of result.outputs) {
+    const { text, fault } = output.type === 'text' ? await checkOutput(definition, output.text) : {};
+    outputs.push(text === undefined ? output : { type: 'text', text });
+    if (fault !== undefined) outputs.push({ type: 'error', message: fault });
+    failed ||= fault !== undefined;
+  }
+  return { ...result, outputs, failed };
+}
+
+function guessNotice({ model, provider }: ModelEntry): string {
+  const place = provider === undefined ? 'your endpoint' : `${provider.name} at ${provider.baseUrl}`;
+  return `${model} is taken for a model of ${place}; promptrun models discover writes what it really has to models.yaml`;
+}
+
+function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
+  const told = new Set<string>();
+  return line => {
+    if (told.has(line)) return;
+    told.add(line);
+    onNotice(line);
+  };
 }
 
 async function keepOutputs(media: Media, runId: string, result: EngineResult): Promise<Outcome> {

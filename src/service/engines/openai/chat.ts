@@ -29,10 +29,8 @@ export async function chat(
   const response = await retryWhileBusy(job, () =>
     client.chat.completions.create(parameters, { signal }).asResponse(),
   );
-  for await (const object of answerObjects(response)) {
-    const piece = answer.add(object);
-    if (piece !== '') job.onText?.(piece);
-  }
+  const show = wholeCharacters(job.onText);
+  for await (const object of answerObjects(response)) show(answer.add(object));
   answer.check();
   const pictures = await Promise.all(answer.pictures.map(url => pictureOutput({ url }, job, access)));
   const texts: EngineOutput[] = answer.text === '' ? [] : [{ type: 'text', text: answer.text }];
@@ -40,6 +38,18 @@ export async function chat(
     outputs: [...texts, ...pictures],
     tokens: tokensIn(answer.usage) ?? roughTokens(job.prompt.text + answer.text),
     failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+  };
+}
+
+/** Holds back half a character, which servers sometimes send in two pieces. */
+function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
+  let rest = '';
+  return piece => {
+    const text = rest + piece;
+    const isHalf = /[\uD800-\uDBFF]$/.test(text);
+    rest = isHalf ? text.slice(-1) : '';
+    const whole = isHalf ? text.slice(0, -1) : text;
+    if (whole !== '') onText?.(whole);
   };
 }
 

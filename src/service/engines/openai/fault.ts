@@ -40,7 +40,7 @@ export function explain(thrown: unknown, provider: Provider, key: string | undef
   const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
   const short = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH)}…` : what;
   const { advice } = fault.more;
-  return `${provider.name} ${short}${advice === undefined ? '' : `: ${advice}`}`;
+  return `${provider.name}${short.startsWith('’') ? '' : ' '}${short}${advice === undefined ? '' : `: ${advice}`}`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
