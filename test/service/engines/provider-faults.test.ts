@@ -471,8 +471,9 @@ it('A model that nobody described is taken for one of the endpoint of the enviro
     provider.reset(said('Hi'));
     const file = path.join(ownDir, 'x.prompt');
     writeFileSync(file, prompt('model: llama3.2'));
-    const store = await openStore({ dataDir: ownDir, env: { OPENAI_BASE_URL: provider.baseUrl }, clock });
-    const { promptVersionId } = await store.ensureUnlistedVersion({ file }).finally(() => store.close());
+    const ownStore = await openStore({ dataDir: ownDir, env: { OPENAI_BASE_URL: provider.baseUrl }, clock });
+    const { promptVersionId } = await ownStore.ensureUnlistedVersion({ file });
+    await ownStore.close();
     const answer = await own.request({
       method: 'POST',
       url: `${own.url}/runs`,
