@@ -12,10 +12,23 @@ export interface Started {
 const [kind, dataDir] = process.argv.slice(2);
 
 /** The least a server can do: the same bytes, without any service behind them. */
-async function startBare(): Promise<Started> {
-  const body = JSON.stringify({ status: 'SUCCESS', data: { runId: 'x', tokens: 1 } });
+function startBare(): Promise<Started> {
+  return answering(() => ({ runId: 'x', tokens: 1 }));
+}
+
+/** A service that takes no time: every run has ended when it is created. */
+function startInstant(): Promise<Started> {
+  const runId = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
+  const run = { runId, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+  const model = { model: 'echo', modality: 'text', availableRunOptions: [] };
+  const resources = { hash: 'bW9kZWxz', resources: { models: [model] } };
+  return answering(url => (url === '/v1/resources' ? resources : run));
+}
+
+async function answering(dataFor: (url: string | undefined) => object): Promise<Started> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
+      const body = JSON.stringify({ status: 'SUCCESS', data: dataFor(request.url) });
       const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length };
       response.writeHead(200, headers).end(body);
     });
@@ -30,4 +43,5 @@ async function startMeasured(): Promise<Started> {
   return { url, key: sessionKey };
 }
 
-if (process.send) process.send(kind === 'bare' ? await startBare() : await startMeasured());
+const starts: Record<string, () => Promise<Started>> = { bare: startBare, instant: startInstant };
+if (process.send) process.send(await (starts[kind ?? ''] ?? startMeasured)());

@@ -1,98 +1,113 @@
-import { execFileSync, fork, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Started } from './service-process.ts';
+import { startServer } from './service-server.ts';
 
-const ROUNDS = 21;
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 31);
 const COMMAND = path.resolve('bin/promptrun.js');
+const VERSION = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
 
-type Environment = Record<string, string>;
+type Environment = Readonly<Record<string, string>>;
 
 interface Subject {
   readonly name: string;
-  readonly program: string;
-  readonly args: readonly string[];
+  readonly argv: readonly string[];
+  readonly env: Environment;
+  /** The multiple of a bare Node, in CPU time, that it may cost on Node 20. */
+  readonly target?: number;
 }
 
-/** What a command costs from start to end, as multiples of a bare `node -e 0` in the same run. */
+interface Cost {
+  /** User and system time, in milliseconds. */
+  readonly cpu: number;
+  readonly wall: number;
+}
+
+/**
+ * What a command costs from start to end, as multiples of a bare `node -e 0`, in an environment that has nothing in it:
+ * `NODE_EXTRA_CA_CERTS`, for one, makes the bare Node slower and so flatters the rest. Each command takes turns with the
+ * bare Node, and the least of all rounds counts, of CPU time and of time on the clock. `BENCH_NODES` names other Node
+ * binaries to measure too, separated by colons.
+ */
 export default async function benchStartUp(): Promise<void> {
   execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
-  const server = fork(path.join(import.meta.dirname, 'service-process.mjs'), [
-    'measured',
-    path.join(home, 'data'),
-  ]);
+  const service = await startServer('instant', home);
   try {
-    const [{ url, key }] = (await once(server, 'message')) as [Started];
-    const env = environment(home, url, key);
-    report(measure(subjects(url, key), env));
+    const nodes = [process.execPath, ...(process.env['BENCH_NODES']?.split(':') ?? [])];
+    for (const node of nodes) measureNode(node, home, service.url);
   } finally {
-    server.kill();
-    await once(server, 'exit');
+    service.process.kill();
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-function environment(home: string, url: string, key: string): Environment {
-  const { PATH = '', NODE_EXTRA_CA_CERTS } = process.env;
-  return {
-    PATH,
-    HOME: home,
-    PROMPTRUN_BASE_URL: url,
-    PROMPTRUN_API_KEY: key,
-    ...(NODE_EXTRA_CA_CERTS !== undefined && { NODE_EXTRA_CA_CERTS }),
-  };
+function measureNode(node: string, home: string, baseUrl: string): void {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: home };
+  report(`Node ${version}`, node, plain, subjects(node, plain, baseUrl));
+  if (Number(version.slice(1).split('.')[0]) < 22) return;
+  const cached = { ...plain, NODE_COMPILE_CACHE: path.join(home, 'compile-cache') };
+  report(`Node ${version}, compile cache warm`, node, plain, subjects(node, cached, baseUrl));
 }
 
-function subjects(url: string, key: string): Subject[] {
-  const promptrun = (name: string, ...args: string[]): Subject => ({
+function subjects(node: string, plain: Environment, baseUrl: string): Subject[] {
+  const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+  const promptrun = (name: string, target: number, env: Environment, ...args: string[]): Subject => ({
     name,
-    program: process.execPath,
-    args: [COMMAND, ...args],
+    target,
+    env,
+    argv: [node, COMMAND, ...args],
   });
+  timeOf({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
   return [
-    { name: 'node -e 0', program: process.execPath, args: ['-e', '0'] },
-    {
-      name: 'curl, one GET',
-      program: 'curl',
-      args: ['-sS', '-H', `Authorization: Bearer ${key}`, `${url}/runs`],
-    },
-    promptrun('version', '--version'),
-    promptrun('help', '--help'),
-    promptrun('settings read', 'config', 'list'),
-    promptrun('one GET', 'runs', 'list'),
-    promptrun('one POST', 'run', 'hello', '-i', 'name=Ada'),
+    { name: 'curl, one POST', argv: ['curl', '-sS', '-d', '{}', `${baseUrl}/runs`], env: plain },
+    promptrun('version', 1.6, plain, '--version'),
+    promptrun('help', 1.6, plain, '--help'),
+    promptrun('a completion', 1.9, hosted, '__complete', 'bash', '--', 'promptrun run hel'),
+    promptrun('cached resources', 1.9, hosted, 'resources', 'list', '--cached'),
+    promptrun('one call', 3.4, hosted, 'run', VERSION, '-i', 'name=Ada'),
+    promptrun('run hello, embedded', 6, plain, 'run', 'hello', '-i', 'name=Ada'),
   ];
 }
 
-/** Medians in milliseconds; the subjects take turns, so that a slow moment hits them all. */
-function measure(all: readonly Subject[], env: Environment): Map<string, number> {
-  const times = new Map(all.map(({ name }): [string, number[]] => [name, []]));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { name, program, args } of all) times.get(name)?.push(timeOf(program, args, env));
-  }
-  return new Map([...times].map(([name, values]) => [name, median(values)]));
-}
-
-function timeOf(program: string, args: readonly string[], env: Environment): number {
-  const start = process.hrtime.bigint();
-  const { status, stderr, error } = spawnSync(program, args, { env });
-  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? String(stderr)}`);
-  return Number(process.hrtime.bigint() - start) / 1e6;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function report(medians: ReadonlyMap<string, number>): void {
-  const bare = medians.get('node -e 0') ?? Number.NaN;
-  process.stdout.write('\nstart to end, beside a bare node -e 0 in the same run\n');
-  for (const [name, time] of medians) {
+function report(title: string, node: string, plain: Environment, all: readonly Subject[]): void {
+  process.stdout.write(`\n${title}: over a bare node -e 0, least of ${ROUNDS}\n`);
+  for (const subject of all) {
+    const { bare, own } = measure({ argv: [node, '-e', '0'], env: plain }, subject);
+    const ratio = own.cpu / bare.cpu;
+    const over = subject.target !== undefined && ratio > subject.target ? `  over ${subject.target}` : '';
     process.stdout.write(
-      `  ${name.padEnd(16)} ${time.toFixed(0).padStart(5)} ms  ${(time / bare).toFixed(2)} ×\n`,
+      `  ${subject.name.padEnd(20)} CPU ${own.cpu.toFixed(0).padStart(4)} ms ${ratio.toFixed(2).padStart(5)} ×` +
+        `   clock ${own.wall.toFixed(0).padStart(4)} ms ${(own.wall / bare.wall).toFixed(2).padStart(5)} ×${over}\n`,
     );
   }
+}
+
+type Run = Pick<Subject, 'argv' | 'env'>;
+
+function measure(bare: Run, own: Run): { bare: Cost; own: Cost } {
+  timeOf(own); // what only the first call does, such as making a store, is not measured
+  let least = { bare: timeOf(bare), own: timeOf(own) };
+  for (let round = 1; round < ROUNDS; round += 1) {
+    least = { bare: lesser(least.bare, timeOf(bare)), own: lesser(least.own, timeOf(own)) };
+  }
+  return least;
+}
+
+function lesser(one: Cost, other: Cost): Cost {
+  return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
+}
+
+/** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
+function timeOf({ argv, env }: Run): Cost {
+  const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
+  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
+  const [wall = 0, user = 0, system = 0] = stderr
+    .trim()
+    .split(' ')
+    .map(seconds => Number(seconds) * 1000);
+  return { cpu: user + system, wall };
 }
