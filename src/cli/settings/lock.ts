@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { codeOf } from '../core/error-utils.ts';
+import { uniqueId } from '../core/sha256.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 import { inaccessible } from './json-file.ts';
@@ -24,7 +24,7 @@ export async function withLock<T>(
   work: () => T,
 ): Promise<T> {
   const lock = `${file}.lock`;
-  const mine = `${hostname()} ${process.pid} ${randomUUID()}`;
+  const mine = `${hostname()} ${process.pid} ${uniqueId()}`;
   let seen = { holder: '', forMs: 0 };
   for (let waited = 0; !take(lock, mine); ) {
     if (waited > GIVE_UP_AFTER_MS)
@@ -76,7 +76,7 @@ function isDead(holder: string): boolean {
 
 /** Moves the lock aside before removing it: if another process was quicker, this one is alive and is put back. */
 function breakLock(lock: string, holder: string): void {
-  const aside = `${lock}.${randomUUID()}`;
+  const aside = `${lock}.${uniqueId()}`;
   try {
     renameSync(lock, aside);
     if (holderOf(aside) !== holder) linkSync(aside, lock);
