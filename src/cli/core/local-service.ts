@@ -199,7 +199,7 @@ export interface LocalStore {
    * What a model would be sent; fetches nothing. Undefined where there is no such version.
    *
    * @throws {InvalidPromptFile} (an Error whose message names file and line)
-   * @throws {InvalidInputs} (an Error whose message names every missing input, one a line)
+   * @throws {InvalidInputs} (an Error whose message names every missing input)
    * @throws {PastBound} (an Error whose message names the bound)
    */
   render(target: LocalPromptTarget, given: PreviewInputs): Promise<PromptPreview | undefined>;

@@ -74,7 +74,7 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   };
   const faults = tooDeep
     ? [new FileFault(firstLine, 'this is nested too deeply')]
-    : document.errors.map(error => {
+    : document.errors.slice(0, MAX_FAULTS).map(error => {
         const { line, column } = placeAt(error.pos[0]);
         return new FileFault(line, `this is not YAML: ${error.message}`, column);
       });
@@ -82,6 +82,9 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   const read = new YamlReader(anchors, placeAt);
   return { root: read.value(document.contents, { line: firstLine, column: 1 }), read, faults };
 }
+
+/** More than these help nobody. */
+const MAX_FAULTS = 20;
 
 /** The parser calls itself for each level; thousands of them would end the process. */
 function isNestedTooDeeply(text: string): boolean {

@@ -8,7 +8,7 @@ export const BOUNDS = {
   /** Fields of a schema, nested ones included. */
   schemaFields: 1000,
   /** Blocks and `{{else}}` branches that stand open inside each other. */
-  openBlocks: 200,
+  openBlocks: 100,
   /** Parentheses that stand open inside each other. */
   openParentheses: 50,
   /** Blanks in a row; more take the template's parser ever longer. */

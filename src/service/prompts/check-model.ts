@@ -8,15 +8,15 @@ export interface KnownModels {
   explainMissing(name: string): string;
 }
 
-type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'lines'>;
+type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
 
 /** Whether a prompt's model exists and takes the prompt's default run options. */
 export function checkModel(definition: Definition, models: KnownModels, findings: Findings): void {
-  const { model: name, lines, config, runOptions } = definition;
+  const { model: name, places, config, runOptions } = definition;
   const model = models.get(name);
-  if (!model) return findings.fault({ line: lines.model, column: 1 }, models.explainMissing(name));
+  if (!model) return findings.fault(places.model, models.explainMissing(name));
   for (const key of Object.keys(config)) {
-    const place = { line: lines.runOptions[key] ?? 1, column: 1 };
+    const place = places.config[key] ?? places.model;
     const option = model.runOptions.find(option => option.key === key);
     const value = runOptions[key];
     if (option && (value === undefined || !option.options.includes(value))) {

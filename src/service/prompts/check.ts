@@ -42,19 +42,16 @@ export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>):
 }
 
 /** Whether defaults match their schemas, and the schemas can be used at all. */
-async function checkSchemas(
-  { textInputs, input, output, lines }: PromptDefinition,
-  findings: Findings,
-): Promise<void> {
-  const place = { line: lines.input, column: 1 };
+async function checkSchemas(definition: PromptDefinition, findings: Findings): Promise<void> {
+  const { textInputs, input, output, places } = definition;
   for (const { key, schema } of textInputs) {
+    const place = places.defaults[key];
     const value = input.default && Object.hasOwn(input.default, key) ? input.default[key] : undefined;
-    if (schema && value !== undefined) {
-      await tryOut(schema, value, what => findings.fault(place, `the default of \`${key}\` ${what}`));
-    }
+    if (!schema || !place || value === undefined || findings.hasFaultAt(place)) continue;
+    await tryOut(schema, value, what => findings.fault(place, `the default of \`${key}\` ${what}`));
   }
   if (output.schema && !findings.hasFaults) {
-    await tryOut(output.schema, null, what => findings.fault({ line: lines.output, column: 1 }, what), true);
+    await tryOut(output.schema, null, what => findings.fault(places.output, what), true);
   }
 }
 

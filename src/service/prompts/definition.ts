@@ -1,4 +1,5 @@
 import type { JsonObject } from '../files/json.ts';
+import type { Place } from '../files/yaml-file.ts';
 import type { Finding } from './findings.ts';
 import type { PromptOutput } from './output.ts';
 import type { TemplateNode } from './template/node.ts';
@@ -60,13 +61,16 @@ export interface PromptDefinition {
   readonly template: string;
   readonly body: readonly TemplateNode[];
   readonly partialBodies: Readonly<Record<string, readonly TemplateNode[]>>;
-  /** Lines of the file, for faults that only show once the models are known. */
-  readonly lines: {
-    readonly model: number;
-    readonly input: number;
-    readonly output: number;
-    readonly runOptions: Readonly<Record<string, number>>;
-  };
+  /** For faults that only show once the models are known and values are tried. */
+  readonly places: PromptPlaces;
+}
+
+/** Where things stand in a prompt's file. */
+export interface PromptPlaces {
+  readonly model: Place;
+  readonly output: Place;
+  readonly config: Readonly<Record<string, Place>>;
+  readonly defaults: Readonly<Record<string, Place>>;
 }
 
 /** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
@@ -84,11 +88,11 @@ export class InvalidPromptFile extends Error {
   }
 }
 
-/** Inputs that do not fit their prompt. The message names every field, one a line. */
+/** Inputs that do not fit their prompt. The message names every field. */
 export class InvalidInputs extends Error {
   override readonly name = 'InvalidInputs';
 
   constructor(readonly faults: readonly string[]) {
-    super(faults.join('\n'));
+    super(faults.join('; '));
   }
 }

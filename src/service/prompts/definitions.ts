@@ -45,7 +45,7 @@ export function createDefinitions(store: Store): Definitions {
 }
 
 /** Changes with the form of a definition: one that was kept in another form is parsed anew. */
-const FORM = 1;
+const FORM = 2;
 
 /** A definition to be kept beside its source, so that a run need not load the parsers. */
 export function parsedForm(definition: PromptDefinition): string {

@@ -36,6 +36,12 @@ export class Findings {
     return this.found.some(({ severity }) => severity === 'fault');
   }
 
+  hasFaultAt({ line, column }: Place): boolean {
+    return this.found.some(
+      found => found.severity === 'fault' && found.line === line && found.column === column,
+    );
+  }
+
   /** In the order of the file; those of other files, such as partials, last. */
   list(): Finding[] {
     const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
@@ -43,12 +49,13 @@ export class Findings {
   }
 
   private add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
+    if (this.found.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
     const isKnown = this.found.some(
       other =>
         other.line === line && other.column === column && other.message === message && other.file === file,
     );
-    if (!isKnown && this.found.length < MAX_FINDINGS) this.found.push(finding);
+    if (!isKnown) this.found.push(finding);
   }
 }
 

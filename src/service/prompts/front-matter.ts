@@ -31,9 +31,7 @@ export interface FrontMatter {
   readonly placeOfField: (key: string) => Place;
   readonly defaults: ReadonlyMap<string, Placed<JsonValue>>;
   readonly output: PromptOutput;
-  /** Where the defaults and the schema of the output stand. */
-  readonly inputLine: number;
-  readonly outputLine: number;
+  readonly outputPlace: Place;
   readonly ext: JsonObject;
   /** Everything, as written. */
   readonly whole: JsonObject;
@@ -68,10 +66,13 @@ export function readFrontMatter(
     placeOfField: key => placeOfField(key, input.get('schema'), read),
     defaults: head.values(input.get('default')?.value, 'input.default'),
     output: head.output(output),
-    inputLine: (input.get('default') ?? entries.get('input'))?.line ?? 1,
-    outputLine: (output.get('schema') ?? entries.get('output'))?.line ?? 1,
+    outputPlace: placeOf(output.get('schema') ?? entries.get('output')),
     ...head.extensions(entries),
   };
+}
+
+function placeOf(entry: YamlEntry | undefined): Place {
+  return { line: entry?.line ?? 1, column: entry?.column ?? 1 };
 }
 
 class HeadReader {

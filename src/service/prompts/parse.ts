@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../files/json.ts';
+import type { Place } from '../files/yaml-file.ts';
 import { BOUNDS } from './bounds.ts';
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { InvalidPromptFile, type PromptDefinition, type PromptPlaces } from './definition.ts';
 import { Findings } from './findings.ts';
-import { type FrontMatter, readFrontMatter } from './front-matter.ts';
+import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
 import { sortInputs, textOfValue } from './inputs.ts';
 import { isPartialFile, slugFault, slugOf } from './slug.ts';
 import { splitSource, wholeSource } from './source.ts';
@@ -92,7 +93,7 @@ function define(
     template: parts.template,
     body: compiled.body,
     partialBodies: compiled.partialBodies,
-    lines: linesOf(head),
+    places: placesOf(head),
   };
 }
 
@@ -118,11 +119,12 @@ function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
   };
 }
 
-function linesOf({ model, config, inputLine, outputLine }: FrontMatter): PromptDefinition['lines'] {
-  return {
-    model: model?.place.line ?? 1,
-    input: inputLine,
-    output: outputLine,
-    runOptions: Object.fromEntries([...config].map(([key, { place }]) => [key, place.line])),
-  };
+function placesOf({ model, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
+  const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, Place> =>
+    Object.fromEntries(
+      [...values].map(([key, { place }]) => [key, { line: place.line, column: place.column }]),
+    );
+  const top = { line: 1, column: 1 };
+  const { line, column } = model?.place ?? top;
+  return { model: { line, column }, output: outputPlace, config: places(config), defaults: places(defaults) };
 }

@@ -40,7 +40,10 @@ function isJsonSchema(value: YamlValue, { read }: SchemaContext): boolean {
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (isMap(value.node)) return readFields(context.read.entries(value, 'this object'), context);
   if (isSeq(value.node)) throw faultAt(value, `a list is not a type: ${FORMS}`);
-  const { type, description } = splitDescription(context.read.text(value, 'a type'));
+  // YAML takes the type `null` for nothing at all.
+  const written =
+    isScalar(value.node) && value.node.source === 'null' ? 'null' : context.read.text(value, 'a type');
+  const { type, description } = splitDescription(written);
   const described = description === undefined ? {} : { description };
   if (type === 'any') return described;
   if (SCALARS.has(type)) return { type, ...described };

@@ -31,12 +31,10 @@ export async function findMismatch(
       validateFormats: false,
       validateSchema: false,
       inlineRefs: false,
-      addUsedSchema: false,
       logger: false,
     });
     const validate = compile(ajv, rest);
-    if (validate(value)) return undefined;
-    return mismatchOf(validate.errors?.[0]);
+    return isMatch(validate, value) ? undefined : mismatchOf(validate.errors?.[0]);
   });
 }
 
@@ -57,6 +55,15 @@ function compile(ajv: Validator, schema: JsonObject): ReturnType<Validator['comp
     throw new InvalidSchema(
       `the schema can’t be used: ${error instanceof Error ? error.message : String(error)}`,
     );
+  }
+}
+
+function isMatch(validate: (value: unknown) => boolean, value: JsonValue): boolean {
+  try {
+    return validate(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
+    throw error;
   }
 }
 
@@ -97,6 +104,9 @@ function withinTime<T>(limitMs: number, action: () => T): T {
   return result.value as T;
 }
 
+const TIMEOUT_CODE = 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  // It comes from the other context, and is no Error of this one.
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === TIMEOUT_CODE;
 }

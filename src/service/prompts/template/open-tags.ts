@@ -58,8 +58,7 @@ function readTag(template: string, at: number): Tag | undefined {
   while (template[from] === '{') from += 1;
   if (template[from] === '~') from += 1;
   if (template[from] === '!') return readComment(template, from);
-  const inside = readInside(template, from);
-  return inside && { ...inside, kind: kindOf(template, from) };
+  return { ...readInside(template, from), kind: kindOf(template, from) };
 }
 
 function readComment(template: string, from: number): Tag | undefined {
@@ -82,7 +81,8 @@ function kindOf(template: string, from: number): Tag['kind'] {
   return sign === '^' ? 'open' : 'other';
 }
 
-function readInside(template: string, from: number): { end: number; parentheses: number } | undefined {
+/** Up to the end of the tag; of a tag that never ends, up to where that shows. */
+function readInside(template: string, from: number): { end: number; parentheses: number } {
   let [depth, parentheses] = [0, 0];
   for (let at = from; at < template.length; at += 1) {
     const sign = template[at] ?? '';
@@ -94,9 +94,9 @@ function readInside(template: string, from: number): { end: number; parentheses:
     if (close === undefined) continue;
     at = template.indexOf(close, at + 1);
     while (at > 0 && template[at - 1] === '\\') at = template.indexOf(close, at + 1);
-    if (at < 0) return undefined;
+    if (at < 0) break;
   }
-  return undefined;
+  return { end: template.length, parentheses };
 }
 
 /** Gives the line of a place; places are asked for in order. */

@@ -148,25 +148,17 @@ class Renderer {
   }
 
   private valueOf(expression: Expression, here: Environment): Value {
-    switch (expression.kind) {
-      case 'literal':
-        return expression.value;
-      case 'path':
-        return follow(here.contextAt(expression.up), expression.parts);
-      case 'data': {
-        const [name = '', ...parts] = expression.parts;
-        return follow(here.variable(name, expression.up), parts);
-      }
-      case 'param':
-        return follow(here.param(expression.up, expression.nth), expression.parts);
-      case 'lookup': {
-        const key = this.valueOf(expression.key, here);
-        return partOf(this.valueOf(expression.object, here), this.written(key));
-      }
-      case 'json':
-      default:
-        return this.jsonOf(expression, here);
+    if (expression.kind === 'literal') return expression.value;
+    if (expression.kind === 'json') return this.jsonOf(expression, here);
+    if (expression.kind === 'lookup') {
+      const key = this.written(this.valueOf(expression.key, here));
+      return partOf(this.valueOf(expression.object, here), key);
     }
+    const { kind, up, parts } = expression;
+    if (kind === 'path') return follow(here.contextAt(up), parts);
+    if (kind === 'param') return follow(here.param(up, expression.nth), parts);
+    const [name = '', ...rest] = parts;
+    return follow(here.variable(name, up), rest);
   }
 
   private jsonOf({ value, indent }: Extract<Expression, { kind: 'json' }>, here: Environment): string {
