@@ -104,8 +104,9 @@ describe('blocks', () => {
       [{ a: null, b: null }, true],
       [{ a: null, b: 0 }, false],
     ];
-    for (const [inputs, isSame] of same)
+    for (const [inputs, isSame] of same) {
       expect(text(template, inputs)).toBe(isSame ? 'same same' : 'other other');
+    }
   });
 });
 

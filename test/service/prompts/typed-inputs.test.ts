@@ -87,7 +87,10 @@ describe('a text that stands for a typed value', () => {
   it('may be a name like any other', async () => {
     const definition = prompt({ __proto__: 'integer', constructor: 'integer' });
     expect(
-      await readTextInputs(prompt({ ['__proto__']: 'integer' }), JSON.parse('{"__proto__": "1"}')),
+      await readTextInputs(
+        prompt({ ['__proto__']: 'integer' }),
+        JSON.parse('{"__proto__": "1"}') as Record<string, string>,
+      ),
     ).toEqual(JSON.parse('{"__proto__": 1}'));
     expect(await readTextInputs(definition, { constructor: '2' })).toEqual({ constructor: 2 });
   });
