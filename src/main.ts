@@ -38,9 +38,9 @@ export const localService: LocalService = {
     const service = await startService({ ...options, env: process.env });
     return { baseUrl: service.url, newKey: service.newKey, close: () => service.close() };
   },
-  async open({ dataDir }) {
+  async open(options) {
     const { openStore } = await import('./service/lifecycle/local-store.ts');
-    return openStore({ dataDir, env: process.env });
+    return openStore({ ...options, env: process.env });
   },
   async discoverModels(options) {
     const { discoverModels } = await import('./service/models/discover.ts');

@@ -66,7 +66,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const definitions = createDefinitions(store);
   const engines = createEngines({ env });
   const media = openMedia(dataDir, store, clock);
-  const inputs = inputFiles(dataDir, clock);
+  const inputs = inputFiles(store.blobs.inputs, clock);
   const texts = new TextFeed();
   const executor = createExecutor({ definitions, models, engines, inputs, media, texts, clock, onNotice });
   const runner = new Runner({
@@ -99,7 +99,10 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     auth: {
       store,
       sessionKey: { hash: keyHash(sessionKey), userId: user.id },
-      limiter: rateLimit === undefined ? undefined : rateLimiter(rateLimit, clock),
+      limiter:
+        rateLimit === undefined
+          ? undefined
+          : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
       resourcesHash: () => resources.hash(),
       noteUse: keyUseNotes(store, clock, onFault),
     },

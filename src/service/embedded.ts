@@ -10,7 +10,8 @@ import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaAnswer } from './routes/media.ts';
 import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
-import { openDatabase, type Store } from './store/store.ts';
+import { openDatabase } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
 /** A request from the same process. */
 export interface LocalRequest {

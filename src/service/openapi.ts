@@ -22,6 +22,7 @@ const TAGS: Readonly<Record<AnyRoute['operation']['tag'], string>> = {
   Resources: 'Models and their run options',
   User: 'Whose key it is, and what is left to spend',
   Media: 'Generated pictures and videos',
+  Health: 'For load balancers and whoever restarts processes',
 };
 
 const errorEnvelope: Schema = {

@@ -31,6 +31,8 @@ export interface RunEndEvent extends RunEnd {
 
 /** How the service is offered over HTTP. */
 export interface ServiceOptions extends CommonOptions {
+  /** A URL of PostgreSQL, for a store that several machines share; default a file in the data directory. */
+  database?: string | undefined;
   /** Keeps the store that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
   /** Default 127.0.0.1. */

@@ -11,10 +11,12 @@ import { listen } from './listen.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
 import { openApiRoute } from './openapi.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
+import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaRoutes } from './routes/media.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
-import { openDatabase, type Store } from './store/store.ts';
+import { openDatabase } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
 /** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
@@ -29,6 +31,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
   const store = await openDatabase({
     dataDir: options.dataDir,
+    database: options.database,
     clock,
     newStore: options.newStore,
     onNotice: options.onNotice,
@@ -46,7 +49,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const closing = new AbortController();
   const stopped = new AbortController();
   const urls = await openSignedUrls(store, clock);
-  const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls)];
+  const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   const parts = await compose(store, {
     ...options,
     onNotice,

@@ -100,10 +100,11 @@ describe('§4.6 GET /resources', () => {
     expect(resources.models.map(({ model, modality }) => [model, modality])).toEqual([
       ['echo', 'text'],
       ['card', 'image'],
+      ['clip', 'video'],
       ['sandbox', 'text'],
     ]);
     expect(resources.models[0]?.availableRunOptions).toEqual([]);
-    expect(resources.models[2]?.availableRunOptions).toContainEqual({
+    expect(resources.models[3]?.availableRunOptions).toContainEqual({
       key: 'delaySeconds',
       options: ['0', '1', '5', '30', '130'],
     });

@@ -142,7 +142,9 @@ test('GET /openapi.json describes the interface without a key', async () => {
     Object.keys(methods).map(method => `${method} ${path}`),
   );
   expect(routes.sort()).toEqual([
+    'get /healthz',
     'get /media/{file}',
+    'get /readyz',
     'get /v1/me',
     'get /v1/me/credits',
     'get /v1/prompt-versions/{promptVersionId}',

@@ -48,6 +48,8 @@ const LOCAL_SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: 
   UnknownPrompt: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
   KeyError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   DataDirectoryError: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  DatabaseUrlError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  DatabaseUnavailableError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
   ListenError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
 

@@ -16,7 +16,7 @@ export interface LocalService {
   /** Runs `serve` until it is told to stop. */
   serve(options: ServeOptions): Promise<RunningService>;
   /** Opens the local store for `keys` and `prompts`. */
-  open(options: { dataDir: string }): Promise<LocalStore>;
+  open(options: { dataDir: string; database?: string | undefined }): Promise<LocalStore>;
   /** The texts of a prompt file to start from and of its test file; `name` is what both are called. */
   newPrompt(name: string, options: { image?: boolean }): Promise<{ prompt: string; test: string }>;
   /**
@@ -99,6 +99,8 @@ export interface ServeOptions {
   readonly rateLimit?: number;
   /** Runs of one user that may be queued; default 10,000. */
   readonly maxQueued?: number;
+  /** A URL of PostgreSQL, for a store that several machines share. */
+  readonly database?: string | undefined;
   /** Keeps the store that is there under another name, and begins a new one. */
   readonly newStore?: boolean;
   /** How long running runs are given when the service is told to stop, in milliseconds. */

@@ -1,4 +1,5 @@
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
+import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** A refusal, as the caller is told of it (interface §7). */
@@ -50,11 +51,19 @@ export function jsonAnswer(httpStatus: number, envelope: object): ApiAnswer {
 /** Puts any fault into the envelope; what nobody foresaw is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   if (!(error instanceof ApiError)) onFault(error);
-  const refusal = error instanceof ApiError ? error : serverError(error);
+  const refusal = error instanceof ApiError ? error : serviceError(error);
   const { httpStatus, status, message, data, retryAfterSeconds } = refusal;
   const answer = jsonAnswer(httpStatus, { status, message, data });
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
+}
+
+const DATABASE_RETRY_S = 1;
+
+function serviceError(error: unknown): ApiError {
+  if (!(error instanceof DatabaseUnavailableError)) return serverError(error);
+  const message = 'the database of the service is away; it goes on by itself once that is back';
+  return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, DATABASE_RETRY_S);
 }
 
 /** A fault of the store is worth naming: its owner is the one who reads it. */

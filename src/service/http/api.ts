@@ -30,7 +30,7 @@ export function createApi({ routes, services, auth, closing, onFault }: ApiOptio
     const match = find(request.method, path);
     // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
     if (!match || isKeyed(match.route)) await recognise(request.headers, recognised);
-    if (recognised.caller) admit(recognised.caller);
+    if (recognised.caller) await admit(recognised.caller);
     if (!match) throw notFound('there is no such route');
     const { route } = match;
     const data = await route.handle(services, await readCall(request, match, search, recognised.caller));

@@ -33,7 +33,7 @@ export interface Authenticator {
   /** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
   recognise(headers: Readonly<IncomingHttpHeaders>, found: Recognised): Promise<void>;
   /** Lets a caller through only with a plan and within the rate. */
-  admit(caller: KeyedCaller): void;
+  admit(caller: KeyedCaller): Promise<void>;
 }
 
 /** How a key is kept and looked up: never as it is. */
@@ -55,9 +55,9 @@ export function authenticator(options: AuthOptions): Authenticator {
         found.headers[ACTION_REQUIRE_HEADER] = 'refresh-resources';
       }
     },
-    admit({ plan, keyId }) {
+    async admit({ plan, keyId }) {
       if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
-      const waitMs = limiter?.take(keyId) ?? 0;
+      const waitMs = (await limiter?.take(keyId)) ?? 0;
       if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
     },
   };

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 /** Counts requests by key. */
 export interface RateLimiter {
   /** Takes one request's worth; else how long to wait, in milliseconds. */
-  take(key: string): number;
+  take(key: string): number | Promise<number>;
 }
 
 interface Bucket {

@@ -47,7 +47,7 @@ export interface Call<P, Q, B> {
 export interface Operation {
   /** What generated clients call it, such as `createRun`. */
   readonly id: string;
-  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media';
+  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health';
   readonly summary: string;
   readonly description: string;
 }

@@ -7,7 +7,8 @@ import { type Published, publishPrompt } from '../prompts/publish.ts';
 import { seedSamples } from '../prompts/samples.ts';
 import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
 import type { StoredKey } from '../store/accounts-store.ts';
-import { openDatabase, type Store } from '../store/store.ts';
+import { openDatabase } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
 
 /** A key as it is shown; times are ISO 8601. */
@@ -43,14 +44,17 @@ export interface LocalStore extends LocalPrompts {
  */
 export async function openStore({
   dataDir,
+  database,
   env = {},
   clock = systemClock,
 }: {
   dataDir: string;
+  /** A URL of PostgreSQL; default the file in the data directory. */
+  database?: string | undefined;
   env?: Env;
   clock?: Clock;
 }): Promise<LocalStore> {
-  const store = await openDatabase({ dataDir, clock });
+  const store = await openDatabase({ dataDir, database, clock });
   await localUser(store);
   await seedSamples(store, clock);
   const models = async () => await loadModels({ dataDir, env, watch: false, onProblem: raise });

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
-import { writeDurably } from '../store/durable-file.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { StoredOutput } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** An output whose bytes are in a file. */
+/** An output whose bytes are kept apart. */
 export type MediaOutput = Extract<StoredOutput, { media: string }>;
 
-/** Generated pictures and videos: files in the data directory that are kept for 24 hours. */
+/** Generated pictures and videos, kept for 24 hours. */
 export interface Media {
   save(runId: string, bytes: Uint8Array, mediaType: string): Promise<StoredMedia>;
   /** Where the bytes are; undefined for media that is not there any more. */
@@ -28,8 +27,9 @@ export interface Media {
 }
 
 export interface FoundMedia {
-  readonly file: string;
   readonly media: StoredMedia;
+  /** The bytes; undefined where they are gone. */
+  open(): Promise<Readable | undefined>;
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -42,31 +42,38 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
+/** Longer than any run takes from its first output to its end after that output's lifetime, in milliseconds. */
+const LEFT_BEHIND_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
+
 export function openMedia(dataDir: string, store: Store, clock: Clock): Media {
+  const bytes = store.blobs.media;
+  // Where the bytes lie, unless the store keeps them elsewhere: then nobody asks for the URLs of files.
   const directory = path.join(dataDir, 'media');
   const fileOf = (media: MediaName): string => path.join(directory, mediaFileName(media));
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
-    return media && { file: fileOf(media), media };
+    return media && { media, open: () => bytes.open(mediaFileName(media)) };
   };
 
   return {
-    async save(runId, bytes, mediaType) {
+    async save(runId, content, mediaType) {
       const id = randomUUID();
-      await writeDurably(fileOf({ id, mediaType }), bytes);
-      return { id, runId, mediaType, size: bytes.byteLength, createdAt: clock.now() };
+      await bytes.write(mediaFileName({ id, mediaType }), content);
+      return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
     find,
     fileUrlOf: ({ media: id, mediaType }) => pathToFileURL(fileOf({ id, mediaType })).href,
     isFile: url => url.protocol === 'file:' && path.dirname(fileURLToPath(url)) === directory,
     async findFile(url) {
       const found = await find(path.parse(new URL(url).pathname).name);
-      if (!found || pathToFileURL(found.file).href !== url) return 'missing';
+      if (!found || pathToFileURL(fileOf(found.media)).href !== url) return 'missing';
       return clock.now() < found.media.createdAt + MEDIA_LIFETIME_MS ? found : 'expired';
     },
     async sweep() {
       const gone = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
-      for (const media of gone) await rm(fileOf(media), { force: true });
+      for (const media of gone) await bytes.remove(mediaFileName(media));
+      // What a process wrote that died before its run had ended.
+      for (const name of await bytes.writtenBefore(clock.now() - LEFT_BEHIND_MS)) await bytes.remove(name);
     },
   };
 }

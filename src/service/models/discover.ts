@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Env } from '../outgoing/proxy.ts';
+import { prepareDataDirectory } from '../store/data-dir.ts';
 import { writeDurably } from '../store/durable-file.ts';
-import { prepareDataDirectory } from '../store/sqlite/data-dir.ts';
 import { codeOf, messageOf } from '../thrown.ts';
 import { addToModelsFile } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';

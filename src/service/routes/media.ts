@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { type AnyRoute, type ApiAnswer, route } from '../http/route.ts';
 import type { FoundMedia } from '../media/media.ts';
@@ -34,8 +33,8 @@ export async function mediaAnswer(found: FoundMedia | 'missing' | 'expired'): Pr
   if (found === 'expired') {
     throw new ApiError('GONE_ERROR', 'this URL has expired: such URLs live 24 hours');
   }
-  const handle = found === 'missing' ? undefined : await open(found.file).catch(() => undefined);
-  if (found === 'missing' || !handle) throw notFound('there is no such file');
+  const bytes = found === 'missing' ? undefined : await found.open();
+  if (found === 'missing' || !bytes) throw notFound('there is no such file');
   return {
     httpStatus: 200,
     headers: {
@@ -45,6 +44,6 @@ export async function mediaAnswer(found: FoundMedia | 'missing' | 'expired'): Pr
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'private, max-age=3600',
     },
-    body: handle.createReadStream(),
+    body: bytes,
   };
 }

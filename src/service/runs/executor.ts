@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/index.ts';
+import { retryForever } from '../lifecycle/retry-forever.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/index.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { type PromptDefinition, renderPrompt } from '../prompts/index.ts';
 import { checkOutput, wantsJson } from '../prompts/output.ts';
+import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome, StoredOutput } from '../store/run-records.ts';
@@ -27,7 +29,7 @@ export interface ExecutorOptions {
 
 /** Carries a run out: its inputs, its prompt, its model's engine, its outputs. */
 export interface Executor {
-  /** undefined only if the signal stopped it; every other fault is an outcome. */
+  /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
   execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
   /** Deletes what was kept in case the run had to be started again. */
   forget(run: QueuedRun): Promise<void>;
@@ -35,20 +37,17 @@ export interface Executor {
 }
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { inputs, media, texts } = options;
+  const { inputs, texts } = options;
   const onNotice = onlyOnce(options.onNotice);
   return {
     async execute(run, signal) {
       try {
         const result = await runEngine({ ...options, onNotice }, run, signal);
-        return await keepOutputs(media, run.id, result);
+        return await keepOutputs(options, run.id, result, signal);
       } catch (error) {
-        if (signal.aborted) return undefined;
-        return await keepOutputs(
-          media,
-          run.id,
-          failedWith(`the run could not be carried out: ${messageOf(error)}`),
-        );
+        if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
+        const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
+        return await keepOutputs(options, run.id, result, signal);
       } finally {
         texts.end(run.id);
       }
@@ -115,8 +114,15 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
   };
 }
 
-async function keepOutputs(media: Media, runId: string, result: EngineResult): Promise<Outcome> {
-  const kept = await Promise.all(result.outputs.map(output => keepOutput(media, runId, output)));
+type Keeping = Pick<ExecutorOptions, 'media' | 'clock'>;
+
+async function keepOutputs(
+  keeping: Keeping,
+  runId: string,
+  result: EngineResult,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const kept = await Promise.all(result.outputs.map(output => keepOutput(keeping, runId, output, signal)));
   return {
     status: result.failed ? 'failed' : 'succeeded',
     outputs: kept.map(({ output }) => output),
@@ -126,13 +132,24 @@ async function keepOutputs(media: Media, runId: string, result: EngineResult): P
 }
 
 async function keepOutput(
-  media: Media,
+  { media, clock }: Keeping,
   runId: string,
   output: EngineOutput,
+  signal: AbortSignal,
 ): Promise<{ output: StoredOutput; made?: StoredMedia }> {
   if (output.type === 'text') return { output: { type: 'text', data: output.text } };
   if (output.type === 'error') return { output: { type: 'error', data: output.message } };
   const { type, bytes, mediaType } = output;
-  const made = await media.save(runId, bytes, mediaType);
+  // It may have cost money: it is kept until the database is back.
+  const made = await retryForever(() => media.save(runId, bytes, mediaType), {
+    clock,
+    signal,
+    onFault: unlessAway,
+  });
+  if (!made) throw new Error('the service is stopping');
   return { output: { type, media: made.id, mediaType, createdAt: made.createdAt }, made };
+}
+
+function unlessAway(error: unknown): void {
+  if (!(error instanceof DatabaseUnavailableError)) throw error;
 }

@@ -1,8 +1,7 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../clock.ts';
 import type { LoadedImage } from '../images/index.ts';
-import { writeDurably } from '../store/durable-file.ts';
+import type { Blobs } from '../store/blobs.ts';
 
 /** The input pictures of runs, kept until the run ends so that it can be started again. */
 export interface InputFiles {
@@ -16,31 +15,21 @@ export interface InputFiles {
 /** Longer than any creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-export function inputFiles(dataDir: string, clock: Clock): InputFiles {
-  const root = path.join(dataDir, 'inputs');
-  const fileOf = (runId: string, index: number): string => path.join(root, runId, String(index));
+export function inputFiles(blobs: Blobs, clock: Clock): InputFiles {
+  const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
   return {
     async save(runId, images) {
-      await Promise.all(images.map((image, index) => writeDurably(fileOf(runId, index), image.bytes)));
+      await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
     },
     load: async (runId, mediaTypes) =>
       await Promise.all(
-        mediaTypes.map(async (mediaType, index) => ({
-          mediaType,
-          bytes: await readFile(fileOf(runId, index)),
-        })),
-      ),
-    remove: runId => rm(path.join(root, runId), { recursive: true, force: true }),
-    async leftBehind() {
-      const before = clock.now() - SETTLED_MS;
-      const runIds = await readdir(root).catch(() => []);
-      const old = await Promise.all(
-        runIds.map(async runId => {
-          const found = await stat(path.join(root, runId)).catch(() => undefined);
-          return found && found.mtimeMs < before ? [runId] : [];
+        mediaTypes.map(async (mediaType, index) => {
+          const bytes = await blobs.open(nameOf(runId, index));
+          if (!bytes) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
+          return { mediaType, bytes: await buffer(bytes) };
         }),
-      );
-      return old.flat();
-    },
+      ),
+    remove: runId => blobs.remove(runId),
+    leftBehind: () => blobs.writtenBefore(clock.now() - SETTLED_MS),
   };
 }

@@ -7,6 +7,7 @@ import type { Creation, NewRun, Outcome, UserLimits } from '../store/run-records
 import type { Store } from '../store/store.ts';
 import { type Ending, Endings, outcomeOf } from './endings.ts';
 import type { Executor } from './executor.ts';
+import { recoverFromDead, releaseStrays } from './recovery.ts';
 import { TurnTaking } from './turn-taking.ts';
 
 export interface RunnerOptions {
@@ -74,6 +75,10 @@ export class Runner {
    */
   start({ patient = false }: { patient?: boolean } = {}): void {
     this.#takesOrphans = !patient;
+    this.#options.store.signals.subscribe({
+      onQueued: () => this.#claim(),
+      onEnded: runId => void this.#reportFromStore(runId).catch(this.#options.onFault),
+    });
     void this.#keepClaiming();
   }
 
@@ -94,8 +99,9 @@ export class Runner {
     await this.#pending.ended();
     const worker = store.workers.held();
     if (worker !== undefined) await store.queue.release(worker).catch(onFault);
+    store.signals.queued();
     this.#endings.giveUp();
-    await store.workers.release();
+    await store.workers.release().catch(onFault);
   }
 
   async #create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
@@ -104,17 +110,26 @@ export class Runner {
     const started = worker !== null && this.#turns.take(run);
     const ending = this.#endings.of(run.id);
     try {
-      const status = started ? 'running' : 'queued';
-      const creation = await store.runs.create({ ...run, status, worker }, this.#limits, clock.now());
+      const creation = await store.runs.create(
+        { ...run, status: started ? 'running' : 'queued', worker: started || !store.shared ? worker : null },
+        this.#limits,
+        clock.now(),
+      );
       if (creation.state !== 'created') this.#abandon(run.id);
       else if (started) void this.#pending.track(this.#run(run));
       else if (worker === null) this.#endings.report(run.id, undefined);
-      else this.#claim();
+      else this.#noteQueued();
       return { creation, ending };
     } catch (error) {
       this.#abandon(run.id);
       throw error;
     }
+  }
+
+  /** Whoever has room first takes it up. */
+  #noteQueued(): void {
+    this.#claim();
+    this.#options.store.signals.queued();
   }
 
   #abandon(id: string): void {
@@ -137,6 +152,7 @@ export class Runner {
       // The result may have cost money: it is kept until it can be written down.
       const ours = await this.#retryForever(worker => store.runs.settle(run.id, worker, outcome));
       if (!ours) return await this.#reportEnded([run.id]).catch(onFault);
+      if (!this.#endings.isAwaited(run.id)) store.signals.ended(run.id);
       this.#endings.report(run.id, outcome);
       const { status } = outcome;
       onEnd?.({ runId: run.id, userId: run.userId, status, durationMs: clock.now() - startedAt });
@@ -156,9 +172,10 @@ export class Runner {
   }
 
   async #keepClaiming(): Promise<void> {
-    const { clock, onFault } = this.#options;
+    const { store, executor, clock, onFault } = this.#options;
     while (!this.#closing) {
-      await this.#pending.track(this.#recover()).catch(onFault);
+      await this.#pending.track(recoverFromDead(store, executor)).catch(onFault);
+      await this.#reportFromStore().catch(onFault);
       this.#straysDue = true;
       this.#claim();
       await this.#claiming;
@@ -167,27 +184,10 @@ export class Runner {
     }
   }
 
-  /** Queues again what nobody is carrying out, and reports what others have carried out. */
-  async #recover(): Promise<void> {
-    const { store, executor } = this.#options;
-    for (const worker of await store.queue.workers()) {
-      if (await store.workers.isAlive(worker)) continue;
-      const failed = await store.queue.takeFrom(worker);
-      for (const id of failed) await executor.forgetInputs(id);
-    }
-    await this.#reportEnded(this.#endings.awaited().filter(id => !this.#turns.has(id)));
-  }
-
-  /** Lets go of runs that this process carries out as far as the store knows, though it never heard of it. */
-  async #releaseStrays(): Promise<void> {
-    const { queue, workers } = this.#options.store;
-    const worker = workers.held();
-    if (worker === undefined) return;
-    const running = await queue.runningOf(worker);
-    await queue.release(
-      worker,
-      running.filter(id => !this.#turns.has(id)),
-    );
+  /** Reports what others have carried out: one run if it is awaited here, or all that are. */
+  async #reportFromStore(runId?: string): Promise<void> {
+    const awaited = runId === undefined ? this.#endings.awaited() : [runId];
+    await this.#reportEnded(awaited.filter(id => this.#endings.isAwaited(id) && !this.#turns.has(id)));
   }
 
   async #reportEnded(ids: readonly string[]): Promise<void> {
@@ -209,7 +209,7 @@ export class Runner {
     const { store, models } = this.#options;
     while (this.#claimAgain && !this.#closing) {
       this.#claimAgain = false;
-      if (this.#straysDue) await this.#releaseStrays();
+      if (this.#straysDue) await releaseStrays(store, id => this.#turns.has(id));
       this.#straysDue = false;
       const claimed = await store.queue.claim({
         worker: store.workers.held(),

@@ -8,6 +8,8 @@ const ENVIRONMENT_TOPIC = `Environment
   PROMPTRUN_PROFILE     the profile to use
   PROMPTRUN_CONFIG_DIR  where profiles, keys, settings and caches are kept
   PROMPTRUN_DATA_DIR    where the local service keeps prompts, runs and media
+  PROMPTRUN_DATABASE_URL
+                        PostgreSQL for serve, keys and prompts publish (postgres://…)
   PROMPTRUN_STATE_DIR   where the journal of runs is kept
   NO_COLOR              no colours, whatever its value
   FORCE_COLOR           colours even in a pipe: 1, 2 or 3; 0 for none

@@ -4,17 +4,21 @@ import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
 
 interface Flags {
   readonly user?: string;
   readonly plan?: string;
   readonly credits?: string;
+  readonly database?: string;
 }
 
 export interface KeysCreateOptions {
   readonly user?: string;
   readonly plan?: 'pro' | 'none';
   readonly credits?: number;
+  /** A URL of PostgreSQL. */
+  readonly database?: string;
 }
 
 const EXAMPLES = `
@@ -31,14 +35,18 @@ export function declareKeysCreate(command: Command, host: Host, run = keysCreate
     .option('--user <name>', 'whose key it is (default: local)')
     .option('--plan <plan>', "the user's plan: pro or none")
     .option('--credits <n>', "the user's credits")
+    .option(...DATABASE_OPTION)
     .addHelpText('after', EXAMPLES)
     .action((flags: Flags) => host.runAction(command, ctx => run(ctx, keyOptions(flags))));
 }
 
 /** Creates a key of the local service and prints it, this once. */
-export async function keysCreate(ctx: Context, options: KeysCreateOptions): Promise<ExitCode> {
+export async function keysCreate(
+  ctx: Context,
+  { database, ...options }: KeysCreateOptions,
+): Promise<ExitCode> {
   requireLocalService(ctx, 'keys create');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
     const created = await store.createKey(options);
     const text = (): string => `${created.key}\n`;
@@ -50,7 +58,7 @@ export async function keysCreate(ctx: Context, options: KeysCreateOptions): Prom
   }
 }
 
-function keyOptions({ user, plan, credits }: Flags): KeysCreateOptions {
+function keyOptions({ user, plan, credits, database }: Flags): KeysCreateOptions {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a name for a user`,
@@ -61,6 +69,7 @@ function keyOptions({ user, plan, credits }: Flags): KeysCreateOptions {
   if (credits !== undefined && !/^\d{1,12}(\.\d+)?$/.test(credits))
     throw usageError('--credits is a number from 0');
   return {
+    ...(database === undefined ? {} : { database }),
     ...(user === undefined ? {} : { user }),
     ...(plan === undefined ? {} : { plan }),
     ...(credits === undefined ? {} : { credits: Number(credits) }),

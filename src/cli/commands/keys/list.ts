@@ -5,6 +5,7 @@ import type { LocalKey } from '../../core/local-service.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 const EXAMPLES = `
@@ -23,13 +24,16 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export function declareKeysList(command: Command, host: Host, run = keysList): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+  command
+    .option(...DATABASE_OPTION)
+    .addHelpText('after', EXAMPLES)
+    .action((flags: { database?: string }) => host.runAction(command, ctx => run(ctx, flags)));
 }
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
-export async function keysList(ctx: Context): Promise<ExitCode> {
+export async function keysList(ctx: Context, { database }: { database?: string } = {}): Promise<ExitCode> {
   requireLocalService(ctx, 'keys list');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
     const keys = await store.listKeys();
     await present(ctx, keys, {

@@ -7,12 +7,15 @@ import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface PromptsPublishOptions {
   readonly files: readonly string[];
   /** Slugs to withdraw. */
   readonly unpublish: readonly string[];
+  /** A URL of PostgreSQL. */
+  readonly database?: string;
 }
 
 const EXAMPLES = `
@@ -39,9 +42,10 @@ export function declarePromptsPublish(command: Command, host: Host, run = prompt
       (slug: string, given: string[]) => [...given, slug],
       [],
     )
+    .option(...DATABASE_OPTION)
     .addHelpText('after', EXAMPLES)
-    .action((files: string[], { unpublish }: { unpublish: string[] }) =>
-      host.runAction(command, ctx => run(ctx, { files, unpublish })),
+    .action((files: string[], flags: { unpublish: string[]; database?: string }) =>
+      host.runAction(command, ctx => run(ctx, { files, ...flags })),
     );
 }
 
@@ -50,12 +54,12 @@ type Row = PublishedPrompt | { readonly slug: string; readonly unpublished: true
 /** Publishes prompt files to the local service, and withdraws prompts. */
 export async function promptsPublish(
   ctx: Context,
-  { files, unpublish }: PromptsPublishOptions,
+  { files, unpublish, database }: PromptsPublishOptions,
 ): Promise<ExitCode> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   requireLocalService(ctx, 'prompts publish');
   const paths = files.map(file => promptFile(ctx, file));
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   const rows: Row[] = [];
   try {
     for (const file of paths) rows.push(await store.publish(file));

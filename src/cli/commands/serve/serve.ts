@@ -6,6 +6,7 @@ import { parseDuration } from '../../core/duration.ts';
 import type { RunningService, ServeOptions } from '../../core/local-service.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { requestLine, runLine } from './log.ts';
 
@@ -26,6 +27,7 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .option('--prompts <dir>', 'publish the prompt files there, again on each change')
     .option('--rate-limit <n>', 'requests a second for each key; none without it')
     .option('--max-queued <n>', 'runs of one user that may be queued; over it 429', '10000')
+    .option(...DATABASE_OPTION)
     .option('--new-store', 'put the store aside, and begin a new one beside it')
     .option('--public-url <url>', 'where others reach it: media URLs begin with it')
     .option('--grace <duration>', 'how long running runs are given at the end', '10s')
@@ -42,6 +44,7 @@ export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCo
   const running = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
+    database: databaseUrl(ctx, request.database),
     onNotice: line => tell(ctx, line),
     onRequest: served => io.note(requestLine(clock, served)),
     onRunEnd: run => io.note(runLine(clock, run)),
@@ -84,6 +87,7 @@ export interface ServeFlags {
   readonly prompts?: string;
   readonly rateLimit?: string;
   readonly maxQueued: string;
+  readonly database?: string;
   readonly newStore?: boolean;
   readonly publicUrl?: string;
   readonly grace: string;
@@ -98,6 +102,7 @@ export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     graceMs: parseDuration(flags.grace, '--grace'),
     maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
     newStore: flags.newStore ?? false,
+    ...(flags.database === undefined ? {} : { database: flags.database }),
     ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, cwd) }),
     ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
     ...(flags.publicUrl === undefined ? {} : { publicUrl: publicUrl(flags.publicUrl) }),

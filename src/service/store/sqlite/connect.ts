@@ -3,11 +3,11 @@ import { link, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { codeOf } from '../../thrown.ts';
+import { DataDirectoryError, damagedStore } from '../data-dir.ts';
 import { syncDirectory } from '../durable-file.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
-import { DataDirectoryError, damagedStore } from './data-dir.ts';
 import { isForeign, migrate } from './migrations.ts';
-import type { Workers } from './worker-locks.ts';
+import type { LockedWorkers } from './worker-locks.ts';
 
 /** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */
 const BUSY_TIMEOUT_MS = 100;
@@ -106,7 +106,7 @@ const SUFFIXES = ['', '-wal', '-shm'] as const;
  */
 export async function putStoreAside(
   file: string,
-  workers: Workers,
+  workers: LockedWorkers,
   clock: Clock,
 ): Promise<string | undefined> {
   if ((await sizeOf(file)) === undefined) return undefined;

@@ -1,7 +1,10 @@
+import { DataDirectoryError } from '../data-dir.ts';
 import type { SqliteDatabase } from './binding.ts';
-import { DataDirectoryError } from './data-dir.ts';
 
-/** Each step is applied once, in order; a step that was released is never changed. */
+/**
+ * Each step is applied once, in order; a step that was released is never changed. What is added here is added to
+ * PostgreSQL's as well.
+ */
 const MIGRATIONS: readonly string[] = [
   `
   create table users (

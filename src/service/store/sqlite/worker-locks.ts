@@ -2,30 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { Workers } from '../workers.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
-/**
- * Tells living processes from dead ones without process ids: each holds a lock on a file of its own, which the
- * operating system lets go of however the process ends.
- */
-export interface Workers {
-  /** This process's name as a worker; locked from the first call on. */
-  hold(): Promise<string>;
-  /** The same if it was called already. */
-  held(): string | undefined;
-  isAlive(worker: string): Promise<boolean>;
+/** Workers of a store that is a file. */
+export interface LockedWorkers extends Workers {
   /** Whether any process but this one works on the store. */
   others(): Promise<boolean>;
-  /** Removes the files that died workers left. */
-  sweep(): Promise<void>;
-  release(): Promise<void>;
 }
 
 const SUFFIX = '.lock';
 /** Long enough for a worker to lock the file it has just made, in milliseconds. */
 const FRESH_MS = 60_000;
 
-export function workerLocks(dataDir: string, clock: Clock): Workers {
+/**
+ * Workers as locks, without process ids: each holds one on a file of its own, which the operating system lets go of
+ * however the process ends.
+ */
+export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
   const directory = path.join(dataDir, 'workers');
   const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = randomUUID();

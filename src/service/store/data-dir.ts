@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../thrown.ts';
+import { messageOf } from '../thrown.ts';
 
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';

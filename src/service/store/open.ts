@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts';
+import { dataDirectoryError, prepareDataDirectory } from './data-dir.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+import type { Store } from './store.ts';
+
+export interface StoreOptions {
+  dataDir: string;
+  /** A URL of PostgreSQL; by default the store is a file in the data directory. */
+  database?: string | undefined;
+  clock: Clock;
+  /** Keeps the file that is there under another name, and begins anew; default false. */
+  newStore?: boolean | undefined;
+  /** Told where the former store is kept. */
+  onNotice?: ((line: string) => void) | undefined;
+}
+
+/**
+ * Opens the store, making it where there is none. Several processes may have it open.
+ *
+ * @throws {DataDirectoryError} where the directory or the database in it can't be used
+ * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
+ * @throws {DatabaseUnavailableError} where PostgreSQL can't be reached
+ */
+export async function openDatabase(options: StoreOptions): Promise<Store> {
+  const { database, dataDir } = options;
+  if (database === undefined) return await openSqliteStore(options);
+  const { openPostgresStore } = await import('./postgres/open.ts');
+  await ownDirectory(dataDir);
+  return await openPostgresStore(database);
+}
+
+/** It keeps what is this machine's own, such as models. */
+async function ownDirectory(dataDir: string): Promise<void> {
+  try {
+    await prepareDataDirectory(dataDir);
+  } catch (error) {
+    throw dataDirectoryError(dataDir, error);
+  }
+}

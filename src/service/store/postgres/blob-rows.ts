@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { sql } from 'kysely';
+import type { Blobs, Collection } from '../blobs.ts';
+import type { Db } from '../prepared.ts';
+import type { Writer } from '../writer.ts';
+
+/** How much is read and written at a time, in bytes. */
+const PART_BYTES = 512 * 1024;
+
+/** Bytes in the database, in parts, so that none is ever whole in memory when it is read. */
+export function blobRows(db: Db, writer: Writer, collection: Collection): Blobs {
+  return {
+    write: (name, bytes) =>
+      writer.write(async db => {
+        for (let part = 0; part === 0 || part * PART_BYTES < bytes.byteLength; part += 1) {
+          const piece = Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
+          await sql`insert into "blobs" ("collection", "name", "part", "bytes")
+            values (${collection}, ${name}, ${part}, ${piece})`.execute(db);
+        }
+      }),
+    async open(name) {
+      const first = await readPart(db, collection, name, 0);
+      return first && Readable.from(parts(db, collection, name, first), { objectMode: false });
+    },
+    async remove(name) {
+      await sql`delete from "blobs" where "collection" = ${collection}
+        and ("name" = ${name} or ("name" > ${`${name}/`} and "name" < ${`${name}0`}))`.execute(db);
+    },
+    async writtenBefore(time) {
+      const { rows } = await sql<{ name: string }>`
+        select distinct split_part("name", '/', 1) as "name" from "blobs"
+        where "collection" = ${collection} and "part" = 0
+          and "writtenAt" < to_timestamp(${time / 1000})`.execute(db);
+      return rows.map(row => row.name);
+    },
+  };
+}
+
+async function* parts(db: Db, collection: Collection, name: string, first: Buffer): AsyncGenerator<Buffer> {
+  let piece: Buffer | undefined = first;
+  for (let part = 1; piece; part += 1) {
+    yield piece;
+    piece = piece.length < PART_BYTES ? undefined : await readPart(db, collection, name, part);
+  }
+}
+
+async function readPart(
+  db: Db,
+  collection: Collection,
+  name: string,
+  part: number,
+): Promise<Buffer | undefined> {
+  const { rows } = await sql<{ bytes: Buffer }>`
+    select "bytes" from "blobs"
+    where "collection" = ${collection} and "name" = ${name} and "part" = ${part}`.execute(db);
+  return rows[0]?.bytes;
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Db } from '../prepared.ts';
+import type { Workers } from '../workers.ts';
+
+/** How long a worker counts as alive after it was last heard of. */
+const LEASE = sql`interval '15 seconds'`;
+const RENEW_EVERY_MS = 4000;
+
+/**
+ * Workers as leases that are renewed while their processes live; only the database's clock counts. Who was itself away
+ * for longer than its lease judges nobody for as long again: the others may have been cut off like it was.
+ */
+export function leases(db: Db): Workers {
+  const name = randomUUID();
+  const stop = new AbortController();
+  let holding: Promise<void> | undefined;
+
+  const keepRenewing = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+      if (!stop.signal.aborted) await renew(db, name).catch(() => {});
+    }
+  };
+
+  return {
+    async hold() {
+      holding ??= renew(db, name).then(
+        () => void keepRenewing(),
+        (error: unknown) => {
+          holding = undefined;
+          throw error;
+        },
+      );
+      await holding;
+      return name;
+    },
+    held: () => holding && name,
+    isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
+    async sweep() {
+      await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(db);
+    },
+    async release() {
+      stop.abort();
+      if (holding) await sql`delete from "workers" where "id" = ${name}`.execute(db);
+    },
+  };
+}
+
+async function renew(db: Db, name: string): Promise<void> {
+  await sql`
+    insert into "workers" ("id", "aliveSince", "expiresAt")
+    values (${name}, clock_timestamp(), clock_timestamp() + ${LEASE})
+    on conflict ("id") do update set
+      "aliveSince" = case when "workers"."expiresAt" < clock_timestamp()
+        then clock_timestamp() else "workers"."aliveSince" end,
+      "expiresAt" = clock_timestamp() + ${LEASE}`.execute(db);
+}
+
+/** Whether a worker is known to be dead; its lease is ended then, so that it has to take a new one. */
+async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
+  const { rows } = await sql<{ alive: boolean; trusted: boolean }>`
+    select
+      exists (select from "workers" where "id" = ${worker} and "expiresAt" > clock_timestamp()) as "alive",
+      exists (
+        select from "workers" where "id" = ${judge}
+          and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE}
+      ) as "trusted"`.execute(db);
+  if (rows[0]?.alive || !rows[0]?.trusted) return false;
+  await sql`delete from "workers" where "id" = ${worker} and "expiresAt" < clock_timestamp()`.execute(db);
+  return true;
+}

@@ -1,0 +1,50 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { DatabaseUnavailableError } from '../errors.ts';
+import { type Store, storeOn } from '../store.ts';
+import type { Tables } from '../tables.ts';
+import { blobRows } from './blob-rows.ts';
+import { checkDatabaseUrl, placeOf, reasonOf } from './database-url.ts';
+import { leases } from './leases.ts';
+import { DatabaseTooNewError, migrate } from './migrations.ts';
+import { notifications } from './notifications.ts';
+import { connectionPool } from './pool.ts';
+import { requestRates } from './request-rates.ts';
+import { TransactionWriter } from './transaction-writer.ts';
+
+/**
+ * Opens the store in a PostgreSQL database, making its tables where there are none.
+ *
+ * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
+ * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
+ */
+export async function openPostgresStore(url: string): Promise<Store> {
+  const place = placeOf(checkDatabaseUrl(url));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connectionPool(url) }) });
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db.destroy();
+    if (error instanceof DatabaseTooNewError) throw error;
+    throw new DatabaseUnavailableError(`the database ${place} can't be used: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+  const writer = new TransactionWriter(db);
+  const signals = notifications(url, db);
+  return storeOn({
+    db,
+    writer,
+    shared: true,
+    workers: leases(db),
+    signals,
+    blobs: { media: blobRows(db, writer, 'media'), inputs: blobRows(db, writer, 'inputs') },
+    requestRates: perSecond => requestRates(db, perSecond),
+    ping: async () => {
+      await sql`select 1`.execute(db);
+    },
+    async close() {
+      await signals.close();
+      await db.destroy();
+    },
+  });
+}

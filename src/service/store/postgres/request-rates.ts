@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Db } from '../prepared.ts';
+
+/**
+ * Counts the requests of a key over all instances: `perSecond` at once, made up for over a second. Gives how long to
+ * wait, in milliseconds; 0 where the request was granted.
+ */
+export function requestRates(db: Db, perSecond: number): { take(keyId: string): Promise<number> } {
+  const each = sql`${1 / perSecond} * interval '1 second'`;
+  // As many as the whole of what is granted in a second, one at least.
+  const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
+  return {
+    async take(keyId) {
+      const { rows } = await sql<{ granted: boolean }>`
+        insert into "requestRates" ("keyId", "nextAt") values (${keyId}, clock_timestamp() + ${each})
+        on conflict ("keyId") do update
+        set "nextAt" = greatest("requestRates"."nextAt", clock_timestamp()) + ${each}
+        where greatest("requestRates"."nextAt", clock_timestamp()) + ${each} <= clock_timestamp() + ${ahead}
+        returning true as "granted"`.execute(db);
+      return rows.length > 0 ? 0 : await waitOf(db, keyId, sql`${each} - ${ahead}`);
+    },
+  };
+}
+
+async function waitOf(db: Db, keyId: string, beyond: ReturnType<typeof sql>): Promise<number> {
+  const { rows } = await sql<{ ms: number }>`
+    select (extract(epoch from "nextAt" + ${beyond} - clock_timestamp()) * 1000)::float8 as "ms"
+    from "requestRates" where "keyId" = ${keyId}`.execute(db);
+  return Math.max(1, rows[0]?.ms ?? 1);
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PendingWork } from '../../lifecycle/pending-work.ts';
+import { codeOf } from '../../thrown.ts';
+import type { Db } from '../prepared.ts';
+import type { Writer } from '../writer.ts';
+
+/** What PostgreSQL ends a transaction with that would have worked alone: serialisation failure, deadlock. */
+const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
+const ATTEMPTS = 10;
+/** The longest pause between two attempts, in milliseconds. */
+const LONGEST_PAUSE_MS = 100;
+
+/** Each write in a transaction of its own, which is tried again where it collided with another. */
+export class TransactionWriter implements Writer {
+  readonly #db: Db;
+  readonly #pending = new PendingWork();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  write<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    return this.#pending.track(this.#attempt(run));
+  }
+
+  idle(): Promise<void> {
+    return this.#pending.ended();
+  }
+
+  async #attempt<T>(run: (db: Db) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#db.transaction().execute(run);
+      } catch (error) {
+        if (!COLLISIONS.includes(codeOf(error)) || attempt === ATTEMPTS) throw error;
+        await sleep(Math.random() * LONGEST_PAUSE_MS);
+      }
+    }
+  }
+}

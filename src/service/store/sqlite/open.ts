@@ -1,0 +1,59 @@
+import path from 'node:path';
+import { Kysely } from 'kysely';
+import type { Clock } from '../../clock.ts';
+import { dataDirectoryError, prepareDataDirectory } from '../data-dir.ts';
+import { NO_SIGNALS } from '../signals.ts';
+import { type Store, storeOn } from '../store.ts';
+import type { Tables } from '../tables.ts';
+import { blobFiles } from './blob-files.ts';
+import { connect, putStoreAside } from './connect.ts';
+import { sqliteDialect } from './dialect.ts';
+import { GroupWriter } from './group-writer.ts';
+import { workerLocks } from './worker-locks.ts';
+
+export interface SqliteStoreOptions {
+  dataDir: string;
+  clock: Clock;
+  newStore?: boolean | undefined;
+  onNotice?: ((line: string) => void) | undefined;
+}
+
+/**
+ * Opens the store of a data directory, making it where there is none.
+ *
+ * @throws {DataDirectoryError} where the directory or the database in it can't be used
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  try {
+    return await open(options);
+  } catch (error) {
+    throw dataDirectoryError(options.dataDir, error);
+  }
+}
+
+async function open({ dataDir, clock, newStore = false, onNotice }: SqliteStoreOptions): Promise<Store> {
+  const file = await prepareDataDirectory(dataDir);
+  const workers = workerLocks(dataDir, clock);
+  if (newStore) {
+    const aside = await putStoreAside(file, workers, clock);
+    if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
+  }
+  const database = await connect(file);
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+  return storeOn({
+    db,
+    writer: new GroupWriter(db),
+    shared: false,
+    workers,
+    signals: NO_SIGNALS,
+    blobs: {
+      media: blobFiles(path.join(dataDir, 'media')),
+      inputs: blobFiles(path.join(dataDir, 'inputs')),
+    },
+    ping: () => Promise.resolve(),
+    async close() {
+      await db.destroy();
+      database.close();
+    },
+  });
+}
