@@ -5,6 +5,9 @@ import { flagOrSetting } from '../settings/settings.ts';
 import { parseShard, type Shard } from './rows/shard.ts';
 import type { Format } from './rows/source.ts';
 
+export const CHANGED = ['run', 'skip'] as const;
+export type Changed = (typeof CHANGED)[number];
+
 /** The flags of `batch`, as commander gives them. */
 export interface BatchFlags {
   readonly from: string;
@@ -13,6 +16,10 @@ export interface BatchFlags {
   readonly resume?: boolean;
   readonly retryFailed?: boolean;
   readonly retryUnknown?: boolean;
+  readonly changed?: Changed;
+  readonly newRows?: boolean;
+  readonly sorted?: boolean;
+  readonly withInputs?: boolean;
   readonly input?: readonly string[];
   readonly image?: readonly string[];
   readonly option?: readonly string[];
@@ -35,6 +42,14 @@ export interface BatchOptions {
   readonly resume: boolean;
   readonly retryFailed: boolean;
   readonly retryUnknown: boolean;
+  /** What becomes of rows that are no longer what was sent; undefined refuses them. */
+  readonly changed: Changed | undefined;
+  /** Rows without a result are new, though there is no journal that says so. */
+  readonly newRows: boolean;
+  /** Results in the order of the rows at the end. */
+  readonly sorted: boolean;
+  /** What was sent stands in the results. */
+  readonly withInputs: boolean;
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
@@ -58,8 +73,9 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
   if (resume && flags.out === undefined) {
     throw usageError('--resume needs --out: the file of results to go on with');
   }
-  if ((retryFailed || retryUnknown) && !resume) {
-    throw usageError(`--retry-${retryFailed ? 'failed' : 'unknown'} needs --resume`);
+  refuseWithoutResume(flags);
+  if (flags.sorted === true && flags.out === undefined) {
+    throw usageError('--sorted needs --out: results on standard output come as they end');
   }
   if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
     throw usageError('--out is missing: where results are written', 'or pipe standard output somewhere');
@@ -71,6 +87,10 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     retryFailed,
     retryUnknown,
     dryRun,
+    changed: flags.changed,
+    newRows: flags.newRows ?? false,
+    sorted: flags.sorted ?? false,
+    withInputs: flags.withInputs ?? false,
     from: flags.from,
     format: flags.format,
     out: flags.out,
@@ -85,6 +105,18 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };
+}
+
+function refuseWithoutResume(flags: BatchFlags): void {
+  const given = [
+    flags.retryFailed === true && '--retry-failed',
+    flags.retryUnknown === true && '--retry-unknown',
+    flags.changed !== undefined && '--changed',
+    flags.newRows === true && '--new-rows',
+  ].find(flag => flag !== false);
+  if (given !== undefined && flags.resume !== true) {
+    throw usageError(`${given} needs --resume`);
+  }
 }
 
 function parseCount(text: string): number {

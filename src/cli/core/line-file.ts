@@ -36,9 +36,14 @@ export class LineFile {
     return this.#group;
   }
 
+  /** Resolves once nothing waits to be written any more. Never rejects. */
+  async flush(): Promise<void> {
+    await this.#writing.catch(() => {});
+  }
+
   /** Waits for what is being written, then lets go of the file; it may be opened again. Never rejects. */
   async close(): Promise<void> {
-    await this.#writing.catch(() => {});
+    await this.flush();
     await this.#handle?.close().catch(() => {});
     this.#handle = undefined;
   }

@@ -237,6 +237,7 @@ class Creation {
       this.#note({ outcome: 'created', runId });
       return timedOutWait(runId);
     }
+    if (this.#parts.options.search === false) return timedOutCreation([]);
     const { run, candidates } = await this.#search(limit);
     if (run === undefined) return timedOutCreation(candidates);
     this.#note({ outcome: 'created', runId: run.runId, recovered: true });

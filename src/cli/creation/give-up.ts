@@ -22,7 +22,10 @@ export function interruptedWait(reason: unknown, runId: string, embedded: boolea
 
 /** The time was over before any of the creation was sent. */
 export function timedOutUnsent(): CliError {
-  return waitTimeout('gave up waiting; no run was started', { hints: ['Allow more time with --timeout.'] });
+  return waitTimeout('gave up waiting; no run was started', {
+    hints: ['Allow more time with --timeout.'],
+    data: { started: false },
+  });
 }
 
 /** The time was over before the creation was answered, and its run was not found. */

@@ -1,4 +1,4 @@
-import { NetworkError, ProtocolError, ServiceError } from '../../client/errors.ts';
+import { PromptServiceError, ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/recover.ts';
 import type { RawAnswer } from '../../client/request.ts';
 import { listOf, payload, strings } from '../../client/shape.ts';
@@ -6,6 +6,7 @@ import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
+import { CliError } from '../errors.ts';
 
 /** A creation as it is sent. */
 export interface CreationRequest {
@@ -81,5 +82,7 @@ export type CreationFault = 'lost' | 'failed' | 'refused';
 export function creationFault(error: unknown): CreationFault {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
-  return error instanceof NetworkError || error instanceof ProtocolError ? 'refused' : 'failed';
+  // The others are found out before a whole request has been sent.
+  const isKnown = error instanceof PromptServiceError || error instanceof CliError;
+  return isKnown ? 'refused' : 'failed';
 }

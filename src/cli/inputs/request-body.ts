@@ -39,7 +39,7 @@ export function buildRunBody(request: RunRequest): RunBody {
       length: parts.reduce((length, part) => length + encodedLength(part), 0),
       chunks: () => encode(parts),
     },
-    digest: digestOf(request),
+    digest: requestDigest(request),
     recorded: recordedRequest(request),
   };
 }
@@ -120,7 +120,8 @@ function encodeBase64(bytes: Buffer): Buffer {
   return encoded;
 }
 
-function digestOf({ text, images, options }: RunRequest): string {
+/** SHA-256 of what a run is made from, hexadecimal: texts, images by their content, and options. */
+export function requestDigest({ text, images, options }: RunRequest): string {
   const content = [
     [...text].toSorted(byKey),
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),

@@ -2,12 +2,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  hastyClock,
   homeWith,
+  journalSteps,
   lastLines,
   linesOf,
   localService,
   resultLines,
   runBatchCommand,
+  type Step,
   type TestService,
 } from './support.ts';
 
@@ -25,14 +28,12 @@ describe('a batch on the local service', () => {
     expect(stdout).toBe('');
     const lines = resultLines(home);
     expect(lines.map(({ row, runStatus }) => [row, runStatus])).toEqual([
-      [1, 'creating'],
       [1, 'succeeded'],
-      [2, 'creating'],
       [2, 'succeeded'],
-      [3, 'creating'],
       [3, 'succeeded'],
     ]);
-    expect(Object.keys(lines[0] ?? {})).toEqual(['row', 'id', 'runStatus']);
+    expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
+    expect(existsSync(path.join(home, 'results.jsonl.lock'))).toBe(false);
     expect(Object.keys(lines[1] ?? {})).toEqual([
       'row',
       'id',
@@ -40,10 +41,11 @@ describe('a batch on the local service', () => {
       'runStatus',
       'outputs',
       'tokens',
+      'seconds',
       'error',
     ]);
-    expect(lines[1]).toMatchObject({ id: '1', error: null });
-    expect(lines[1]?.outputs?.[0]?.data).toContain('Ada');
+    expect(lines[0]).toMatchObject({ id: '1', error: null, seconds: expect.any(Number) });
+    expect(lines[0]?.outputs?.[0]?.data).toContain('Ada');
     const ids = (await runs()).map(({ runId }) => runId);
     expect(new Set(ids)).toEqual(new Set(lastLines(home).map(({ runId }) => runId)));
     expect(ids).toHaveLength(3);
@@ -132,17 +134,18 @@ describe('a batch on the local service', () => {
   test('a run that takes longer than its creation is waited for, its id kept meanwhile', async () => {
     const { env, runs } = await localService({ syncWindowMs: 50 });
     const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
+    let steps: Step[] = [];
+    const clock = hastyClock(async () => {
+      steps = journalSteps(home);
+    });
     const { exitCode } = await runBatchCommand(
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'],
-      { env, home },
+      { env, home, clock },
     );
     expect(exitCode).toBe(0);
     const [run] = await runs();
-    expect(resultLines(home)).toMatchObject([
-      { runStatus: 'creating' },
-      { runStatus: 'running', runId: run?.runId, outputs: [], error: null },
-      { runStatus: 'succeeded', runId: run?.runId },
-    ]);
+    expect(steps).toMatchObject([{ state: 'creating' }, { state: 'running', runId: run?.runId }]);
+    expect(resultLines(home)).toMatchObject([{ runStatus: 'succeeded', runId: run?.runId }]);
   });
 
   test('only the rows of the shard are run, and each is in one', async () => {

@@ -16,6 +16,7 @@ import {
   type BatchResult,
   hastyClock,
   homeWith,
+  journalSteps,
   lastLines,
   resultLines,
   runBatchCommand,
@@ -63,18 +64,26 @@ function succeeded(runId: string = randomUUID()): PlainAnswer {
   return success({ runId, outputs: [], runStatus: 'succeeded', tokens: 1 });
 }
 
+interface Against {
+  readonly rows?: string;
+  readonly flags?: readonly string[];
+  readonly clock?: Clock;
+  readonly env?: Record<string, string>;
+  /** To go on in the directory of an earlier call. */
+  readonly home?: string;
+  /** What becomes of the answer that gives the version. */
+  readonly version?: (answer: PlainAnswer) => PlainAnswer;
+}
+
 async function batchAgainst(
   script: readonly Exchange[],
-  {
-    rows = 'name\nAda\nBo\n',
-    flags = [],
-    clock = hastyClock(),
-    env = {},
-  }: { rows?: string; flags?: readonly string[]; clock?: Clock; env?: Record<string, string> } = {},
+  options: Against = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
-  const service = await scriptedServiceOf([version, ...script], { ordered: false });
+  const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
+  const asked = { ...version, answer: (options.version ?? (as => as))(version.answer as PlainAnswer) };
+  const service = await scriptedServiceOf([{ ...asked, times: 'any' }, ...script], { ordered: false });
   onTestFinished(() => service.close());
-  const home = homeWith({ 'names.csv': rows });
+  const home = options.home ?? homeWith({ 'names.csv': rows });
   const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
   const result = await runBatchCommand(args, {
     env: { ...serviceEnv(service.baseUrl), ...env },
@@ -84,18 +93,34 @@ async function batchAgainst(
   return { ...result, home, service };
 }
 
-const statuses = (home: string): string[] => resultLines(home).map(({ runStatus }) => runStatus);
+function supported(answer: PlainAnswer): PlainAnswer {
+  return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
+}
+
+const states = (home: string): string[] => journalSteps(home).map(({ state }) => state);
 
 describe('too many requests', () => {
   test('a creation that was told off is sent again, and said to wait meanwhile', async () => {
-    const { exitCode, home, service } = await batchAgainst([
-      creation('Ada', TOO_MANY, 2),
-      creation('Ada', succeeded()),
-      creation('Bo', succeeded()),
-    ]);
+    let steps: string[] = [];
+    const keys = new Set<unknown>();
+    const told = (answer: PlainAnswer) => (call: Call) => {
+      keys.add(call.headers['idempotency-key']);
+      return answer;
+    };
+    const home = homeWith({ 'names.csv': 'name\nAda\nBo\n' });
+    const script = [
+      creation('Ada', told(TOO_MANY), 2),
+      creation('Ada', told(succeeded())),
+      creation('Bo', () => {
+        steps = states(home);
+        return succeeded();
+      }),
+    ];
+    const { exitCode, service } = await batchAgainst(script, { home });
     expect(exitCode).toBe(0);
     service.verify();
-    expect(statuses(home)).toEqual([
+    expect(keys.size).toBe(1);
+    expect(steps).toEqual([
       'creating',
       'waiting',
       'creating',
@@ -103,7 +128,6 @@ describe('too many requests', () => {
       'creating',
       'succeeded',
       'creating',
-      'succeeded',
     ]);
   });
 
@@ -123,7 +147,7 @@ describe('too many requests', () => {
     const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
     expect(exitCode).toBe(5);
     expect(stderr).toContain('no more rows were started: the service asks to come back later');
-    expect(statuses(home)).toEqual(['creating', 'waiting']);
+    expect(states(home)).toEqual(['creating', 'waiting']);
   });
 });
 
@@ -136,10 +160,8 @@ describe('a creation without an answer', () => {
     ]);
     expect(exitCode).toBe(5);
     service.verify();
-    expect(lastLines(home)).toMatchObject([
-      { runStatus: 'unknown', runId: null },
-      { runStatus: 'succeeded' },
-    ]);
+    expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
+    expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
     expect(stderr).toContain('1 in doubt');
     expect(stderr).toContain('--retry-unknown');
   });
@@ -168,20 +190,73 @@ describe('a creation without an answer', () => {
       EXCLUSIVE,
     );
     expect(exitCode).toBe(0);
-    expect(resultLines(home).filter(({ row }) => row === 1)).toMatchObject([
-      { runStatus: 'creating' },
-      { runStatus: 'running', runId },
-      { runStatus: 'succeeded', runId },
-    ]);
+    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded', runId, recovered: true });
   });
 
-  test('a fault of the service itself leaves doubt as well', async () => {
-    const { exitCode, home } = await batchAgainst([
-      creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')),
+  test("the service's own fault fails the row, which may have a run all the same", async () => {
+    const script = [creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')), creation('Bo', succeeded())];
+    const { exitCode, home } = await batchAgainst(script);
+    expect(exitCode).toBe(5);
+    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
+    expect(lastLines(home)[0]?.error).toBe('oh no; it may have made a run all the same (SERVER_ERROR)');
+    const again = await batchAgainst([creation('Ada', succeeded())], {
+      home,
+      flags: ['--resume', '--retry-failed'],
+    });
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toContain('--retry-failed: 1 run may be paid for twice');
+  });
+
+  test('is sent again under its key where the service keeps such keys', async () => {
+    const script = [
+      creation('Ada', 'reset-after-body'),
+      creation('Ada', supported(failure(500, 'SERVER_ERROR', 'oh no'))),
+      creation('Ada', supported(succeeded())),
+      creation('Bo', supported(succeeded())),
+    ];
+    const { exitCode, home, service } = await batchAgainst(script, { version: supported });
+    expect(exitCode).toBe(0);
+    service.verify();
+    expect(new Set(service.calls.slice(1, 4).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(lastLines(home)).toMatchObject([{ runStatus: 'succeeded' }, { runStatus: 'succeeded' }]);
+  });
+
+  test('is settled when the batch goes on, and runs again only with --retry-unknown', async () => {
+    const { home } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      noRuns,
       creation('Bo', succeeded()),
     ]);
-    expect(exitCode).toBe(5);
-    expect(lastLines(home)[0]).toMatchObject({ runStatus: 'unknown' });
+    const left = await batchAgainst([noRuns], { home, flags: ['--resume', '--retry-failed'] });
+    expect(left.exitCode).toBe(5);
+    expect(left.stderr).toContain('1 in doubt');
+    const clock = hastyClock();
+    const script = [noRuns, creation('Ada', succeeded())];
+    const again = await batchAgainst(script, { home, clock, flags: ['--resume', '--retry-unknown'] });
+    expect(again.exitCode).toBe(0);
+    expect(again.stderr).toContain('--retry-unknown: 1 run may be paid for twice');
+    expect(lastLines(home)).toHaveLength(2);
+  });
+
+  test('asks for the list at most twice for each in doubt, however long it is', async () => {
+    const rows = Array.from({ length: 50 }, () => ({
+      runId: randomUUID(),
+      promptVersionId: VERSION,
+      outputs: [],
+      runStatus: 'succeeded',
+      createdAt: new Date().toISOString(),
+    }));
+    const pages: Exchange = {
+      expect: { method: 'GET', path: '/runs' },
+      answer: () => success({ rows: rows.map(row => ({ ...row, runId: randomUUID() })), hasMore: true }),
+      times: 'any',
+    };
+    const { service } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      creation('Bo', succeeded()),
+      pages,
+    ]);
+    expect(service.calls.filter(({ method, path }) => method === 'GET' && path === '/runs')).toHaveLength(2);
   });
 });
 
@@ -206,7 +281,7 @@ test('a key that is refused ends the batch; rows without a run go on without a f
   expect(exitCode).toBe(5);
   service.verify();
   expect(stderr).toContain('the key is not accepted');
-  expect(statuses(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
+  expect(states(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
 });
 
 test('ten rows in a row that meet a fault of the service end the batch', async () => {
@@ -219,13 +294,13 @@ test('ten rows in a row that meet a fault of the service end the batch', async (
   expect(lastLines(home)).toHaveLength(10);
 });
 
-test('a run that is not waited for any longer keeps its id', async () => {
+test('a run that is not waited for any longer keeps its id in the journal', async () => {
   const runId = randomUUID();
   let tellPolled = (): void => {};
   const polled = new Promise<void>(resolve => {
     tellPolled = resolve;
   });
-  const { exitCode, home } = await batchAgainst(
+  const { exitCode, home, stderr } = await batchAgainst(
     [
       creation('Ada', failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still going', { runId })),
       {
@@ -244,8 +319,9 @@ test('a run that is not waited for any longer keeps its id', async () => {
     },
   );
   expect(exitCode).toBe(5);
-  expect(lastLines(home)[0]).toMatchObject({ runId, runStatus: 'running' });
-  expect(lastLines(home)[0]?.error).toContain('WAIT_TIMEOUT');
+  expect(resultLines(home)).toEqual([]);
+  expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
+  expect(stderr).toContain(`run ${runId} goes on (WAIT_TIMEOUT)`);
 });
 
 test('the creation is announced on disk before the service can know of it', async () => {
@@ -254,7 +330,7 @@ test('the creation is announced on disk before the service can know of it', asyn
   const service = await scriptedServiceOf([
     version,
     creation('Ada', () => {
-      seen = statuses(home);
+      seen = states(home);
       return succeeded();
     }),
   ]);
@@ -313,8 +389,7 @@ test('a row that is only polled leaves its creation to the next', async () => {
     },
   ]);
   expect(exitCode).toBe(0);
-  const steps = resultLines(home).map(({ row, runStatus }) => `${row} ${runStatus}`);
-  expect(steps.indexOf('2 creating')).toBeLessThan(steps.indexOf('1 succeeded'));
+  expect(resultLines(home).map(({ row }) => row)).toEqual([2, 1]);
 });
 
 describe('several creations at a time', () => {
@@ -344,10 +419,6 @@ describe('several creations at a time', () => {
 
   test('the one whose answer was lost is found once the others are known', async () => {
     const [ada, bo] = [randomUUID(), randomUUID()];
-    let answerBo = (): void => {};
-    const looked = new Promise<void>(resolve => {
-      answerBo = resolve;
-    });
     const arrive = together(2);
     const { exitCode, home, stdout } = await batchAgainst(
       [
@@ -357,15 +428,11 @@ describe('several creations at a time', () => {
         }),
         creation('Bo', async () => {
           await arrive();
-          await looked;
           return succeeded(bo);
         }),
         {
           expect: { method: 'GET', path: '/runs' },
-          answer: () => {
-            setImmediate(answerBo);
-            return success({ rows: [rowOf(bo), rowOf(ada)], hasMore: false });
-          },
+          answer: success({ rows: [rowOf(bo), rowOf(ada)], hasMore: false }),
           times: 'any',
         },
         { expect: { path: `/runs/${ada}` }, answer: succeeded(ada) },
@@ -383,7 +450,7 @@ describe('several creations at a time', () => {
       await arrive();
       return 'reset-after-body';
     };
-    const { exitCode, home } = await batchAgainst(
+    const { exitCode, home, stderr } = await batchAgainst(
       [
         creation('Ada', lost),
         creation('Bo', lost),
@@ -396,7 +463,8 @@ describe('several creations at a time', () => {
       { flags: ['--concurrency', '2'] },
     );
     expect(exitCode).toBe(5);
-    expect(lastLines(home)).toMatchObject([{ runStatus: 'unknown' }, { runStatus: 'unknown' }]);
-    expect(lastLines(home)[0]?.error).toContain('it may be');
+    expect(resultLines(home)).toEqual([]);
+    expect(stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu)).toHaveLength(2);
+    expect(journalSteps(home).filter(({ candidates }) => candidates?.length === 1)).toHaveLength(2);
   });
 });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { type ScriptedService, scriptedServiceOf, success } from '../../support/scripted-service.ts';
 import {
   hastyClock,
   homeWith,
+  journalSteps,
   lastLines,
   localService,
+  resultLines,
   runBatchCommand,
   serviceEnv,
   startBatchCommand,
@@ -88,7 +88,8 @@ test('the second Ctrl-C drops what runs; going on creates none of it twice', asy
   await clock.sleep(500);
   running.raise('SIGINT');
   expect(await running.ended).toBe(130);
-  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['creating', 'creating']);
+  expect(journalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
+  expect(resultLines(home)).toEqual([]);
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
   for (let count = 4; count <= 6; count += 2) {
     await until(count);
@@ -130,12 +131,13 @@ test('rows from standard input run as they come', async () => {
   expect(await running.ended).toBe(0);
 });
 
-test('a reader of the results that goes ends the batch quietly', async () => {
+test('a reader of the results that goes ends the batch, and is never a silent success', async () => {
   const { env, runs } = await localService();
   const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
-  const { stderr } = await runBatchCommand(args, { env, home, readerTakes: 10 });
-  expect(stderr).not.toContain('error');
+  const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/The runs that were made are named in \S+\.journal/u);
   expect((await runs()).length).toBeLessThan(5);
 });
 
@@ -154,5 +156,5 @@ test('creations open at a time are as many as were asked for, polled ones not co
   await until(6);
   held[5]?.();
   expect(await running.ended).toBe(0);
-  expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8').split('\n')).toHaveLength(13);
+  expect(resultLines(home)).toHaveLength(6);
 });

@@ -1,69 +1,99 @@
 import { describe, expect, test } from 'vitest';
+import { planRow, type RowKnowledge } from '../../../src/cli/batch/plan.ts';
+import { resultState } from '../../../src/cli/batch/results/results-line.ts';
 import { isInShard, parseShard } from '../../../src/cli/batch/rows/shard.ts';
-import { planRow } from '../../../src/cli/batch/run/schedule.ts';
+import type { JobState } from '../../../src/cli/batch/run/job-journal.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
-const state = (runStatus: string, runId?: string, failed = false) => ({ row: 1, runStatus, runId, failed });
+const ENTRY = {
+  id: 'key',
+  time: '2026-01-02T03:04:05Z',
+  baseUrl: '',
+  promptVersionId: 'v',
+  inputsDigest: 'd',
+};
+const result = (runStatus: string, runId?: string, error = ''): Partial<RowKnowledge> => ({
+  result: resultState({ row: 1, runStatus, runId, error, hasOutputs: false }),
+});
+const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
+  state: {
+    row: 1,
+    step,
+    entry: ENTRY,
+    runId: undefined,
+    recovered: false,
+    error: undefined,
+    mayHaveRun: false,
+    result: undefined,
+    ...more,
+  },
+});
+const doubt = (settlement?: RowKnowledge['settlement']): Partial<RowKnowledge> => ({
+  ...state('creating'),
+  ...(settlement && { settlement }),
+});
+const GONE = 'no such run (NOT_FOUND_ERROR)';
+const CREATE = { kind: 'create' };
+const WAIT = { kind: 'wait', runId: 'r', recovered: false };
+const leave = (because: string): object => ({ kind: 'leave', because });
+const BOTH = { retryFailed: true, retryUnknown: true };
 
 describe('what --resume does with a row', () => {
-  test.each([
-    ['nothing is known of it', undefined, {}, { kind: 'create' }],
-    ['it succeeded', state('succeeded', 'r'), {}, { kind: 'leave', because: 'succeeded' }],
+  test.each<[string, Partial<RowKnowledge>, object, object]>([
+    ['nothing is known of it', {}, {}, CREATE],
+    ['it succeeded', result('succeeded', 'r'), {}, leave('succeeded')],
+    ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leave('succeeded')],
+    ['its files are missing, none are wanted', result('succeeded', 'r', 'x'), {}, leave('succeeded')],
+    ['its files are missing', result('succeeded', 'r', 'x'), { saves: true }, WAIT],
+    ['it failed', result('failed', 'r', 'x'), {}, leave('failed')],
+    ['it failed, failed ones are retried', result('failed', 'r', 'x'), { retryFailed: true }, CREATE],
+    ['the service had lost its run', result('failed', 'r', GONE), { retryFailed: true }, WAIT],
+    ['its creation is in doubt', doubt(), { retryFailed: true }, leave('in doubt')],
+    ['its creation is in doubt, those are retried', doubt(), { retryUnknown: true }, CREATE],
+    ['its creation can be sent again', doubt({ kind: 'repeat' }), BOTH, { kind: 'repeat', entry: ENTRY }],
     [
-      'it succeeded, all is retried',
-      state('succeeded', 'r'),
-      { retryFailed: true, retryUnknown: true },
-      { kind: 'leave', because: 'succeeded' },
+      'its run was found in the list',
+      doubt({ kind: 'wait', runId: 'r' }),
+      BOTH,
+      { kind: 'wait', runId: 'r', recovered: true },
     ],
     [
-      'its files are missing and none are wanted',
-      state('succeeded', 'r', true),
+      'its creation made no run',
+      doubt({ kind: 'none' }),
       {},
-      { kind: 'leave', because: 'succeeded' },
+      { kind: 'give', error: expect.any(String), mayHaveRun: false },
     ],
-    ['its files are missing', state('succeeded', 'r', true), { saves: true }, { kind: 'wait', runId: 'r' }],
-    ['it failed', state('failed', 'r', true), {}, { kind: 'leave', because: 'failed' }],
+    ['it may have one of several runs', doubt({ kind: 'in doubt', candidates: [] }), {}, leave('in doubt')],
+    ['its creation was refused for now', state('waiting'), {}, CREATE],
+    ['its run is known', state('running', { runId: 'r' }), BOTH, WAIT],
     [
-      'it failed, failed ones are retried',
-      state('failed', 'r', true),
-      { retryFailed: true },
-      { kind: 'create' },
+      'it failed before, and is in doubt since it was retried',
+      { ...doubt(), ...result('failed', 'r', 'x') },
+      {},
+      leave('in doubt'),
     ],
+    ['it has ended, only its line is missing', state('succeeded', { runId: 'r' }), {}, WAIT],
     [
-      'its creation was begun',
-      state('creating'),
-      { retryFailed: true },
-      { kind: 'leave', because: 'in doubt' },
-    ],
-    [
-      'its creation was begun, doubtful ones are retried',
-      state('creating'),
-      { retryUnknown: true },
-      { kind: 'create' },
+      'it has ended again, and its line is that of the time before',
+      { ...state('succeeded', { runId: 'r' }), ...result('failed', 'q', 'x') },
+      {},
+      WAIT,
     ],
     [
-      'its run was not found',
-      state('unknown'),
-      { retryFailed: true },
-      { kind: 'leave', because: 'in doubt' },
+      'it has ended, and has its line',
+      { ...state('succeeded', { runId: 'r' }), ...result('succeeded', 'r') },
+      {},
+      leave('succeeded'),
     ],
     [
-      'its run was not found, doubtful ones are retried',
-      state('unknown'),
-      { retryUnknown: true },
-      { kind: 'create' },
+      'it has failed without a run, only its line is missing',
+      state('failed', { error: 'no (X)' }),
+      {},
+      { kind: 'give', error: 'no (X)', mayHaveRun: false },
     ],
-    ['its creation was told off', state('waiting'), {}, { kind: 'create' }],
-    [
-      'its run is known',
-      state('running', 'r'),
-      { retryFailed: true, retryUnknown: true },
-      { kind: 'wait', runId: 'r' },
-    ],
-    ['a status that is not known yet, with a run', state('paused', 'r'), {}, { kind: 'wait', runId: 'r' }],
-    ['a status that is not known yet, without', state('paused'), {}, { kind: 'leave', because: 'in doubt' }],
-  ])('%s', (_, before, options, expected) => {
-    expect(planRow(before, { ...NO_RETRY, ...options })).toEqual(expected);
+  ])('%s', (_, known, options, expected) => {
+    const knowledge = { state: undefined, result: undefined, settlement: undefined, ...known };
+    expect(planRow(knowledge, { ...NO_RETRY, ...options })).toEqual(expected);
   });
 });
 

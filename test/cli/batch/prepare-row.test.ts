@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare.ts';
 import { readableRow } from '../../../src/cli/batch/rows/row.ts';
-import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/run/prepare.ts';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
 import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
 import { describeConfig } from '../../../src/cli/inputs/schema/describe.ts';

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
+import { TEST_NOW } from '../../support/context.ts';
 import {
   type BatchResult,
   homeWith,
   lastLines,
   localService,
+  resultLines,
   runBatchCommand,
   type TestService,
 } from './support.ts';
@@ -16,7 +19,7 @@ const DONE = (row: number): string =>
   `{"row":${row},"id":"${row}","runId":"${randomUUID()}","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n`;
 const FAILED = (row: number): string =>
   `{"row":${row},"id":"${row}","runId":null,"runStatus":"failed","outputs":[],"tokens":0,"error":"no"}\n`;
-const CREATING = (row: number): string => `{"row":${row},"id":"${row}","runStatus":"creating"}\n`;
+const SLEEPY = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'];
 
 let service: TestService;
 let before = 0;
@@ -29,15 +32,45 @@ beforeEach(async () => {
 
 const created = async (): Promise<number> => (await service.runs()).length - before;
 
-/** Goes on with a batch of three names whose results so far are these. */
+/** Goes on with a batch of three names whose results so far are these; with a journal, unless it is to be missing. */
 async function resume(
   results: string,
   flags: readonly string[] = [],
-  rows = NAMES,
+  { rows = NAMES, steps = [], journal = true }: { rows?: string; steps?: object[]; journal?: boolean } = {},
 ): Promise<BatchResult & { home: string }> {
   const home = homeWith({ 'names.csv': rows, 'results.jsonl': results });
+  if (journal) writeJournal(home, await versionOf('hello'), steps);
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', ...flags];
   return { home, ...(await runBatchCommand(args, { env: service.env, home })) };
+}
+
+function writeJournal(home: string, promptVersionId: string, steps: readonly object[]): void {
+  const first = { batch: 1, service: service.service.url, promptVersionId, options: {} };
+  const lines = [first, ...steps].map(line => `${JSON.stringify(line)}\n`);
+  writeFileSync(path.join(home, 'results.jsonl.journal'), lines.join(''));
+}
+
+async function versionOf(slug: string): Promise<string> {
+  const answer = await fetch(`${service.service.url}/prompts/publish?q=${slug}`, {
+    headers: { authorization: `Bearer ${service.service.sessionKey}` },
+  });
+  const { data } = (await answer.json()) as { data: { rows: { slug: string; promptVersionId: string }[] } };
+  return data.rows.find(row => row.slug === slug)?.promptVersionId ?? '';
+}
+
+/** A creation of a row whose process died, as the journal has it. */
+async function creating(row: number, name: string, more: object = {}): Promise<object> {
+  const request = { promptVersionId: '', text: new Map([['name', name]]), images: [], options: new Map() };
+  return {
+    row,
+    id: String(row),
+    state: 'creating',
+    digest: requestDigest(request),
+    journalId: randomUUID(),
+    promptVersionId: await versionOf('hello'),
+    time: new Date(Date.now() - 60_000).toISOString(),
+    ...more,
+  };
 }
 
 test('rows that succeeded are left, the others run', async () => {
@@ -64,78 +97,178 @@ test('rows that failed run again only with --retry-failed, and count as failed u
   expect(lastLines(home)[1]).toMatchObject({ row: 2, runStatus: 'succeeded' });
 });
 
-test('a row whose creation is in doubt runs again only with --retry-unknown', async () => {
-  const results = DONE(1) + CREATING(2) + DONE(3);
-  const left = await resume(results, ['--retry-failed']);
-  expect(left.exitCode).toBe(5);
-  expect(left.stderr).toContain('1 in doubt');
-  expect(await created()).toBe(0);
-  expect((await resume(results, ['--retry-unknown'])).exitCode).toBe(0);
-  expect(await created()).toBe(1);
-});
-
-test('a row whose creation was told off before a crash is in no doubt', async () => {
-  const { exitCode } = await resume(
-    `${DONE(1)}${CREATING(2)}{"row":2,"id":"2","runStatus":"waiting"}\n${DONE(3)}`,
-  );
+test('a creation in doubt is sent once more under its key, which gives the one run', async () => {
+  const step = await creating(2, 'Bo');
+  const { journalId, promptVersionId } = step as { journalId: string; promptVersionId: string };
+  await fetch(`${service.service.url}/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.service.sessionKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': journalId,
+    },
+    body: JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Bo' } } }),
+  });
+  const time = new Date(TEST_NOW - 60_000).toISOString();
+  const { exitCode, home } = await resume(DONE(1) + DONE(3), [], { steps: [{ ...step, time }] });
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
+  expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Bo');
+  expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
-test('a row whose run is known is waited for, not created', async () => {
+test('a row whose creation was refused before a crash is in no doubt', async () => {
+  const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'waiting' }];
+  expect((await resume(DONE(1) + DONE(3), [], { steps })).exitCode).toBe(0);
+  expect(await created()).toBe(1);
+});
+
+/** The id of a run of Zoe. */
+async function runOfZoe(): Promise<string> {
   const first = homeWith({ 'names.csv': 'name\nZoe\n' });
   await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
     env: service.env,
     home: first,
   });
-  const runId = lastLines(first)[0]?.runId;
-  const going = `{"row":2,"id":"2","runId":"${runId}","runStatus":"running","outputs":[],"tokens":0,"error":null}\n`;
-  const { exitCode, home } = await resume(DONE(1) + CREATING(2) + going + DONE(3));
+  return lastLines(first)[0]?.runId ?? '';
+}
+
+test('a row whose run is known is waited for, not created', async () => {
+  const runId = await runOfZoe();
+  const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'running', runId }];
+  const { exitCode, home } = await resume(DONE(1) + DONE(3), [], { steps });
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
   expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Zoe');
 });
 
-test('a known run that is gone fails its row', async () => {
-  const going = `{"row":2,"id":"2","runId":"${randomUUID()}","runStatus":"running","outputs":[],"tokens":0,"error":null}\n`;
-  const { exitCode, home } = await resume(DONE(1) + going + DONE(3));
+test("a run that only the machine's journal knows is waited for", async () => {
+  const runId = await runOfZoe();
+  const step = await creating(2, 'Bo');
+  const { journalId: id, time, promptVersionId } = step as Record<string, string>;
+  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
+  writeJournal(home, promptVersionId ?? '', [step]);
+  mkdirSync(path.join(home, 'state'));
+  const entry = { id, time, baseUrl: service.service.url, promptVersionId, inputsDigest: '' };
+  const lines = [entry, { id, outcome: 'created', runId }].map(line => `${JSON.stringify(line)}\n`);
+  writeFileSync(path.join(home, 'state', 'journal.jsonl'), lines.join(''));
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
+  expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
+  expect(await created()).toBe(1);
+  expect(lastLines(home)[1]).toMatchObject({ runId });
+});
+
+test('a result that a crash kept from being written is fetched, not made anew', async () => {
+  const runId = await runOfZoe();
+  const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'succeeded', runId, error: null }];
+  const { exitCode, home } = await resume(DONE(1) + DONE(3), [], { steps });
+  expect(exitCode).toBe(0);
+  expect(await created()).toBe(1);
+  expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
+});
+
+describe('rows that are no longer what was sent', () => {
+  const inserted = 'name\nAda\nNew\nBo\nEve\n';
+
+  test.each([
+    ['an inserted line', inserted, []],
+    ['another -i', NAMES, ['-i', 'name=Zoe']],
+  ])('are refused before anything is sent: %s', async (_, rows, flags) => {
+    const steps = [
+      await creating(1, 'Ada'),
+      { row: 1, id: '1', state: 'succeeded', runId: 'x' },
+      await creating(2, 'Bo'),
+      { row: 2, id: '2', state: 'succeeded', runId: 'y' },
+    ];
+    const { exitCode, stderr } = await resume(DONE(1) + DONE(2), flags, { rows, steps });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('no longer what was sent: inputs, version or options have changed');
+    expect(stderr).toContain('--changed run');
+    expect(await created()).toBe(0);
+  });
+
+  test('are refused where another version is run', async () => {
+    const steps = [await creating(1, 'Ada', { promptVersionId: randomUUID() })];
+    const { exitCode } = await resume('', [], { steps });
+    expect(exitCode).toBe(2);
+    expect(await created()).toBe(0);
+  });
+
+  test.each([
+    ['run', 'Zoe', 1],
+    ['skip', undefined, 0],
+  ])('--changed %s decides otherwise', async (decision, name, runs) => {
+    const runId = randomUUID();
+    const ended = { row: 2, id: '2', state: 'succeeded', runId };
+    const done = DONE(2).replace(/"runId":"[^"]+"/u, `"runId":"${runId}"`);
+    const steps = [await creating(2, 'Bo'), ended];
+    const rows = 'name\nAda\nZoe\nEve\n';
+    const flags = ['--changed', decision];
+    const { exitCode, home } = await resume(DONE(1) + done + DONE(3), flags, { rows, steps });
+    expect(exitCode).toBe(0);
+    expect(await created()).toBe(runs);
+    expect(resultLines(home)).toHaveLength(3);
+    if (name === undefined) expect(lastLines(home)[1]).toMatchObject({ runId });
+    else expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain(name);
+  });
+});
+
+describe('without its journal', () => {
+  test('rows that have no result are refused, unless they are said to be new', async () => {
+    const refused = await resume(DONE(1) + DONE(2), [], { journal: false });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toContain('--new-rows');
+    expect(await created()).toBe(0);
+    const { exitCode } = await resume(DONE(1) + DONE(2), ['--new-rows'], { journal: false });
+    expect(exitCode).toBe(0);
+    expect(await created()).toBe(1);
+  });
+
+  test('a batch that is complete has nothing to do', async () => {
+    const { exitCode } = await resume(DONE(1) + DONE(2) + DONE(3), [], { journal: false });
+    expect(exitCode).toBe(0);
+    expect(await created()).toBe(0);
+  });
+
+  test('failed rows run again, one line a row stays', async () => {
+    const results = DONE(3) + FAILED(2) + DONE(1);
+    const { exitCode, home } = await resume(results, ['--retry-failed'], { journal: false });
+    expect(exitCode).toBe(0);
+    expect(resultLines(home).map(({ row }) => row)).toEqual([3, 1, 2]);
+  });
+});
+
+test('a known run that is gone fails its row, and is asked for again by --retry-failed', async () => {
+  const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'running', runId: randomUUID() }];
+  const { exitCode, home } = await resume(DONE(1) + DONE(3), [], { steps });
   expect(exitCode).toBe(5);
   expect(lastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
   expect(lastLines(home)[1]?.error).toContain('NOT_FOUND_ERROR');
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', '--retry-failed'];
+  expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(5);
   expect(await created()).toBe(0);
 });
 
 test.each([
-  ['nothing was sent yet', '{"row":2,"id', 1],
-  ['a step that was never finished', '{"row":2,"id":"2","runStatus":"crea', 1],
-  ['only its first letter', '{', 1],
-])('a last line that a crash tore is cut off: %s', async (_, torn, runs) => {
+  ['nothing of it says anything', '{"row":2,"id'],
+  ['all but its end', DONE(2).slice(0, -20)],
+  ['only its first letter', '{'],
+])('a last line that a crash tore is cut off: %s', async (_, torn) => {
   const { exitCode, home, stderr } = await resume(DONE(1) + DONE(3) + torn);
   expect(exitCode).toBe(0);
-  expect(await created()).toBe(runs);
+  expect(await created()).toBe(1);
   expect(stderr).toContain('has been mended');
   expect(lastLines(home)).toHaveLength(3);
 });
 
-test('a torn line after its creation leaves the row in doubt', async () => {
-  const { exitCode } = await resume(`${DONE(1)}${DONE(3)}${CREATING(2)}{"row":2,"id":"2","run`);
-  expect(exitCode).toBe(5);
-  expect(await created()).toBe(0);
-});
-
-test('a torn line that still names its run is gone on with', async () => {
-  const first = homeWith({ 'names.csv': 'name\nZoe\n' });
-  await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {
-    env: service.env,
-    home: first,
-  });
-  const runId = lastLines(first)[0]?.runId;
-  const torn = `${CREATING(2)}{"row":2,"id":"2","runId":"${runId}","runSta`;
-  const { exitCode, home } = await resume(DONE(1) + DONE(3) + torn);
-  expect(exitCode).toBe(0);
+test('a torn end of the journal announced a step that was not taken', async () => {
+  const home = homeWith({ 'names.csv': NAMES, 'results.jsonl': DONE(1) + DONE(3) });
+  writeJournal(home, await versionOf('hello'), []);
+  appendFileSync(path.join(home, 'results.jsonl.journal'), '{"row":2,"id":"2","state":"crea');
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
+  expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
   expect(await created()).toBe(1);
-  expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
 });
 
 test('a last line that only lacks its end counts', async () => {
@@ -166,31 +299,22 @@ test('results of rows that the input does not hold are noticed', async () => {
 test('rows are known again by their ids, wherever they stand', async () => {
   const done =
     '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
-  const { exitCode } = await resume(done, [], 'id,name\nada,Ada\nbo,Bo\n');
+  const { exitCode } = await resume(done, [], { rows: 'id,name\nada,Ada\nbo,Bo\n' });
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
 });
 
 test('a row that was mended may go by another id', async () => {
-  const { exitCode } = await resume(FAILED(1), ['--retry-failed'], 'id,name\nada,Ada\n');
+  const { exitCode } = await resume(FAILED(1), ['--retry-failed'], { rows: 'id,name\nada,Ada\n' });
   expect(exitCode).toBe(0);
 });
 
 test('a second batch on the same file is refused while the first one runs', async () => {
   const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n' });
-  const args = [
-    'sandbox',
-    '--from',
-    'rows.jsonl',
-    '--out',
-    'results.jsonl',
-    '--resume',
-    '-o',
-    'delaySeconds=1',
-  ];
+  const args = [...SLEEPY, '--resume'];
   const first = runBatchCommand(args, { env: service.env, home });
   for (;;) {
-    if (readOr(path.join(home, 'results.jsonl')).includes('creating')) break;
+    if (readOr(path.join(home, 'results.jsonl.journal')).includes('creating')) break;
     await new Promise(resolve => setImmediate(resolve));
   }
   const second = await runBatchCommand(args, { env: service.env, home });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -21,6 +21,8 @@ export interface Line {
   readonly outputs?: readonly { type: string; data: string; savedTo?: string }[];
   readonly tokens?: number;
   readonly error?: string | null;
+  readonly seconds?: number | null;
+  readonly recovered?: boolean;
 }
 
 /** A service of the test's own, and how many runs it has. */
@@ -172,6 +174,24 @@ export function linesOf(text: string): Line[] {
 
 export function resultLines(home: string, file = 'results.jsonl'): Line[] {
   return linesOf(readFileSync(path.join(home, file), 'utf8'));
+}
+
+/** A line of a batch's journal. */
+export interface Step {
+  readonly row: number;
+  readonly id: string;
+  readonly state: string;
+  readonly runId?: string | null;
+  readonly digest?: string;
+  readonly candidates?: readonly string[];
+}
+
+/** The steps in a batch's journal, without its first line; none once it was removed. */
+export function journalSteps(home: string, file = 'results.jsonl'): Step[] {
+  const journal = path.join(home, `${file}.journal`);
+  if (!existsSync(journal)) return [];
+  const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  return lines.map(line => JSON.parse(line) as Step).filter(({ row }) => row !== undefined);
 }
 
 /** The last line of each row, in the order of the rows. */

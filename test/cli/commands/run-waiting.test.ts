@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/cli/core/types.ts';
 import type { Run } from '../../../src/wire/index.ts';
-import { TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import { TEST_NOW, temporaryDirectory, testClock } from '../../support/context.ts';
 import { type Exchange, failure, html, type PlainAnswer, success } from '../../support/scripted-service.ts';
 import {
   command,
@@ -27,6 +27,10 @@ const poll = (run: Partial<Run>): Exchange => ({
   answer: success(runOf(run)),
 });
 const running = poll({ runStatus: 'running', outputs: [], tokens: 0 });
+const goesNowhere: Exchange = {
+  expect: { path: `/runs/${RUN}` },
+  answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
+};
 /** Polled until the time is over. */
 const outlasting = (runOut: () => void): Exchange => ({
   expect: { path: `/runs/${RUN}` },
@@ -93,16 +97,24 @@ describe('a run that takes long', () => {
     });
   });
 
-  it.each([
-    [404, 'NOT_FOUND_ERROR', 4],
-    [401, 'UNAUTHORIZED_ERROR', 3],
-  ])('ends the waiting on %i', async (httpStatus, status, code) => {
+  it('is not waited for any longer on 401', async () => {
     const service = await serviceOf(goesOn, {
       expect: { path: `/runs/${RUN}` },
-      answer: failure(httpStatus, status, 'no'),
+      answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
     const { exitCode, stdout } = await command(service, RUN_IT);
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: code, stdout: '' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 3, stdout: '' });
+  });
+
+  it('is asked for again for a minute where the service does not know the id it gave', async () => {
+    const gone = { ...goesNowhere };
+    const service = await serviceOf(goesOn, gone, { ...gone }, poll({}), { ...goesOn }, { ...gone, times: 'any' });
+    expect((await command(service, RUN_IT)).exitCode).toBe(0);
+    const clock = testClock();
+    const { exitCode, stdout } = await command(service, RUN_IT, { clock });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 4, stdout: '' });
+    expect(clock.now() - TEST_NOW).toBeGreaterThanOrEqual(60_000);
+    expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
 
   it.each([
@@ -459,10 +471,7 @@ describe('an id that is not a version', () => {
   });
 
   it('is not asked for as a prompt where the run itself is gone', async () => {
-    const service = await serviceOf(goesOn, {
-      expect: { path: `/runs/${RUN}` },
-      answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
-    });
+    const service = await serviceOf(goesOn, { ...goesNowhere, times: 'any' });
     expect((await command(service, RUN_IT)).exitCode).toBe(4);
   });
 });

@@ -1,12 +1,14 @@
 import { UnauthorizedError } from '../../../client/errors.ts';
+import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import { describeCandidates } from '../../creation/in-doubt.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 import type { RowPlace } from '../rows/row.ts';
-import type { RowOutcome } from '../run/finish-row.ts';
-import { isEverybodys, isLongPause } from '../run/row-fault.ts';
+import type { JobOutcome } from '../run/job.ts';
+import { isEverybodys, isLongPause } from '../run/job-fault.ts';
 import type { Stop } from '../run/stop.ts';
 import type { Tally } from './tally.ts';
 
@@ -34,11 +36,11 @@ export class Reporter {
     this.#stop = stop;
   }
 
-  told(row: RowPlace, outcome: RowOutcome): void {
+  rowEnded(row: RowPlace, outcome: JobOutcome): void {
     const error = outcome.kind === 'dropped' ? undefined : outcome.error;
     this.#everybodys = isEverybodys(error) ? this.#everybodys + 1 : 0;
     if (error !== undefined) {
-      reportRow(this.#ctx, this.#options.source, row, error);
+      reportRow(this.#ctx, this.#options.source, row, { error, candidates: candidatesOf(outcome) });
       this.#stopIfUseless(error);
     }
   }
@@ -57,17 +59,30 @@ export class Reporter {
   }
 }
 
-/** One line on what is wrong with a row, and where the row stands. */
-export function reportRow(ctx: Context, source: string, { row, line, id }: RowPlace, error: unknown): void {
+function candidatesOf(outcome: JobOutcome): readonly RunRow[] {
+  return outcome.kind === 'in doubt' ? outcome.candidates : [];
+}
+
+function idOf({ runId }: RunRow): string {
+  return runId;
+}
+
+/** One line on what is wrong with a row, and where the row stands; then the runs that may be its own. */
+export function reportRow(
+  ctx: Context,
+  source: string,
+  { row, line, id }: RowPlace,
+  { error, candidates = [] }: { readonly error: unknown; readonly candidates?: readonly RunRow[] },
+): void {
   const failure = failureOf(error);
   reportFailure(
     ctx.io,
     {
       status: failure.status,
       message: `${source} line ${line} (row ${row}): ${failure.message}`,
-      data: { row, line, id },
+      data: { row, line, id, ...(candidates.length > 0 && { candidates: candidates.map(idOf) }) },
       exitCode: EXIT.runFailed,
-      hints: [],
+      hints: describeCandidates(candidates),
     },
     { json: wantsJson(ctx), debug: false, error },
   );

@@ -9,11 +9,23 @@ export class Tally {
   readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
   /** Rows that ended in this batch. */
   readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
-  /** Rows that were started and have not ended. */
-  open = 0;
+  #openRows = 0;
 
   constructor(total: number | undefined) {
     this.total = total;
+  }
+
+  /** Rows that were started and have not ended. */
+  get openRows(): number {
+    return this.#openRows;
+  }
+
+  /** Counts a row that is started; gives what to call when it has ended. */
+  open(): () => void {
+    this.#openRows += 1;
+    return () => {
+      this.#openRows -= 1;
+    };
   }
 
   get ended(): number {

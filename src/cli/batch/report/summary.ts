@@ -1,19 +1,33 @@
 import type { Context } from '../../context.ts';
-import { Interrupted } from '../../errors.ts';
+import { CliError, Interrupted } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { BatchOptions } from '../options.ts';
 import type { Tally } from '../progress/tally.ts';
+import type { Results } from '../results/results-line.ts';
+import type { BatchJournal } from '../run/job-journal.ts';
 import type { Stop } from '../run/stop.ts';
 
-/** Tells how a batch ended and gives its exit code. @throws {Interrupted} after Ctrl-C or SIGTERM */
-export async function conclude(
-  ctx: Context,
-  { out }: Pick<BatchOptions, 'out'>,
-  { tally, stop, rows }: { tally: Tally; stop: Stop; rows: number | undefined },
-): Promise<ExitCode> {
+export interface BatchEnd {
+  readonly tally: Tally;
+  readonly stop: Stop;
+  /** undefined where it is not known how many rows there are. */
+  readonly rows: number | undefined;
+  readonly results: Results;
+  readonly journal: BatchJournal;
+}
+
+/** Leaves the files as they are to stay, tells how a batch ended and gives its exit code. @throws {Interrupted} */
+export async function conclude(ctx: Context, options: BatchOptions, end: BatchEnd): Promise<ExitCode> {
+  const { out } = options;
+  const { tally, stop, rows, results, journal } = end;
   const counts = countsOf(tally, rows);
+  const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
+  if (isComplete) {
+    await results.finish(options.sorted);
+    await journal.remove();
+  }
   if (out !== undefined && wantsJson(ctx)) {
     await printValue(ctx, counts);
   }
@@ -22,15 +36,23 @@ export async function conclude(
       message: summaryText(tally, rows),
     });
   }
-  tellEnd(ctx, out, { tally, stop, rows });
+  if (!stop.hasReader && counts.succeeded > 0) {
+    throw readerHasGone(journal, summaryText(tally, rows));
+  }
+  tellEnd(ctx, out, end);
   return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
 }
 
-function tellEnd(
-  ctx: Context,
-  out: string | undefined,
-  { tally, stop, rows }: { tally: Tally; stop: Stop; rows: number | undefined },
-): void {
+/** Runs were made and paid for whose results nobody took. */
+function readerHasGone({ file }: BatchJournal, summary: string): CliError {
+  return new CliError(`standard output was closed before every result was written: ${summary}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: [`The runs that were made are named in ${file}`],
+  });
+}
+
+function tellEnd(ctx: Context, out: string | undefined, { tally, stop, rows }: BatchEnd): void {
   if (stop.reason !== undefined) {
     ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   }

@@ -1,90 +1,117 @@
-import type { OutputItem, Run } from '../../../wire/index.ts';
+import type { OutputItem } from '../../../wire/index.ts';
 import { isObject } from '../../core/json-value.ts';
-import type { RowPlace } from '../rows/row.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
+import type { SourceRow } from '../rows/row.ts';
+import type { JobOutcome } from '../run/job.ts';
+import { errorText } from '../run/job-fault.ts';
 
 /** What a line of the results says of a row. */
 export interface ResultsLine {
+  /** From 1. */
   readonly row: number;
   readonly id: string;
-  /** null where no run was created, or none is known. */
+  /** null where no run was created. */
   readonly runId: string | null;
-  /** As the service said; `failed` where no run was created, `unknown` where nobody can tell. */
+  /** As the service said; `failed` where no run was created. */
   readonly runStatus: string;
   readonly outputs: readonly OutputItem[];
   readonly tokens: number;
+  /** From the creation to the end; null where another process created the run, or nothing was sent. */
+  readonly seconds: number | null;
   /** Why the row did not succeed; null if it did. */
   readonly error: string | null;
+  /** The run was taken from the list of runs, since its creation was not answered. */
+  readonly recovered?: true;
+  readonly inputs?: LineInputs;
 }
 
-/** The `runStatus` of a row whose creation is about to be sent. */
-export const CREATING = 'creating';
-/** The `runStatus` of a row whose creation was refused for now: it made no run, and is to be sent again. */
-export const WAITING = 'waiting';
-/** The `runStatus` of a row whose creation may have made a run that was not found. */
-export const UNKNOWN = 'unknown';
-
-type Named = Pick<RowPlace, 'row' | 'id'>;
-
-/** A row on its way to a run. */
-export interface StepLine extends Named {
-  readonly runStatus: typeof CREATING | typeof WAITING;
+/** What a row's run was given, as far as it is known. */
+export interface LineInputs {
+  readonly textInputs: Readonly<Record<string, string>>;
+  /** Names of files, or URLs. */
+  readonly imageInputs: readonly string[];
 }
 
-/** The line of a row that has no run yet. */
-export function stepLine({ row, id }: Named, runStatus: StepLine['runStatus']): StepLine {
-  return { row, id, runStatus };
-}
+/** Said of a row that the service's own fault ended, so that trying it again is known to cost maybe twice. */
+export const MAY_HAVE_RUN = 'it may have made a run all the same';
 
-/** The line of a run that goes on. */
-export function goingLine(row: Named, runId: string, error: string | null = null): ResultsLine {
-  return line(row, { runId, runStatus: 'running', outputs: [], tokens: 0 }, error);
-}
-
-/** The line of a run that has ended. */
-export function endedLine(row: Named, run: Run, error: string | null): ResultsLine {
-  return line(row, run, error);
-}
-
-/** The line of a row that has no run, or none that is known. */
-export function runlessLine(row: Named, runStatus: 'failed' | typeof UNKNOWN, error: string): ResultsLine {
-  return line(row, { runId: null, runStatus, outputs: [], tokens: 0 }, error);
-}
-
-/** The line of a run that is known and can't be had. */
-export function lostLine(row: Named, runId: string, error: string): ResultsLine {
-  return line(row, { runId, runStatus: 'failed', outputs: [], tokens: 0 }, error);
-}
-
-function line(
-  { row, id }: Named,
-  { runId, runStatus, outputs, tokens }: Pick<ResultsLine, 'runId' | 'runStatus' | 'outputs' | 'tokens'>,
-  error: string | null,
+/** The line of an outcome that ends its row. @param endedAt milliseconds since the Unix epoch */
+export function lineOf(
+  { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
+  outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
+  endedAt: number,
 ): ResultsLine {
-  return { row, id, runId, runStatus, outputs, tokens, error };
+  const { startedAt } = outcome.facts;
+  const seconds = startedAt === undefined ? null : Math.round(endedAt - startedAt) / 1000;
+  if (outcome.kind === 'failed') {
+    const { runId = null, error, mayHaveRun } = outcome;
+    const text = outcome.text ?? errorText(error, startedAt === undefined ? { line } : undefined);
+    const told =
+      mayHaveRun && !text.includes(MAY_HAVE_RUN)
+        ? text.replace(/ \((?=[^()]*\)$)/u, `; ${MAY_HAVE_RUN} (`)
+        : text;
+    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, seconds, error: told };
+  }
+  const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
+  const error = outcome.error === undefined ? null : errorText(outcome.error);
+  return { row, id, runId, runStatus, outputs, tokens, seconds, error, ...(recovered && { recovered }) };
+}
+
+/** What was sent, as `--with-inputs` shows it. */
+export function inputsOf({ text, images }: RunRequest): LineInputs {
+  return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 
 /** What is kept of a line: enough to decide what becomes of its row. */
-export interface RowState {
+export interface ResultState {
   readonly row: number;
   readonly runStatus: string;
   readonly runId: string | undefined;
   /** Whether something went wrong. */
   readonly failed: boolean;
+  /** The row failed since the service no longer has its run: the run is asked for again, never created anew. */
+  readonly isGone: boolean;
+  /** The service's own fault ended it. */
+  readonly mayHaveRun: boolean;
 }
 
 /** Reads a line of a results file; undefined where it is none. */
-export function parseResultsLine(text: string): { id: string; state: RowState } | undefined {
+export function parseResultsLine(text: string): { id: string; state: ResultState } | undefined {
   const value = parseJson(text);
   if (!isObject(value)) {
     return undefined;
   }
-  const { row, id, runId, runStatus, error } = value;
+  const { row, id, runId, runStatus, error, outputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
     return undefined;
   }
-  const failed = error !== null && error !== undefined;
-  return { id, state: { row: row as number, runStatus, runId: runId ?? undefined, failed } };
+  const told = typeof error === 'string' ? error : '';
+  const hasOutputs = Array.isArray(outputs) && outputs.length > 0;
+  return {
+    id,
+    state: resultState({ row: row as number, runStatus, runId: runId ?? undefined, error: told, hasOutputs }),
+  };
+}
+
+/** What a result says of its row, whatever it was read from. */
+export function resultState(result: {
+  readonly row: number;
+  readonly runStatus: string;
+  readonly runId: string | undefined;
+  /** Empty where there was none. */
+  readonly error: string;
+  readonly hasOutputs: boolean;
+}): ResultState {
+  const { row, runStatus, runId, error, hasOutputs } = result;
+  return {
+    row,
+    runStatus,
+    runId,
+    failed: error !== '',
+    isGone: runId !== undefined && !hasOutputs && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error),
+    mayHaveRun: runId === undefined && error.includes(MAY_HAVE_RUN),
+  };
 }
 
 const BEGINNING = '{"row":';
@@ -94,21 +121,25 @@ export function isTornLine(text: string): boolean {
   return text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
 }
 
-const TORN = /^\{"row":(\d+),"id":("(?:[^"\\]|\\.)*"),"runId":"([0-9a-zA-Z-]+)"/u;
-
-/** What the beginning of a line that was not written to its end still tells: that its row has a run. */
-export function readTornLine(text: string): ResultsLine | undefined {
-  const [, row, id, runId] = TORN.exec(text) ?? [];
-  const name = id === undefined ? undefined : parseJson(id);
-  return typeof name === 'string' && runId !== undefined
-    ? goingLine({ row: Number(row), id: name }, runId)
-    : undefined;
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** Where a batch's results go. */
+export interface Results {
+  /** What they say of rows from before, by the rows' ids. */
+  readonly states: ReadonlyMap<string, ResultState>;
+  /** Whether there was a file already. */
+  readonly existed: boolean;
+  /** Whether they can't be read back, so that the batch's journal has to hold each result. */
+  readonly needsJournal: boolean;
+  /** Gives what became of a row. False once nobody reads it any more. */
+  give(line: ResultsLine, row: SourceRow): Promise<boolean>;
+  /** Leaves exactly one line a row, on disk. @param sorted in the order of the rows */
+  finish(sorted: boolean): Promise<void>;
+  close(): Promise<void>;
 }

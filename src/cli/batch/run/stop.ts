@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
 import { Interrupted } from '../../errors.ts';
-import type { Tally } from '../progress/tally.ts';
 
 /** Whether a batch goes on. */
 export class Stop {
   readonly #reading = new AbortController();
   readonly #dropping = new AbortController();
   #reason: string | undefined;
+  #hasReader = true;
   #interruptedBy: 'SIGINT' | 'SIGTERM' | undefined;
 
   constructor() {
@@ -41,6 +41,17 @@ export class Stop {
     this.#reading.abort(new Error('no more rows are wanted'));
   }
 
+  /** Whether whoever takes the results still does. */
+  get hasReader(): boolean {
+    return this.#hasReader;
+  }
+
+  /** Nobody takes the results any more: what runs is let go of. */
+  readerHasGone(): void {
+    this.#hasReader = false;
+    this.drop(new Error('nobody reads the results any more'));
+  }
+
   /** Lets go of everything. */
   drop(reason: Error): void {
     this.noMoreRows();
@@ -48,7 +59,7 @@ export class Stop {
   }
 
   /** The first Ctrl-C starts no more rows, the second drops those that run, a third is nobody's. */
-  listen(ctx: Context, tally: Tally): () => void {
+  listen(ctx: Context, open: { readonly openRows: number }): () => void {
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
         release();
@@ -58,13 +69,13 @@ export class Stop {
       this.#interruptedBy = signal;
       this.noMoreRows();
       ctx.io.note(
-        `note: no more rows are started; ${openRows(tally)} left to finish, Ctrl-C again drops them`,
+        `note: no more rows are started; ${countOf(open.openRows)} left to finish, Ctrl-C again drops them`,
       );
     });
     return release;
   }
 }
 
-function openRows({ open }: Tally): string {
+function countOf(open: number): string {
   return open === 1 ? '1 that runs is' : `${open} that run are`;
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type BatchFlags, batchOptions } from '../../batch/options.ts';
+import { type BatchFlags, batchOptions, CHANGED } from '../../batch/options.ts';
 import { FORMATS } from '../../batch/rows/source.ts';
 import type { Context, Host } from '../../context.ts';
 import type { ExitCode } from '../../exit-codes.ts';
@@ -11,8 +11,9 @@ gives nothing. A line of a JSONL file is a flat map of the same, or {id, textInp
 -i, --image and -o apply to every row: an input given with -i wins over the row's own, images given with --image stand
 before the row's own. Files are found from the working directory. --timeout bounds the wait for each row's run.
 
-Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, error. The file is all
-that --resume needs, after Ctrl-C as well as after a power cut.
+Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, seconds, error. The
+journal beside them (results.jsonl.journal) is what --resume goes on from, after Ctrl-C as well as after a power cut; it
+is removed when every row has ended.
 
 Examples:
   promptrun batch hello --from names.csv --out results.jsonl
@@ -31,6 +32,14 @@ export function declareBatch(command: Command, host: Host, run = batch): void {
     .option('--resume', 'go on with the batch that wrote --out')
     .option('--retry-failed', 'with --resume: run rows that failed again')
     .option('--retry-unknown', 'with --resume: run rows again whose creation is in doubt')
+    .addOption(
+      new Option('--changed <run|skip>', 'with --resume: rows that are no longer what was sent').choices(
+        CHANGED,
+      ),
+    )
+    .option('--new-rows', 'with --resume, where there is no journal: rows without a result are new')
+    .option('--sorted', 'leave the results in the order of the rows')
+    .option('--with-inputs', 'what was sent stands in the results as well')
     .option('-i, --input <key=value>', 'a text input of every row, repeatable', collect)
     .option('--image <file|url>', 'an image of every row, repeatable', collect)
     .option('-o, --option <key=value>', 'a run option of every row, repeatable', collect)
@@ -49,6 +58,6 @@ export function declareBatch(command: Command, host: Host, run = batch): void {
 /** Runs a target once for each row of a file. */
 export async function batch(ctx: Context, target: string, flags: BatchFlags): Promise<ExitCode> {
   const options = batchOptions(ctx, target, flags);
-  const { runBatch } = await import('../../batch/run/run-batch.ts');
+  const { runBatch } = await import('../../batch/run-batch.ts');
   return runBatch(ctx, options);
 }

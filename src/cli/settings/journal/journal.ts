@@ -59,12 +59,15 @@ export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journa
   const file = path.join(stateDir, 'journal.jsonl');
   const lines = new LineFile(() => openJournalFile(file), LOOK_AFTER_BYTES);
   const now = (): string => new Date(clock.now()).toISOString();
-  const newestFirst = (fold = new JournalFold()): AsyncGenerator<JournalEntry> => readBackwards(file, fold);
+  const newestFirst = async function* (fold = new JournalFold()): AsyncGenerator<JournalEntry> {
+    await lines.flush();
+    yield* readBackwards(file, fold);
+  };
   return {
     file,
     newestFirst: () => newestFirst(),
     entry: start => newEntry(start, now()),
-    begin: (entry, again = false) => lines.append(again ? { ...entry, again } : entry),
+    begin: (entry, again = false) => lines.append(again ? { ...startOf(entry), again } : entry),
     outcome: (id, outcome) => lines.append({ id, noted: now(), ...outcome }),
     async read() {
       const fold = new JournalFold();
@@ -79,6 +82,7 @@ export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journa
       return undefined;
     },
     async find(service, runId) {
+      await lines.flush();
       if (!(await isMentioned(file, runId))) return undefined;
       for await (const entry of newestFirst()) {
         if (entry.baseUrl === service && entry.runId === runId) return entry;
@@ -115,6 +119,13 @@ function newEntry(
     ...(clockOffsetMs !== undefined && { clockOffsetMs }),
     pid: process.pid,
   };
+}
+
+/** A creation without what came of it. */
+function startOf(entry: JournalEntry): object {
+  const { id, time, baseUrl, promptVersionId, inputsDigest, clockOffsetMs } = entry;
+  const offset = clockOffsetMs === undefined ? {} : { clockOffsetMs };
+  return { id, time, baseUrl, promptVersionId, inputsDigest, ...offset, pid: process.pid };
 }
 
 async function openJournalFile(file: string): Promise<FileHandle> {

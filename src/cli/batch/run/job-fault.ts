@@ -11,29 +11,26 @@ import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 
-/** What a row's error means for the row. */
+/** What a job's error means for the job. */
 export type Verdict =
   /** It has no run, or one that is gone. */
   | 'failed'
+  /** The service answered with a fault of its own, and may have made a run all the same. */
+  | 'failed, maybe with a run'
   /** It may have a run that nobody knows. */
   | 'in doubt'
   /** Its run goes on, or can't be asked for at present. */
   | 'going on'
   /** It has no run, and would have one if there was no fault of everything. */
   | 'put off'
-  /** No row can go on. */
+  /** No job can go on. */
   | 'fatal';
 
-/** What is known of a creation that ended with an error. */
-export interface CreationFacts {
-  /** The run, where one is known. */
-  readonly runId: string | undefined;
-  /** Whether any of it was sent. */
-  readonly sent: boolean;
-}
-
-/** Judges the error a row's run ended with. A creation is in doubt unless it is certain that it made no run. */
-export function verdictOn(error: unknown, { runId, sent }: CreationFacts): Verdict {
+/** What the error a job ended with means for it. @param runId its run, where one is known */
+export function verdictOn(error: unknown, runId: string | undefined): Verdict {
+  if (error instanceof CreationInDoubt) {
+    return 'in doubt';
+  }
   if (isFatal(error)) {
     return 'fatal';
   }
@@ -43,25 +40,23 @@ export function verdictOn(error: unknown, { runId, sent }: CreationFacts): Verdi
   if (error instanceof UnauthorizedError || isLongPause(error)) {
     return 'put off';
   }
-  return sent && leavesDoubt(error) ? 'in doubt' : 'failed';
+  if (error instanceof CliError && error.exitCode === EXIT.waitTimeout) {
+    return wasStarted(error) ? 'in doubt' : 'failed';
+  }
+  return error instanceof ServiceError && error.httpStatus >= 500 ? 'failed, maybe with a run' : 'failed';
 }
 
-/** A fault of this machine, or of promptrun itself: the next row would meet it as well. */
+/** Whether the time was over after some of a creation had been sent. */
+function wasStarted({ data }: CliError): boolean {
+  return !(typeof data === 'object' && data !== null && 'started' in data && data.started === false);
+}
+
+/** A fault of this machine, or of promptrun itself: the next job would meet it as well. */
 function isFatal(error: unknown): boolean {
   if (error instanceof CliError) {
     return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
   }
   return !(error instanceof PromptServiceError);
-}
-
-function leavesDoubt(error: unknown): boolean {
-  if (
-    error instanceof CreationInDoubt ||
-    (error instanceof CliError && error.exitCode === EXIT.waitTimeout)
-  ) {
-    return true;
-  }
-  return error instanceof ServiceError && error.httpStatus >= 500;
 }
 
 /** The run a wait was given up for, where the error names it. */
@@ -86,7 +81,7 @@ export function maySendAgain(error: unknown): boolean {
     : error instanceof NetworkError && error.nothingSent;
 }
 
-/** Whether the fault lies outside of the row, so that others are likely to meet it as well. */
+/** Whether the fault lies outside of the job, so that others are likely to meet it as well. */
 export function isEverybodys(error: unknown): boolean {
   if (error instanceof ServiceError) {
     return ![400, 413, 422].includes(error.httpStatus);
@@ -98,7 +93,5 @@ export function isEverybodys(error: unknown): boolean {
 export function errorText(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = failureOf(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
-  const candidates = error instanceof CreationInDoubt ? error.candidates.map(({ runId }) => runId) : [];
-  const maybe = candidates.length === 0 ? '' : `; it may be ${candidates.join(' or ')}`;
-  return `${where}${message}${maybe} (${status})`;
+  return `${where}${message} (${status})`;
 }

@@ -1,16 +1,16 @@
-import type { Connection, Context } from '../../context.ts';
-import { checkInputs } from '../../inputs/check.ts';
-import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
-import type { RunRequest } from '../../inputs/request-body.ts';
-import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
-import { describeConfig } from '../../inputs/schema/describe.ts';
-import type { InputFields } from '../../inputs/schema/fields.ts';
-import { readVersion, resolveTarget } from '../../inputs/target.ts';
-import { collectInputs } from '../../inputs/text-inputs.ts';
-import type { BatchOptions } from '../options.ts';
-import { ID_COLUMN, type ReadableRow } from '../rows/row.ts';
-import { RequestPace } from './request-pace.ts';
+import type { Connection, Context } from '../context.ts';
+import { checkInputs } from '../inputs/check.ts';
+import type { ImageSource } from '../inputs/images/image-source.ts';
+import { openImages } from '../inputs/images/open-image.ts';
+import type { RunRequest } from '../inputs/request-body.ts';
+import { checkOptions, parseOptions } from '../inputs/run-options.ts';
+import { describeConfig } from '../inputs/schema/describe.ts';
+import type { InputFields } from '../inputs/schema/fields.ts';
+import { readVersion, resolveTarget } from '../inputs/target.ts';
+import { collectInputs } from '../inputs/text-inputs.ts';
+import type { BatchOptions } from './options.ts';
+import { ID_COLUMN, type ReadableRow } from './rows/row.ts';
+import { RequestPace } from './run/request-pace.ts';
 
 /** What is the same for every row. */
 export interface PreparedBatch {

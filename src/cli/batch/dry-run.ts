@@ -1,13 +1,13 @@
-import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
-import type { BatchOptions } from '../options.ts';
-import { reportRow } from '../progress/reporter.ts';
-import { isFaulty, type SourceRow } from '../rows/row.ts';
-import { isInShard } from '../rows/shard.ts';
-import { type RowSource, readRows } from '../rows/source.ts';
+import type { Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { printValue, wantsJson } from '../outputs/json.ts';
+import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';
+import { reportRow } from './progress/reporter.ts';
+import { isFaulty, type SourceRow } from './rows/row.ts';
+import { isInShard } from './rows/shard.ts';
+import { type RowSource, readRows } from './rows/source.ts';
 
 /** Checks every row as far as it can be without creating anything. */
 export async function dryRun(
@@ -26,7 +26,7 @@ export async function dryRun(
     const fault = await faultOf(ctx, batch, row);
     if (fault !== undefined) {
       faults += 1;
-      reportRow(ctx, source.name, row, fault);
+      reportRow(ctx, source.name, row, { error: fault });
     }
   }
   if (wantsJson(ctx)) {

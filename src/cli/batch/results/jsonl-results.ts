@@ -1,0 +1,233 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { codeOf } from '../../core/error-utils.ts';
+import { syncDirectory } from '../../core/sync-directory.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { fileFault } from '../../inputs/read-text.ts';
+import { textLines } from '../rows/text-lines.ts';
+import { unwritable } from '../run/job-journal.ts';
+import {
+  isTornLine,
+  parseResultsLine,
+  type ResultState,
+  type Results,
+  type ResultsLine,
+} from './results-line.ts';
+
+const NEWLINE = 0x0a;
+const PIECE_BYTES = 64 * 1024;
+
+/** Results as lines of JSON. */
+export class JsonlResults implements Results {
+  readonly states: ReadonlyMap<string, ResultState>;
+  readonly existed: boolean;
+  readonly needsJournal = false;
+  readonly #file: string;
+  readonly #handle: FileHandle;
+  /** Whether a row may have more than one line. */
+  #hasTwins: boolean;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, handle: FileHandle, read: Read) {
+    this.#file = file;
+    this.#handle = handle;
+    this.states = read.states;
+    this.existed = read.existed;
+    this.#hasTwins = read.hasTwins;
+  }
+
+  /** @throws {CliError} where the file exists and is not to be gone on with, or is not a file of results */
+  static async open(
+    ctx: Context,
+    { out, resume }: { readonly out: string; readonly resume: boolean },
+  ): Promise<JsonlResults> {
+    const file = path.resolve(ctx.cwd, out);
+    const handle = await openHandle(file, out, resume);
+    try {
+      return new JsonlResults(file, handle, await readStates(handle, out, line => ctx.io.note(line)));
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** What must survive a power cut is in the batch's journal, so this need not be on disk yet. */
+  async give(line: ResultsLine): Promise<boolean> {
+    this.#hasTwins ||= this.states.has(line.id);
+    const text = `${JSON.stringify(line)}\n`;
+    this.#writing = this.#writing.then(() => this.#handle.appendFile(text));
+    await this.#writing.catch((error: unknown) => {
+      throw unwritable(this.#file, error);
+    });
+    return true;
+  }
+
+  async finish(sorted: boolean): Promise<void> {
+    await this.#writing;
+    if (sorted || this.#hasTwins) {
+      await this.#rewrite(sorted);
+    } else {
+      await this.#handle.sync();
+    }
+  }
+
+  /** The last line of each row stays. */
+  async #rewrite(sorted: boolean): Promise<void> {
+    const lines = [...(await lastLines(this.#handle)).values()].sort((one, other) =>
+      sorted ? one.row - other.row : one.start - other.start,
+    );
+    const aside = `${this.#file}.${process.pid}.tmp`;
+    const { mode } = await this.#handle.stat();
+    const target = await open(aside, 'w', mode);
+    try {
+      for (const { start, end } of lines) {
+        const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
+        await target.appendFile(buffer);
+      }
+      await target.sync();
+      await rename(aside, this.#file);
+      await syncDirectory(path.dirname(this.#file));
+    } catch (error) {
+      await rm(aside, { force: true });
+      throw unwritable(this.#file, error);
+    } finally {
+      await target.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#handle.close();
+  }
+}
+
+async function openHandle(file: string, given: string, resume: boolean): Promise<FileHandle> {
+  const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
+  try {
+    return await open(file, O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL), 0o666);
+  } catch (error) {
+    throw openFault(error, file, given);
+  }
+}
+
+/** Why a file of results can't be made or opened. */
+export function openFault(error: unknown, file: string, given: string): CliError {
+  const code = codeOf(error);
+  if (code === 'EEXIST') return existsAlready(given);
+  return code === 'ENOENT'
+    ? usageError(`--out: there is no directory ${path.dirname(file)}`)
+    : fileFault(error, given, '--out');
+}
+
+export function existsAlready(given: string): CliError {
+  return usageError(
+    `${given} exists already`,
+    'add --resume to go on with the batch that wrote it, or name another file with --out',
+  );
+}
+
+interface Read {
+  readonly states: Map<string, ResultState>;
+  readonly existed: boolean;
+  readonly hasTwins: boolean;
+}
+
+/**
+ * What a file of results says of each row, by the row's id. Reads every line before it mends a torn end: the file may
+ * be another one, named by mistake.
+ *
+ * @throws {CliError} at the first line that is not a result
+ */
+async function readStates(handle: FileHandle, file: string, note: (line: string) => void): Promise<Read> {
+  const { size } = await handle.stat();
+  const states = new Map<string, ResultState>();
+  const wholeUpTo = await lastLineStart(handle, size);
+  let lines = 0;
+  const take = (text: string): void => {
+    lines += 1;
+    const { id, state } = parseResultsLine(text) ?? refuseLine(file, lines);
+    states.set(id, state);
+  };
+  for await (const { text } of textLines(piecesOf(handle, 0, wholeUpTo))) {
+    take(text);
+  }
+  if (wholeUpTo < size) {
+    const { buffer } = await handle.read(Buffer.alloc(size - wholeUpTo), 0, size - wholeUpTo, wholeUpTo);
+    await mendEnd(handle, buffer.toString('utf8'), {
+      start: wholeUpTo,
+      take,
+      refuse: () => refuseLine(file, lines + 1),
+    });
+    note(`note: the last line of ${file} was not written to its end and has been mended`);
+  }
+  return { states, existed: size > 0, hasTwins: lines > states.size };
+}
+
+/** Ends a last line that a crash tore: kept where it is whole, else cut off; its row is known from the journal. */
+async function mendEnd(
+  handle: FileHandle,
+  text: string,
+  { start, take, refuse }: { start: number; take: (text: string) => void; refuse: () => never },
+): Promise<void> {
+  if (parseResultsLine(text) !== undefined) {
+    await handle.appendFile('\n');
+    take(text);
+  } else if (isTornLine(text)) {
+    await handle.truncate(start);
+  } else {
+    refuse();
+  }
+  await handle.datasync();
+}
+
+function refuseLine(file: string, line: number): never {
+  throw usageError(`${file}, line ${line}: this is not a result of a batch`, 'name the file the batch wrote');
+}
+
+async function* piecesOf(handle: FileHandle, start: number, end: number): AsyncGenerator<string> {
+  if (end > start) {
+    yield* handle.createReadStream({
+      encoding: 'utf8',
+      start,
+      end: end - 1,
+      autoClose: false,
+    }) as AsyncIterable<string>;
+  }
+}
+
+/** Where what follows the last newline begins. */
+async function lastLineStart(handle: FileHandle, size: number): Promise<number> {
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - PIECE_BYTES);
+    const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
+    const at = buffer.lastIndexOf(NEWLINE);
+    if (at !== -1) {
+      return start + at + 1;
+    }
+    end = start;
+  }
+  return 0;
+}
+
+interface LinePlace {
+  readonly row: number;
+  readonly start: number;
+  /** After its newline. */
+  readonly end: number;
+}
+
+/** Where the last line of each row is, by the row's id. */
+async function lastLines(handle: FileHandle): Promise<Map<string, LinePlace>> {
+  const places = new Map<string, LinePlace>();
+  const { size } = await handle.stat();
+  let start = 0;
+  for await (const { text } of textLines(piecesOf(handle, 0, size))) {
+    const end = start + Buffer.byteLength(text) + 1;
+    const { id, state } = parseResultsLine(text) ?? {};
+    if (id !== undefined && state !== undefined) places.set(id, { row: state.row, start, end });
+    start = end;
+  }
+  return places;
+}

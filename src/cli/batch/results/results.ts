@@ -1,0 +1,76 @@
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { codeOf } from '../../core/error-utils.ts';
+import { holdFile, type Release } from '../../core/hold-file.ts';
+import { usageError } from '../../errors.ts';
+import { printRow } from '../../outputs/json.ts';
+import type { BatchOptions } from '../options.ts';
+import { unwritable } from '../run/job-journal.ts';
+import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
+import type { Results } from './results-line.ts';
+
+/** The journal of a batch that has no file of results. */
+export function journalAside(ctx: Context): string {
+  const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
+  return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
+}
+
+/** Refuses files that must not be written to before anything is asked of the service. */
+export async function checkOut({ cwd }: Context, { out, resume }: BatchOptions): Promise<void> {
+  if (out === undefined || resume) {
+    return;
+  }
+  const file = path.resolve(cwd, out);
+  if (await exists(file)) {
+    throw existsAlready(out);
+  }
+  if (await exists(`${file}.journal`)) {
+    throw usageError(
+      `${out}.journal exists already: a batch has begun to write ${out}`,
+      'add --resume to go on with it, or name another file with --out',
+    );
+  }
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The file of results, or standard output. @throws {CliError} where the file must not be written to */
+export async function openResults(ctx: Context, options: BatchOptions): Promise<Results> {
+  const { out } = options;
+  return out === undefined ? standardOutput(ctx) : JsonlResults.open(ctx, { ...options, out });
+}
+
+function standardOutput(ctx: Context): Results {
+  return {
+    states: new Map(),
+    existed: false,
+    needsJournal: false,
+    give: line => printRow(ctx, line),
+    finish: async () => {},
+    close: async () => {},
+  };
+}
+
+/** Holds the results against every other batch. @throws {CliError} where another one writes to them */
+export function holdResults(file: string, given: string): Release {
+  let held: Release | undefined;
+  try {
+    held = holdFile(file);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw openFault(error, file, given);
+    throw unwritable(`${given}.lock`, error);
+  }
+  if (held === undefined) {
+    throw usageError(
+      `another batch is writing to ${given}`,
+      'wait until it ends, or name another file with --out',
+    );
+  }
+  return held;
+}

@@ -1,0 +1,228 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import type { Release } from '../core/hold-file.ts';
+import { usageError } from '../errors.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { type FinishParts, finishRow } from './finish-row.ts';
+import { type KnownRows, recallRows } from './known-rows.ts';
+import type { BatchOptions } from './options.ts';
+import { planRow, type RowPlan } from './plan.ts';
+import { type PreparedBatch, prepareBatch, prepareRow } from './prepare.ts';
+import { startProgress } from './progress/progress.ts';
+import { Reporter } from './progress/reporter.ts';
+import { Tally } from './progress/tally.ts';
+import { conclude } from './report/summary.ts';
+import { checkOut, holdResults, journalAside, openResults } from './results/results.ts';
+import type { Results } from './results/results-line.ts';
+import { isFaulty, type SourceRow } from './rows/row.ts';
+import { isInShard } from './rows/shard.ts';
+import { openSource, type RowSource, readRows } from './rows/source.ts';
+import { type PlannedJob, runJobs } from './run/engine.ts';
+import type { Job, JobOutcome } from './run/job.ts';
+import { BatchJournal } from './run/job-journal.ts';
+import { Stop } from './run/stop.ts';
+import { type Survey, surveyRows } from './survey.ts';
+
+/** Runs a target once for each row of a file, and keeps what became of each. */
+export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
+  await checkOut(ctx, options);
+  const source = await openSource(ctx, options.from, options.format);
+  const batch = await prepareBatch(ctx, options);
+  if (options.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun(ctx, source, batch, options);
+  }
+  const files = await openFiles(ctx, options, source, batch);
+  try {
+    return await runAll(ctx, options, { source, batch, ...files });
+  } finally {
+    await files.journal.close();
+    await files.results.close();
+    files.release();
+  }
+}
+
+interface BatchFiles {
+  readonly results: Results;
+  readonly journal: BatchJournal;
+  readonly release: Release;
+  /** undefined where the rows can be read only once. */
+  readonly survey: Survey | undefined;
+}
+
+/** Nothing is left behind where the rows turn out to be unreadable: new files are made after they were read once. */
+async function openFiles(
+  ctx: Context,
+  options: BatchOptions,
+  source: RowSource,
+  batch: PreparedBatch,
+): Promise<BatchFiles> {
+  const survey = (before: BatchFilesBefore | undefined): Promise<Survey | undefined> =>
+    source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
+  if (!options.resume) {
+    const surveyed = await survey(undefined);
+    return { ...(await openPair(ctx, options)), survey: surveyed };
+  }
+  const pair = await openPair(ctx, options);
+  try {
+    return { ...pair, survey: await survey(pair) };
+  } catch (error) {
+    await pair.journal.close();
+    await pair.results.close();
+    if (pair.journal.facts === undefined) await pair.journal.remove();
+    pair.release();
+    throw error;
+  }
+}
+
+type BatchFilesBefore = Pick<BatchFiles, 'results' | 'journal'>;
+
+async function openPair(
+  ctx: Context,
+  options: BatchOptions,
+): Promise<BatchFilesBefore & Pick<BatchFiles, 'release'>> {
+  const { out } = options;
+  if (out === undefined) {
+    const file = journalAside(ctx);
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const journal = await BatchJournal.open(file);
+    ctx.io.note(`note: the journal of this batch is ${file}`);
+    return { results: await openResults(ctx, options), journal, release: () => {} };
+  }
+  const file = path.resolve(ctx.cwd, out);
+  const release = holdResults(file, out);
+  try {
+    const results = await openResults(ctx, options);
+    return { results, journal: await BatchJournal.open(`${file}.journal`), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface OpenBatch extends BatchFiles {
+  readonly source: RowSource;
+  readonly batch: PreparedBatch;
+}
+
+async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Promise<ExitCode> {
+  const { batch, results, journal, source, survey } = open;
+  const { connection, promptVersionId, runOptions } = batch;
+  const known = await recallRows(ctx, connection, { journal, results }, survey?.changed ?? new Set());
+  noteCosts(ctx, options, results, known);
+  const facts = { service: connection.service, promptVersionId, options: Object.fromEntries(runOptions) };
+  await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
+  const tally = new Tally(survey?.count);
+  const stop = new Stop();
+  const release = stop.listen(ctx, tally);
+  const progress = await startProgress(ctx, tally);
+  const dropping = { ...ctx, signal: stop.dropping };
+  const report = new Reporter(
+    ctx,
+    { source: source.name, maxFailures: options.maxFailures },
+    { tally, stop },
+  );
+  const parts: FinishParts = { ctx: dropping, batch, options, journal, results, tally, report, stop };
+  try {
+    await runJobs(plannedRows(parts, open, known), {
+      work: { ctx: dropping, connection, journal, isStopping: stop.isStopping },
+      concurrency: options.concurrency,
+      stop,
+      onOpen: () => tally.open(),
+      settle: (job, outcome) => finishRow(parts, (job as RowJob).source, outcome),
+    });
+  } finally {
+    await progress.stop();
+    release();
+  }
+  const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);
+  return conclude(ctx, options, { tally, stop, rows, results, journal });
+}
+
+/** A row as the engine runs it. */
+interface RowJob extends Job {
+  readonly source: SourceRow;
+}
+
+async function* plannedRows(
+  parts: FinishParts,
+  { source, survey }: OpenBatch,
+  known: KnownRows,
+): AsyncGenerator<PlannedJob> {
+  const { ctx, batch, options, stop, tally } = parts;
+  for await (const row of readRows(source, stop.reading)) {
+    if (!isInShard(options.shard, row.row)) continue;
+    const plan = planOf(parts, row, known, survey?.changed.has(row.id) ?? false);
+    if (plan.kind === 'leave') {
+      tally.before[plan.because] += 1;
+    } else if (plan.kind === 'give') {
+      const { error: text, mayHaveRun } = plan;
+      await finishRow(parts, row, { ...failedOutcome(new Error(text)), text, mayHaveRun });
+    } else if (plan.kind === 'create' && isFaulty(row)) {
+      await finishRow(parts, row, failedOutcome(usageError(row.fault)));
+    } else {
+      const request = (): ReturnType<typeof prepareRow> => {
+        if (isFaulty(row)) throw usageError(row.fault);
+        return prepareRow(ctx, batch, row);
+      };
+      const job: RowJob = { id: row.id, row: row.row, request, source: row };
+      yield { job, plan };
+    }
+  }
+}
+
+/** A row that is no longer what was sent is left as it is, or run anew; its run in doubt stays in doubt. */
+function planOf(
+  { options, results }: FinishParts,
+  { id }: SourceRow,
+  { states, settlements }: KnownRows,
+  changed: boolean,
+): RowPlan {
+  const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
+  const { retryFailed, retryUnknown, saveTo } = options;
+  const leaves = changed && options.changed === 'skip';
+  const plan = planRow(known, {
+    retryFailed: retryFailed && !leaves,
+    retryUnknown: retryUnknown && !leaves,
+    saves: saveTo !== undefined,
+  });
+  if (!changed || plan.kind === 'wait') return plan;
+  if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
+  return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
+}
+
+/** A row that has no run. */
+function failedOutcome(error: Error): Extract<JobOutcome, { kind: 'failed' }> {
+  const facts = { request: undefined, startedAt: undefined };
+  return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
+}
+
+/** Says how many runs may be paid for twice, before they are. */
+function noteCosts(
+  ctx: Context,
+  { retryFailed, retryUnknown }: BatchOptions,
+  results: Results,
+  { states, settlements }: KnownRows,
+): void {
+  const inDoubt = [...states].filter(
+    ([id, { step }]) =>
+      step === 'creating' && !['repeat', 'wait', 'none'].includes(settlements.get(id)?.kind ?? ''),
+  ).length;
+  if (retryUnknown && inDoubt > 0) {
+    ctx.io.note(`note: --retry-unknown: ${runs(inDoubt)} may be paid for twice`);
+  }
+  const ids = new Set([...results.states.keys(), ...states.keys()]);
+  const failed = [...ids].filter(
+    id => states.get(id)?.mayHaveRun ?? results.states.get(id)?.mayHaveRun ?? false,
+  ).length;
+  if (retryFailed && failed > 0) {
+    ctx.io.note(
+      `note: --retry-failed: ${runs(failed)} may be paid for twice, since the service's own fault ended the first try`,
+    );
+  }
+}
+
+function runs(count: number): string {
+  return count === 1 ? '1 run' : `${count} runs`;
+}

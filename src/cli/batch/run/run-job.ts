@@ -1,0 +1,164 @@
+import { RateLimitError } from '../../../client/errors.ts';
+import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
+import type { Connection, Context } from '../../context.ts';
+import { createAndWait } from '../../creation/create-and-wait.ts';
+import type { CreatedRun } from '../../creation/create-run.ts';
+import type { SendCreation } from '../../creation/send-creation.ts';
+import { waitForKnownRun } from '../../creation/wait.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import type { Job, JobJournal, JobOutcome, JobPlan, RunFacts } from './job.ts';
+import { maySendAgain, runIdOf, verdictOn } from './job-fault.ts';
+
+/** Requests for one creation at most while the service says that there are too many. */
+const MOST_REFUSALS = 10;
+
+/** What jobs are run with. */
+export interface JobWork {
+  /** Its signal drops what runs. */
+  readonly ctx: Context;
+  readonly connection: Connection;
+  readonly journal: JobJournal;
+  /** Whether no more jobs are started. */
+  readonly isStopping: () => boolean;
+  /** What sends a creation; `sendCreation` by default. */
+  readonly send?: SendCreation;
+}
+
+/** A job's creation in doubt, to be settled when all others are known. */
+export interface JobDoubt {
+  readonly job: Job;
+  readonly entry: JournalEntry;
+  readonly error: unknown;
+}
+
+/** Does what is planned for a job, to its end. @throws only what no other job could go on after */
+export async function runJob(
+  work: JobWork,
+  job: Job,
+  plan: JobPlan,
+  onCreated: () => void,
+): Promise<JobOutcome | JobDoubt> {
+  return new RunningJob(work, job, onCreated).run(plan);
+}
+
+class RunningJob {
+  readonly #work: JobWork;
+  readonly #job: Job;
+  /** Called when the creation is over, but the run is not. */
+  readonly #onCreated: () => void;
+  #request: RunRequest | undefined;
+  #startedAt: number | undefined;
+  #runId: string | undefined;
+  #entry: JournalEntry | undefined;
+
+  constructor(work: JobWork, job: Job, onCreated: () => void) {
+    this.#work = work;
+    this.#job = job;
+    this.#onCreated = onCreated;
+  }
+
+  async run(plan: JobPlan): Promise<JobOutcome | JobDoubt> {
+    try {
+      const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
+      return { kind: 'ended', run, facts: this.#facts() };
+    } catch (error) {
+      return this.#afterFault(error);
+    }
+  }
+
+  #facts(): RunFacts {
+    return { request: this.#request, startedAt: this.#startedAt };
+  }
+
+  async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
+    const { ctx, connection } = this.#work;
+    this.#runId = runId;
+    this.#onCreated();
+    const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
+    return recovered ? { ...run, recovered } : run;
+  }
+
+  async #create(plan: Exclude<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
+    const { ctx } = this.#work;
+    this.#request = await this.#job.request();
+    this.#startedAt = ctx.clock.now();
+    this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
+    const body = buildRunBody(this.#request);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#createOnce(body);
+      } catch (error) {
+        const waitMs = this.#resendDelay(error, attempt);
+        if (waitMs === undefined) {
+          throw error;
+        }
+        await this.#work.journal.waiting(this.#job);
+        this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
+        await ctx.clock.sleep(waitMs, ctx.signal);
+      }
+    }
+  }
+
+  async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
+    const { ctx, connection, journal, send } = this.#work;
+    const created = await createAndWait(ctx, connection, body, {
+      retries: 0,
+      timeoutMs: ctx.globals.timeoutMs,
+      entry: this.#entry,
+      search: false,
+      send,
+      onBegin: entry => {
+        this.#entry = entry;
+        return journal.creating(this.#job, entry);
+      },
+      onRunId: async (runId, recovered) => {
+        this.#runId = runId;
+        await journal.running(this.#job, runId, recovered);
+        this.#onCreated();
+      },
+    });
+    if (created.kind === 'going') throw new Error('a run that was waited for still goes on');
+    return created.run;
+  }
+
+  /** How long to wait before a creation is sent again; undefined where it may not be. */
+  #resendDelay(error: unknown, attempt: number): number | undefined {
+    const { ctx, isStopping } = this.#work;
+    if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) {
+      return undefined;
+    }
+    const isLimited = error instanceof RateLimitError;
+    const maxAttempts = isLimited ? MOST_REFUSALS : MAX_ATTEMPTS;
+    const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
+    if (attempt >= maxAttempts) {
+      return undefined;
+    }
+    const step = Math.min(attempt, MAX_ATTEMPTS);
+    return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, () =>
+      ctx.clock.random(),
+    );
+  }
+
+  async #afterFault(error: unknown): Promise<JobOutcome | JobDoubt> {
+    const { ctx, journal, isStopping } = this.#work;
+    if (ctx.signal.aborted) {
+      return { kind: 'dropped' };
+    }
+    this.#runId ??= runIdOf(error);
+    const runId = this.#runId;
+    const isPutOff = maySendAgain(error) && runId === undefined && isStopping();
+    const verdict = isPutOff ? 'put off' : verdictOn(error, runId);
+    if (verdict === 'fatal' || (verdict === 'in doubt' && this.#entry === undefined)) throw error;
+    if (verdict === 'put off') {
+      if (this.#entry !== undefined) await journal.waiting(this.#job);
+      return { kind: 'put off', error };
+    }
+    if (verdict === 'in doubt' && this.#entry !== undefined) {
+      return { job: this.#job, entry: this.#entry, error };
+    }
+    if (verdict === 'going on' && runId !== undefined) return { kind: 'going on', runId, error };
+    const mayHaveRun = verdict === 'failed, maybe with a run';
+    return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
+  }
+}
