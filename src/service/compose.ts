@@ -16,6 +16,7 @@ import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
+import { type MediaUrl, RunRows } from './runs/run-rows.ts';
 import { type RunEnd, Runner } from './runs/runner.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
@@ -80,6 +81,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     maxQueued: options.maxQueued,
     maxMediaBytes: options.maxMediaBytes,
   });
+  const mediaUrl: MediaUrl = (output, origin) => options.mediaUrl(media, output, origin);
   const api = createApi({
     routes,
     services: {
@@ -93,7 +95,8 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       texts,
       clock,
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
-      mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
+      mediaUrl,
+      runRows: new RunRows(store, mediaUrl),
       loadImages: images => loadImageInputs(images, { signal: stopped }),
     },
     auth: {

@@ -46,7 +46,8 @@ export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
       description: 'The interface as an OpenAPI document.',
     },
     errors: [],
-    handle: (_, { origin }): Promise<ApiAnswer> => Promise.resolve(jsonAnswer(200, document(routes, origin))),
+    handle: (_, { origin }): Promise<ApiAnswer> =>
+      Promise.resolve(jsonAnswer(200, JSON.stringify(document(routes, origin)))),
   });
 }
 

@@ -1,10 +1,11 @@
 import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import type { LoadedImage } from './images/index.ts';
-import type { Media, MediaOutput } from './media/media.ts';
+import type { Media } from './media/media.ts';
 import type { ModelTable, ResourcesView } from './models/index.ts';
 import type { Definitions } from './prompts/definitions.ts';
 import type { InputFiles } from './runs/input-files.ts';
+import type { MediaUrl, RunRows } from './runs/run-rows.ts';
 import type { Runner } from './runs/runner.ts';
 import type { TextFeed } from './runs/text-feed.ts';
 import type { Store } from './store/store.ts';
@@ -22,7 +23,8 @@ export interface Services {
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
-  readonly mediaUrl: (output: MediaOutput, origin: string) => string;
+  readonly mediaUrl: MediaUrl;
+  readonly runRows: RunRows;
   /** Checks and reads the pictures of a creation; throws InvalidImage. */
   readonly loadImages: (images: ImageInput[]) => Promise<LoadedImage[]>;
 }

@@ -98,11 +98,17 @@ function httpServer(
   { api }: Parts,
   { host, publicUrl, onRequest, closing }: ServiceOptions & { host: string; closing: AbortSignal },
 ): HttpServer {
+  let own: string | undefined;
   const http: HttpServer = createHttpServer({
     api,
     hosts: hostCheck(host, publicUrl),
-    // A wildcard address leads nowhere from another machine: there it is the one the caller used.
-    origin: called => publicUrl ?? (isWildcard(host) && called ? `http://${called}` : originOf(http, host)),
+    origin: called => {
+      if (publicUrl !== undefined) return publicUrl;
+      // A wildcard address leads nowhere from another machine: there it is the one the caller used.
+      if (isWildcard(host) && called) return `http://${called}`;
+      own ??= originOf(http, host);
+      return own;
+    },
     closing,
     onRequest,
   });

@@ -40,11 +40,12 @@ export function tooLarge(): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body is larger than ${MAX_BODY_BYTES} bytes`);
 }
 
-export function jsonAnswer(httpStatus: number, envelope: object): ApiAnswer {
+/** An answer that is this JSON text. */
+export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
   return {
     httpStatus,
     headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify(envelope),
+    body,
   };
 }
 
@@ -53,7 +54,7 @@ export function answerError(error: unknown, onFault: (error: unknown) => void): 
   if (!(error instanceof ApiError)) onFault(error);
   const refusal = error instanceof ApiError ? error : serviceError(error);
   const { httpStatus, status, message, data, retryAfterSeconds } = refusal;
-  const answer = jsonAnswer(httpStatus, { status, message, data });
+  const answer = jsonAnswer(httpStatus, JSON.stringify({ status, message, data }));
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
 }

@@ -3,7 +3,14 @@ import type { Services } from '../services.ts';
 import { ApiError, answerError, jsonAnswer, notFound } from './api-error.ts';
 import { type AuthOptions, authenticator, type Recognised } from './auth.ts';
 import { checked, parseJson, readQuery } from './read-request.ts';
-import type { AnyRoute, ApiAnswer, ApiRequest, Call, Caller } from './route.ts';
+import {
+  type AnyRoute,
+  type ApiAnswer,
+  type ApiRequest,
+  type Call,
+  type Caller,
+  WrittenOut,
+} from './route.ts';
 import { type Match, router } from './router.ts';
 
 export interface ApiOptions {
@@ -34,7 +41,7 @@ export function createApi({ routes, services, auth, closing, onFault }: ApiOptio
     if (!match) throw notFound('there is no such route');
     const { route } = match;
     const data = await route.handle(services, await readCall(request, match, search, recognised.caller));
-    return route.data ? jsonAnswer(200, { status: 'SUCCESS', data }) : (data as ApiAnswer);
+    return route.data ? success(data) : (data as ApiAnswer);
   };
 
   return async request => {
@@ -46,6 +53,11 @@ export function createApi({ routes, services, auth, closing, onFault }: ApiOptio
       user: recognised.caller?.userName,
     };
   };
+}
+
+function success(data: unknown): ApiAnswer {
+  const json = data instanceof WrittenOut ? data.json : JSON.stringify(data);
+  return jsonAnswer(200, `{"status":"SUCCESS","data":${json}}`);
 }
 
 function isKeyed({ path }: AnyRoute): boolean {

@@ -6,7 +6,6 @@ import {
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_SUPPORTED,
 } from '../../wire/index.ts';
-import { isSameSecret } from '../same-secret.ts';
 import type { Store } from '../store/store.ts';
 import { ApiError, tooManyRequests } from './api-error.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -65,7 +64,7 @@ export function authenticator(options: AuthOptions): Authenticator {
 
 async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller | undefined> {
   const { store, sessionKey } = options;
-  if (sessionKey && isSameSecret(hash, sessionKey.hash)) {
+  if (sessionKey && hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);
     return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan };
   }

@@ -12,12 +12,18 @@ export interface HostCheck {
 export function hostCheck(listening: string, publicUrl: string | undefined): HostCheck {
   const known = new Set([nameIn(inUrl(listening))]);
   if (publicUrl !== undefined) known.add(new URL(publicUrl).hostname);
+  const isKnown = (host: string): boolean => {
+    const name = nameIn(host);
+    return name !== undefined && (isLoopbackHost(name) || known.has(name));
+  };
+  // Nearly every request comes under the same name.
+  let lastAllowed: string | undefined;
   return {
     allows(host) {
-      if (host === undefined) return true;
-      const name = nameIn(host);
-      if (name === undefined) return false;
-      return isLoopbackHost(name) || known.has(name) || (isWildcard(listening) && isOwnAddress(name));
+      if (host === undefined || host === lastAllowed) return true;
+      if (!isKnown(host)) return isWildcard(listening) && isOwnAddress(nameIn(host));
+      lastAllowed = host;
+      return true;
     },
   };
 }
@@ -38,7 +44,7 @@ function nameIn(host: string): string | undefined {
 }
 
 /** Addresses come and go with networks, so they are looked up each time. */
-function isOwnAddress(name: string): boolean {
+function isOwnAddress(name: string | undefined): boolean {
   const interfaces = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   return interfaces.some(({ address }) => inUrl(address) === name);
 }

@@ -43,6 +43,16 @@ export interface Call<P, Q, B> {
   readonly origin: string;
 }
 
+/** The data of an answer that is JSON already: writing it out anew would be most of the work of a list. */
+export class WrittenOut {
+  constructor(readonly json: string) {}
+}
+
+/** Data of a type as its JSON. */
+export function writtenOut<D>(json: string): D {
+  return new WrittenOut(json) as D;
+}
+
 /** What the interface description says of a route. */
 export interface Operation {
   /** What generated clients call it, such as `createRun`. */

@@ -1,12 +1,12 @@
-import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run, type RunRow } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run, type RunPage } from '../../wire/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
-import { route } from '../http/route.ts';
+import { route, writtenOut } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
 import { listRuns } from '../runs/list-runs.ts';
+import { outputItems } from '../runs/run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
 import { object, text } from '../schemas/schema.ts';
-import type { Services } from '../services.ts';
-import type { StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { StoredRun } from '../store/run-records.ts';
 
 /** interface §4.1, §4.2, §4.3 */
 export const runRoutes = [
@@ -24,8 +24,9 @@ export const runRoutes = [
     query: runListQuery,
     data: runPageSchema,
     async handle(services, { caller, query, origin }) {
-      const { rows, hasMore } = await listRuns(services.store, caller.userId, query);
-      return { rows: rows.map(run => runRow(run, outputViews(services, origin, run.outputs))), hasMore };
+      const { runs, hasMore } = await listRuns(services.store, caller.userId, query);
+      const rows = await services.runRows.json(runs, origin);
+      return writtenOut<RunPage>(`{"rows":${rows},"hasMore":${hasMore}}`);
     },
   }),
 
@@ -57,7 +58,7 @@ export const runRoutes = [
           runId: id,
         });
       }
-      return runView({ id, ...outcome }, outputViews(services, origin, outcome.outputs));
+      return runView({ id, ...outcome }, outputItems(outcome.outputs, services.mediaUrl, origin));
     },
   }),
 
@@ -77,7 +78,7 @@ export const runRoutes = [
       const id = params.runId.toLowerCase();
       const run = isUuid(id) ? await services.store.runs.find(caller.userId, id) : undefined;
       if (!run) throw notFound('there is no such run');
-      return runView(run, outputViews(services, origin, run.outputs));
+      return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
     },
   }),
 ];
@@ -85,28 +86,6 @@ export const runRoutes = [
 /** A run as creation and retrieval give it (interface §2). */
 function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {
   return { runId: run.id, outputs, runStatus: run.status, tokens: run.tokens };
-}
-
-/** A run as the list gives it (interface §2); one that was free has no credits. */
-function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
-  return {
-    runId: run.id,
-    promptVersionId: run.promptVersionId,
-    outputs,
-    runStatus: run.status,
-    credits: run.credits === 0 ? null : run.credits,
-    runName: run.name,
-    createdAt: new Date(Math.floor(run.createdAt / 1000)).toISOString(),
-  };
-}
-
-/** Outputs with the URLs under which this process gives their media. */
-function outputViews({ mediaUrl }: Services, origin: string, outputs: StoredOutput[]): OutputItem[] {
-  return outputs.map(output =>
-    'media' in output
-      ? { type: output.type, data: mediaUrl(output, origin) }
-      : { type: output.type, data: output.data },
-  );
 }
 
 function headerOf(value: string | string[] | undefined): string | undefined {

@@ -17,14 +17,19 @@ export interface RunListFilter {
 
 /** A page, newest first, and whether more lie beyond it in the direction of paging. */
 export interface StoredRunPage {
-  rows: StoredRun[];
+  runs: ListedRun[];
   hasMore: boolean;
 }
+
+/** What is read of a run to find out whether the rest of it is known already. */
+export type ListedRun = Pick<StoredRun, 'id' | 'status'>;
 
 /** Lists runs; the cost of a page depends on its size alone. */
 export interface RunList {
   /** undefined if a cursor is none of the user's runs. */
   page(filter: RunListFilter): Promise<StoredRunPage | undefined>;
+  /** These runs, in any order. */
+  read(ids: readonly string[]): Promise<StoredRun[]>;
 }
 
 interface Bounds {
@@ -34,8 +39,6 @@ interface Bounds {
   until: number;
   count: number;
 }
-
-type Row = Omit<StoredRun, 'outputs'> & { outputs: string };
 
 export function runList(db: Db): RunList {
   const query = pageQueries(db);
@@ -59,23 +62,28 @@ export function runList(db: Db): RunList {
         ),
         count: limit + 1,
       });
-      const page = rows.slice(0, limit).map(parseOutputs);
-      return { rows: backward ? page.reverse() : page, hasMore: rows.length > limit };
+      const page = rows.slice(0, limit);
+      return { runs: backward ? page.reverse() : page, hasMore: rows.length > limit };
+    },
+    async read(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', ids).execute();
+      return rows.map(parseOutputs);
     },
   };
 }
 
-function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, Row> {
+function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, ListedRun> {
   const all = { forward: pageQuery(db, false, 'desc'), backward: pageQuery(db, false, 'asc') };
   const one = { forward: pageQuery(db, true, 'desc'), backward: pageQuery(db, true, 'asc') };
   return (byStatus, backward) => (byStatus ? one : all)[backward ? 'backward' : 'forward'];
 }
 
-function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, Row> {
+function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, ListedRun> {
   return prepared<Bounds>()(db, (db, bounds) =>
     db
       .selectFrom('runs')
-      .select(RUN_COLUMNS)
+      .select(['id', 'status'])
       .where('userId', '=', bounds.userId)
       .$if(byStatus, query => query.where('status', '=', bounds.status))
       .where('createdAt', '>=', bounds.from)

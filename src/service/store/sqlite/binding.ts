@@ -9,6 +9,9 @@ export interface SqliteDatabase {
 
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
+  columns?(): { name: string }[];
+  /** Whether rows are arrays; missing in older releases of Node. */
+  setReturnArrays?(on: boolean): void;
   run(...values: SqliteValue[]): { changes: number | bigint };
 }
 

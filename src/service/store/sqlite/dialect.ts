@@ -71,7 +71,7 @@ class SqliteDriver implements Driver {
 }
 
 class SqliteConnection implements DatabaseConnection {
-  readonly #statements = new Map<string, { statement: SqliteStatement; returnsRows: boolean }>();
+  readonly #statements = new Map<string, PreparedStatement>();
 
   constructor(readonly database: SqliteDatabase) {}
 
@@ -80,9 +80,9 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   #execute<R>(sql: string, values: SqliteValue[]): QueryResult<R> {
-    const { statement, returnsRows } = this.#prepare(sql);
-    if (!returnsRows) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
-    const rows = statement.all(...values) as R[];
+    const { statement, read } = this.#prepare(sql);
+    if (!read) return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+    const rows = read(values) as R[];
     return { rows, numAffectedRows: BigInt(rows.length) };
   }
 
@@ -90,14 +90,35 @@ class SqliteConnection implements DatabaseConnection {
     throw new Error('streaming is not supported');
   }
 
-  #prepare(sql: string): { statement: SqliteStatement; returnsRows: boolean } {
+  #prepare(sql: string): PreparedStatement {
     const cached = this.#statements.get(sql);
     if (cached) return cached;
-    const prepared = { statement: this.database.prepare(sql), returnsRows: givesRows(sql) };
+    const statement = this.database.prepare(sql);
+    const prepared = { statement, read: givesRows(sql) ? rowReader(statement) : undefined };
     if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
     this.#statements.set(sql, prepared);
     return prepared;
   }
+}
+
+interface PreparedStatement {
+  readonly statement: SqliteStatement;
+  /** Undefined for a statement that gives no rows. */
+  readonly read: ((values: SqliteValue[]) => unknown[]) | undefined;
+}
+
+/** The objects that the bindings make of rows are slow to make and slow to use; arrays are neither. */
+function rowReader(statement: SqliteStatement): (values: SqliteValue[]) => unknown[] {
+  if (!statement.setReturnArrays || !statement.columns) return values => statement.all(...values);
+  statement.setReturnArrays(true);
+  const names = statement.columns().map(({ name }) => name);
+  return values => (statement.all(...values) as unknown[][]).map(row => objectOf(names, row));
+}
+
+function objectOf(names: readonly string[], row: readonly unknown[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (let index = 0; index < names.length; index += 1) object[names[index] as string] = row[index];
+  return object;
 }
 
 function givesRows(sql: string): boolean {

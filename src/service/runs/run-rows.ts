@@ -1,0 +1,69 @@
+import type { OutputItem, RunRow } from '../../wire/index.ts';
+import type { MediaOutput } from '../media/media.ts';
+import type { ListedRun } from '../store/run-list.ts';
+import type { StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where the media of an output is to be had; `origin` is what the request said of it. */
+export type MediaUrl = (output: MediaOutput, origin: string) => string;
+
+/** Rows of lists as JSON. One that has ended never changes, so it is read and written out once. */
+export class RunRows {
+  readonly #store: Store;
+  readonly #mediaUrl: MediaUrl;
+  readonly #kept = new Map<string, string>();
+
+  constructor(store: Store, mediaUrl: MediaUrl) {
+    this.#store = store;
+    this.#mediaUrl = mediaUrl;
+  }
+
+  /** The rows of these runs as a JSON array. */
+  async json(runs: readonly ListedRun[], origin: string): Promise<string> {
+    const unknown = runs.flatMap(({ id }) => (this.#kept.has(id) ? [] : [id]));
+    const read = new Map<string, string>();
+    for (const run of await this.#store.runList.read(unknown)) read.set(run.id, this.#write(run, origin));
+    return `[${runs.flatMap(({ id }) => this.#kept.get(id) ?? read.get(id) ?? []).join(',')}]`;
+  }
+
+  #write(run: StoredRun, origin: string): string {
+    const text = JSON.stringify(runRow(run, outputItems(run.outputs, this.#mediaUrl, origin)));
+    if (isForKeeping(run, text)) {
+      if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+      this.#kept.set(run.id, text);
+    }
+    return text;
+  }
+}
+
+const MOST_KEPT = 5000;
+/** The longest row that is kept, in characters. */
+const LONGEST_KEPT = 2000;
+
+/** URLs of media depend on the request. */
+function isForKeeping({ status, outputs }: StoredRun, text: string): boolean {
+  if (status !== 'succeeded' && status !== 'failed') return false;
+  return text.length <= LONGEST_KEPT && !outputs.some(output => 'media' in output);
+}
+
+/** A run as the list gives it (interface §2); one that was free has no credits. */
+function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
+  return {
+    runId: run.id,
+    promptVersionId: run.promptVersionId,
+    outputs,
+    runStatus: run.status,
+    credits: run.credits === 0 ? null : run.credits,
+    runName: run.name,
+    createdAt: new Date(Math.floor(run.createdAt / 1000)).toISOString(),
+  };
+}
+
+/** Outputs with the URLs under which this process gives their media. */
+export function outputItems(outputs: StoredOutput[], mediaUrl: MediaUrl, origin: string): OutputItem[] {
+  return outputs.map(output =>
+    'media' in output
+      ? { type: output.type, data: mediaUrl(output, origin) }
+      : { type: output.type, data: output.data },
+  );
+}
