@@ -1,7 +1,7 @@
 import { jsonAnswer } from '../http/api-error.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 
-const FINE = jsonAnswer(200, { status: 'SUCCESS', data: null });
+const FINE = jsonAnswer(200, JSON.stringify({ status: 'SUCCESS', data: null }));
 
 /** For whoever decides whether this process is restarted, and whether it gets requests; no key, no details. */
 export const healthRoutes: readonly AnyRoute[] = [
