@@ -1,6 +1,6 @@
-import { isUuid, type Model, type PromptVersion } from '../../wire/index.ts';
+import { existsSync } from 'node:fs';
+import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { describeConfig, type InputFields } from '../inputs/schema/describe.ts';
 import { readCacheFile } from '../settings/caches/cache-file.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {
@@ -16,24 +16,45 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 /** More runs than this are never offered. */
 const MOST_RUNS = 1000;
 
-/** What is known on this machine of the service that a line speaks of. Never asks it, never writes. */
+/** A prompt as far as this machine knows it. */
+export interface KnownPrompt {
+  readonly promptId: string;
+  readonly promptVersionId: string;
+  readonly title: string;
+  /** What it is called; undefined where only its ids are known. */
+  readonly slug?: string | undefined;
+  /** The inputs it expects. */
+  readonly config: unknown;
+  /** Only known of the local service. */
+  readonly model?: string | undefined;
+}
+
+/** What is known on this machine of the service that a line speaks of. Never asks the network, never writes. */
 export class Known {
   readonly #ctx: Context;
+  #local: Promise<LocalFacts> | undefined;
 
   /** @param ctx its flags are those of the line that is completed */
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
 
-  models(): Model[] {
+  async models(): Promise<readonly Model[]> {
     const scope = this.#scope();
     const entries = parseEntries(readCacheFile(`${this.#ctx.settings.directory}/${RESOURCES_FILE}`));
-    return wellFormedModels(entries.find(entry => entry.scope === scope)?.models ?? []);
+    const cached = wellFormedModels(entries.find(entry => entry.scope === scope)?.models ?? []);
+    const local = scope === LOCAL_SCOPE ? (await this.#localFacts()).models : [];
+    return local.length > 0 ? local : cached;
   }
 
-  /** Last used first. */
-  prompts(): PromptVersion[] {
-    return new PromptCache({ directory: this.#ctx.settings.directory, service: this.#service() }).all();
+  /** Every prompt of the local service, then those that were read before, last used first. */
+  async prompts(): Promise<readonly KnownPrompt[]> {
+    const service = this.#service();
+    const local = service === 'local' ? (await this.#localFacts()).prompts : [];
+    const cache = new PromptCache({ directory: this.#ctx.settings.directory, service });
+    const slugs = cache.slugs();
+    const read = cache.all().map(version => ({ ...version, slug: slugs.get(version.promptId) }));
+    return [...local, ...read.filter(({ promptId }) => !local.some(one => one.promptId === promptId))];
   }
 
   /** Runs started from here, newest first. */
@@ -47,13 +68,22 @@ export class Known {
     return runs;
   }
 
-  /** What the prompt that a target stands for asks for, if it was read before. */
-  inputsOf(target: string | undefined): InputFields {
-    const id = target === undefined ? undefined : (this.#ctx.settings.aliases.get(target) ?? target);
-    const prompts = id !== undefined && isUuid(id) ? this.prompts() : [];
-    const version =
-      prompts.find(prompt => prompt.promptVersionId === id) ?? prompts.find(prompt => prompt.promptId === id);
-    return describeConfig(version?.config);
+  /** The prompt that a target stands for, in any version of it. */
+  async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
+    if (target === undefined) return undefined;
+    const name = this.#ctx.settings.aliases.get(target) ?? target;
+    const slug = name.replace(/(?<=.)@[^@]*$/u, '');
+    const prompts = await this.prompts();
+    return (
+      prompts.find(({ promptVersionId }) => promptVersionId === name) ??
+      prompts.find(({ promptId }) => promptId === name) ??
+      prompts.find(prompt => prompt.slug === slug)
+    );
+  }
+
+  #localFacts(): Promise<LocalFacts> {
+    this.#local ??= localFacts(this.#ctx);
+    return this.#local;
   }
 
   #service(): string {
@@ -72,4 +102,23 @@ export class Known {
     const key = globals.profile === undefined ? env['PROMPTRUN_API_KEY'] || storedKey : storedKey;
     return key === undefined ? undefined : resourceScope(baseUrl, key);
   }
+}
+
+interface LocalFacts {
+  readonly models: readonly Model[];
+  readonly prompts: readonly KnownPrompt[];
+}
+
+/** Asks the service within this process; where nothing was ever kept, it is not made for this. */
+async function localFacts(ctx: Context): Promise<LocalFacts> {
+  if (!existsSync(ctx.dataDir)) return { models: [], prompts: [] };
+  const { client } = await ctx.connection();
+  const { resources } = await client.resources.get();
+  const models = wellFormedModels(resources.models);
+  const prompts: KnownPrompt[] = [];
+  for await (const row of client.prompts.all()) {
+    const { promptId, promptVersionId, title, slug, configs: config, model } = row;
+    prompts.push({ promptId, promptVersionId, title, slug, config, model: models[model]?.model });
+  }
+  return { models, prompts };
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ageOf } from '../core/age.ts';
+import { describeConfig } from '../inputs/schema/describe.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { Known } from './cached-facts.ts';
@@ -39,16 +40,22 @@ export const aliases: Source = ({ ctx }) =>
 /** Where nobody can tell which service is meant, aliases and files are still known. */
 export const targets: Source = async request => {
   const found = await Promise.allSettled(
-    [aliases, promptFiles, versions].map(async source => source(request)),
+    [aliases, promptFiles, prompts].map(async source => source(request)),
   );
   return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
 };
 
-export const versions: Source = ({ known }) =>
-  known.prompts().map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
+/** Versions of prompts by their ids, where an id is what is wanted. */
+export const versions: Source = async ({ known }) =>
+  (await known.prompts()).map(({ promptVersionId, title }) => ({
+    value: promptVersionId,
+    description: title,
+  }));
 
-export const prompts: Source = ({ known }) => {
-  const titles = new Map(known.prompts().map(({ promptId, title }) => [promptId, title]));
+/** Prompts by their slugs; by an id only while no slug is known. */
+export const prompts: Source = async ({ known }) => {
+  const titles = new Map<string, string>();
+  for (const { slug, promptId, title } of await known.prompts()) titles.set(slug ?? promptId, title);
   return [...titles].map(([value, description]) => ({ value, description }));
 };
 
@@ -58,8 +65,8 @@ export const runs: Source = async ({ ctx, known }) =>
     description: `${runStatus}, ${ageOf(time, ctx.clock.now())}`,
   }));
 
-export const models: Source = ({ known }) =>
-  known.models().map(({ model, modality }) => ({ value: model, description: modality }));
+export const models: Source = async ({ known }) =>
+  (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
 export const inputs: Source = async ({ ctx, call, known, typed }) => {
@@ -68,7 +75,7 @@ export const inputs: Source = async ({ ctx, call, known, typed }) => {
     const found = await fileCandidates(value.slice(1), placeOf(ctx));
     return found.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
-  const fields = known.inputsOf(call.operands[0]).text;
+  const fields = describeConfig((await known.prompt(call.operands[0]))?.config).text;
   if (key !== undefined) {
     const { choices = [] } = fields.find(field => field.key === key) ?? {};
     return choices.map(choice => ({ value: `${key}=${choice}` }));
@@ -80,9 +87,11 @@ export const inputs: Source = async ({ ctx, call, known, typed }) => {
   );
 };
 
-/** `key=`, then `key=value` for the values of any model. */
-export const runOptions: Source = ({ call, known, typed }) => {
-  const options = known.models().flatMap(model => model.availableRunOptions);
+/** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
+export const runOptions: Source = async ({ call, known, typed }) => {
+  const model = call.given.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
+  const models = (await known.models()).filter(one => model === undefined || one.model === model);
+  const options = models.flatMap(one => one.availableRunOptions);
   const [key] = splitPair(typed);
   if (key === undefined)
     return keysLeft(call, '--option', unique(options.map(option => option.key)).map(asKey));

@@ -86,6 +86,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
+  connection.prompts.noteSlug(found.promptId, words);
   return found;
 }
 

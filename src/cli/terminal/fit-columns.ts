@@ -2,6 +2,8 @@
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
+  /** Holds identifiers, which are shown by their beginnings where the terminal is too narrow. */
+  readonly ids?: true;
   /** How narrow its cells may be cut; left out, they are never cut while a column can still be left out. */
   readonly min?: number;
   /** Columns with a number are left out, lowest first, once cutting is not enough. */
@@ -24,6 +26,17 @@ export type Measure = (text: string) => number;
 export const GAP = 2;
 const SHORTEST = 4;
 
+/** Whether every column has room, once those that may be cut are. */
+export function haveRoom(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  available: number,
+  measure: Measure,
+): boolean {
+  const fitted = natural(columns, rows, measure);
+  return total(fitted) - slackOf(fitted) <= available;
+}
+
 /** Gives each column that holds anything its width: the widest that may be cut shrink, then columns are left out. */
 export function fitColumns(
   columns: readonly Column[],
@@ -31,18 +44,27 @@ export function fitColumns(
   available: number,
   measure: Measure,
 ): readonly FittedColumn[] {
-  let fitted: readonly FittedColumn[] = columns.flatMap((column, index) => {
-    let width = 0;
-    for (const row of rows) width = Math.max(width, measure(row[index] ?? ''));
-    const isEmpty = width === 0 && rows.length > 0;
-    return isEmpty ? [] : [{ column, index, width: Math.max(width, measure(column.title)) }];
-  });
+  let fitted: readonly FittedColumn[] = natural(columns, rows, measure);
   while (total(fitted) - available > slackOf(fitted)) {
     const leaver = leastWanted(fitted);
     if (leaver === undefined) return squeezed(fitted, available);
     fitted = fitted.filter(entry => entry !== leaver);
   }
   return shrunk(fitted, available);
+}
+
+/** The columns that hold anything, as wide as they are. */
+function natural(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  measure: Measure,
+): FittedColumn[] {
+  return columns.flatMap((column, index) => {
+    let width = 0;
+    for (const row of rows) width = Math.max(width, measure(row[index] ?? ''));
+    const isEmpty = width === 0 && rows.length > 0;
+    return isEmpty ? [] : [{ column, index, width: Math.max(width, measure(column.title)) }];
+  });
 }
 
 /** Cuts the widest columns that may be cut until all fit. */

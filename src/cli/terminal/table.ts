@@ -1,7 +1,8 @@
 import type CliTable3 from 'cli-table3';
-import { type Column, type FittedColumn, fitColumns, GAP, type Measure } from './fit-columns.ts';
+import { type Column, type FittedColumn, fitColumns, GAP, haveRoom, type Measure } from './fit-columns.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
+import { shortIds } from './short-ids.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 export type { Column } from './fit-columns.ts';
@@ -39,12 +40,15 @@ const BARE = {
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
   columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
+  full: readonly (readonly Cell[])[],
 ): Promise<string> {
   const [{ default: Table }, { default: measure }] = await Promise.all([
     import('cli-table3'),
     import('fast-string-width'),
   ]);
+  const whole = full.map(row => row.map(harmless));
+  const roomy = haveRoom(columns, whole, io.stdout.columns, measure);
+  const rows = roomy ? full : withShortIds(columns, full);
   const texts = rows.map(row => row.map(harmless));
   const fitted = fitColumns(columns, texts, io.stdout.columns, measure);
   const titles = fitted.map(({ column }) => ({ text: column.title, paint: io.paint.bold }));
@@ -55,6 +59,16 @@ export async function terminalTable(
     parts.push(layOut(table, all.slice(from, from + ROWS_AT_A_TIME), fitted, measure));
   }
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
+}
+
+function withShortIds(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+): readonly (readonly Cell[])[] {
+  const shortened = columns.map(({ ids }, at) =>
+    ids === true ? shortIds(rows.map(row => harmless(row[at] ?? ''))) : undefined,
+  );
+  return rows.map((row, number) => row.map((cell, at) => shortened[at]?.[number] ?? cell));
 }
 
 /** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */

@@ -74,6 +74,23 @@ describe('login', () => {
     expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
   });
 
+  it('asks for the address where none is known, and lets a refused key be typed again', async () => {
+    const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') };
+    const { origin, baseUrl } = await service(refused, ASKED);
+    const keys = ['wrong', 'the-key'];
+    const prompter = {
+      text: async ({ check }: { check: (answer: string) => unknown }) => {
+        expect(await check('ftp://x')).toContain('the address');
+        return origin;
+      },
+      secret: () => Promise.resolve(keys.shift()),
+    } as unknown as Prompter;
+    const { ctx, stderr } = await testContext({ prompter, terminal: { stdin: true, stderr: true } });
+    expect(await login(ctx, { keychain: false })).toBe(0);
+    expect(stderr()).toContain('The service refused this key: no such key\n');
+    expect(stderr()).toContain(`Logged in to ${baseUrl}`);
+  });
+
   it('does not ask where nothing may be asked', async () => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test', '--no-input'], {
       terminal: { stdin: true, stderr: true },

@@ -264,15 +264,24 @@ describe('on a terminal', () => {
     );
   });
 
-  it.each([60, 80, 200])('fits %d columns, ids whole', async columns => {
-    const odd = row(1, { runName: '東京タワー '.repeat(20), runStatus: 'running' });
-    const { stdout } = await list([], [page({}, [row(0), odd], false)], {
-      ...terminal,
-      columns,
-      env: { NO_COLOR: '1' },
-    });
+  it.each([
+    [60, 'beginnings of ids that tell them apart', /^12345678 {2}succeeded .*\n12345679 {2}running /mu],
+    [300, 'ids whole', /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu],
+  ])('fits %d columns, %s', async (columns, _, ids) => {
+    const runId = '12345678-0000-4000-8000-000000000000';
+    const odd = { runId: runId.replace('8', '9'), runName: '東京タワー '.repeat(20), runStatus: 'running' };
+    const { stdout } = await list(
+      [],
+      [page({}, [row(0, { runId }), row(1, odd as Partial<RunRow>)], false)],
+      {
+        ...terminal,
+        columns,
+        env: { NO_COLOR: '1' },
+      },
+    );
     for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
-    expect(stdout).toContain(id(1));
+    expect(stdout).toMatch(ids);
+    expect(stdout).toMatch(/NAME .*AGE .*CREDITS/u);
     expect(stdout).toMatch(/2 hours/u);
   });
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-entries.ts';
+import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -67,8 +68,8 @@ describe('commands and flags', () => {
   });
 
   it('offers the verbs of a noun, whatever the noun is called', async () => {
-    expect(await complete(['versions', ''])).toEqual(['list', 'get']);
-    expect(await complete(['version', ''])).toEqual(['list', 'get']);
+    expect(await complete(['versions', ''])).toEqual(['list', 'get', 'diff']);
+    expect(await complete(['version', ''])).toEqual(['list', 'get', 'diff']);
   });
 
   it('finds the command behind global flags and their values', async () => {
@@ -188,6 +189,40 @@ describe('values', () => {
   });
 });
 
+describe('prompts', () => {
+  it('of the local service are offered by slug and title, with inputs and options, without a run before', async () => {
+    const at = temporaryDirectory();
+    const options: TestOptions = { home: at, local: localService };
+    expect(await complete(['run', ''], options)).toEqual([]);
+    await runInProcess(['prompts', 'list'], options);
+    expect(await complete(['run', ''], options)).toEqual(
+      expect.arrayContaining(['hello', 'postcard', 'describe', 'sandbox']),
+    );
+    const { stdout } = await runInProcess(['__complete', 'fish', '--', 'run', 'hel'], options);
+    expect(stdout()).toBe('hello\tHello\n');
+    expect(await complete(['run', 'postcard', '-i', ''], options)).toEqual(['place=', 'mood=']);
+    expect(await complete(['run', 'postcard', '-i', 'mood='], options)).toEqual([
+      'mood=sunny',
+      'mood=rainy',
+      'mood=snowy',
+    ]);
+    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual(['delaySeconds=', 'outcome=']);
+    expect(await complete(['run', 'hello', '-o', ''], options)).toEqual([]);
+    expect(await complete(['run', 'hello', '-m', 'sandbox', '-o', 'out'], options)).toEqual(['outcome=']);
+    expect(await complete(['resources', 'list', '--model', 'e'], options)).toEqual(['echo']);
+  });
+
+  it('of another service are offered by slug once that is known', async () => {
+    const kept = prompts({ textInputs: { topic: {} } });
+    const at = home({
+      'config/prompts.json': { ...kept, slugs: [{ service: 'local', promptId: PROMPT, slug: 'haiku' }] },
+    });
+    expect(await complete(['run', 'h'], { home: at })).toEqual(['haiku']);
+    expect(await complete(['run', 'haiku', '-i', ''], { home: at })).toEqual(['topic=']);
+    expect(await complete(['run', 'haiku@0b0c', '-i', ''], { home: at })).toEqual(['topic=']);
+  });
+});
+
 describe('what it never does', () => {
   it('goes to no network, starts no service and writes nothing', async () => {
     const { home: at } = await runInProcess(['__complete', 'fish', '--', 'run', 'x', '-i', '']);
@@ -219,7 +254,7 @@ describe('what it never does', () => {
   it('does not write to the prompt cache', async () => {
     const at = home({ 'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }) });
     expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: at })).toEqual(['b=']);
-    expect((await complete(['versions', 'get', ''], { home: at }))[0]).toBe(VERSION);
+    expect((await complete(['prompts', 'get', '', '--version-id', ''], { home: at }))[0]).toBe(VERSION);
     expect(existsSync(path.join(at, 'state'))).toBe(false);
   });
 });

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { UnauthorizedError } from '../../../client/errors.ts';
 import type { Context, Host } from '../../context.ts';
+import { messageOf } from '../../core/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
@@ -7,6 +9,7 @@ import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { checkedKey } from '../../settings/credentials/resolve-key.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 
 export interface LoginOptions {
   /** False with `--no-keychain`: the key goes into the file. */
@@ -14,7 +17,7 @@ export interface LoginOptions {
 }
 
 const EXAMPLES = `
-The key is asked for, or read from standard input where that is not a terminal. It is checked before it is kept.
+The address and the key are asked for; the key is read from standard input where that is not a terminal, and checked before it is kept.
 
 Examples:
   promptrun login --base-url https://prompts.example.com/v1
@@ -29,11 +32,9 @@ export function declareLogin(command: Command, host: Host, run = login): void {
 
 /** Stores an API key for a profile, once the service has accepted it. */
 export async function login(ctx: Context, options: LoginOptions): Promise<ExitCode> {
-  const target = loginTarget(ctx);
-  ctx.settings.credentials.find(target.profile); // a damaged file is told before anything is asked
-  const key = await askForKey(ctx, target.baseUrl);
-  const { resources } = await ctx.connectTo({ ...target, apiKey: key });
-  await resources.refresh({ signal: ctx.signal });
+  const target = await loginTarget(ctx);
+  ctx.settings.credentials.find(target.profile); // a damaged file is reported before anything is asked
+  const key = await acceptedKey(ctx, target);
   await keepProfile(ctx, target);
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
@@ -48,6 +49,25 @@ export async function login(ctx: Context, options: LoginOptions): Promise<ExitCo
   if (!facts.active) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
   return EXIT.ok;
+}
+
+/** A key that the service has accepted; one that was typed and is refused may be typed again. */
+async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
+  for (;;) {
+    const apiKey = await askForKey(ctx, target.baseUrl);
+    const { resources } = await ctx.connectTo({ ...target, apiKey });
+    try {
+      await resources.refresh({ signal: ctx.signal });
+      return apiKey;
+    } catch (error) {
+      if (!(error instanceof UnauthorizedError && isTyped(ctx))) throw error;
+      ctx.io.error(`The service refused this key: ${oneLine(error.message)}`);
+    }
+  }
+}
+
+function isTyped({ io, interactive }: Context): boolean {
+  return io.stdin.isTerminal && interactive;
 }
 
 async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Promise<void> {
@@ -65,8 +85,12 @@ export interface LoginTarget {
 
 const FIRST_PROFILE = 'default';
 
-/** @throws {CliError} USAGE_ERROR where no base URL is known, or naming the profile is left to chance */
-export function loginTarget(ctx: Context): LoginTarget {
+/**
+ * Asks for the address where none is known and there is somebody to ask.
+ *
+ * @throws {CliError} USAGE_ERROR where no base URL is known, or naming the profile is left to chance
+ */
+export async function loginTarget(ctx: Context): Promise<LoginTarget> {
   const given = givenBaseUrl(ctx);
   const named = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
   const profile = named === undefined ? unnamedProfile(ctx, given) : checkedName(named, 'profile');
@@ -76,9 +100,30 @@ export function loginTarget(ctx: Context): LoginTarget {
       'Choose another --profile.',
     );
   }
-  const baseUrl = given ?? ctx.settings.profiles.get(profile)?.baseUrl;
-  if (baseUrl === undefined) throw usageError('login needs --base-url <url>: no address is known yet');
+  const baseUrl = given ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
   return { profile, baseUrl: checkedBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
+}
+
+async function askForAddress(ctx: Context): Promise<string> {
+  if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no address is known yet');
+  const prompter = await ctx.prompter();
+  const problem = (answer: string): string | undefined => {
+    try {
+      checkedBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+  return prompter.text(
+    {
+      message: 'address of the service',
+      description: 'such as https://prompts.example.com/v1',
+      required: true,
+      check: problem,
+    },
+    ctx.signal,
+  );
 }
 
 function givenBaseUrl({ globals, env }: Context): string | undefined {

@@ -12,7 +12,7 @@ export const PLAIN_PROMPT_ROW =
 const COLUMNS: readonly Column[] = [
   { title: 'SLUG', min: 12 },
   { title: 'TITLE', min: 12, dropOrder: 6 },
-  { title: 'PROMPT' },
+  { title: 'PROMPT', ids: true },
   { title: 'TYPE', dropOrder: 5 },
   { title: 'CREDITS', align: 'right', dropOrder: 4 },
   { title: 'USES', align: 'right', dropOrder: 2 },

@@ -17,8 +17,8 @@ Piped, a line is: time, status, run id (- if not known), prompt version, base UR
 const COLUMNS: readonly Column[] = [
   { title: 'STARTED', dropOrder: 3 },
   { title: 'STATUS' },
-  { title: 'RUN' },
-  { title: 'PROMPT VERSION', dropOrder: 1 },
+  { title: 'RUN', ids: true },
+  { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
   { title: 'SERVICE', min: 12, dropOrder: 2 },
 ];
 

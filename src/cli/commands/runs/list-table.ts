@@ -8,12 +8,12 @@ import { type Column, plainRow, runStatusCell, terminalTable } from '../../termi
 const ROOMY = 80;
 
 const COLUMNS: readonly Column[] = [
-  { title: 'RUN' },
+  { title: 'RUN', ids: true },
   { title: 'STATUS' },
-  { title: 'NAME', min: 10, dropOrder: 3 },
-  { title: 'AGE', dropOrder: 4 },
-  { title: 'CREDITS', align: 'right', dropOrder: 2 },
-  { title: 'PROMPT VERSION', dropOrder: 1 },
+  { title: 'NAME', min: 10 },
+  { title: 'AGE' },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
 ];
 
 /** The runs as a table for people. */

@@ -15,7 +15,7 @@ Examples:
 Piped, a line is: prompt version, time, and "latest" for the latest one.`;
 
 const COLUMNS: readonly Column[] = [
-  { title: 'PROMPT VERSION' },
+  { title: 'PROMPT VERSION', ids: true },
   { title: 'PUBLISHED', min: 8 },
   { title: '' },
 ];

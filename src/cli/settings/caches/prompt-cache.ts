@@ -12,6 +12,13 @@ interface Kept {
   readonly version: PromptVersion;
 }
 
+/** What a prompt is called at its service. */
+interface KeptSlug {
+  readonly service: string;
+  readonly promptId: string;
+  readonly slug: string;
+}
+
 export interface PromptCacheOptions {
   /** The configuration directory. */
   readonly directory: string;
@@ -45,6 +52,20 @@ export class PromptCache {
     if (isKept(kept)) this.#write(kept, this.#read());
   }
 
+  /** Remembers what a prompt is called, so that it can be offered by its name. */
+  noteSlug(promptId: string, slug: string): void {
+    const { service } = this.#options;
+    if (this.slugs().get(promptId) === slug) return;
+    const others = this.#readSlugs().filter(one => one.service !== service || one.promptId !== promptId);
+    this.#save(this.#read(), [{ service, promptId, slug }, ...others].slice(0, MOST_VERSIONS));
+  }
+
+  /** The slugs of this service's prompts that are known, by prompt. */
+  slugs(): ReadonlyMap<string, string> {
+    const ours = this.#readSlugs().filter(({ service }) => service === this.#options.service);
+    return new Map(ours.map(({ promptId, slug }) => [promptId, slug]));
+  }
+
   /** Every version kept of this service, last used first. Counts as no use. */
   all(): PromptVersion[] {
     return this.#read()
@@ -65,10 +86,20 @@ export class PromptCache {
     return list.filter(isKept);
   }
 
+  #readSlugs(): KeptSlug[] {
+    const stored = readCacheFile(this.#file);
+    const list = isObject(stored) && Array.isArray(stored.slugs) ? (stored.slugs as unknown[]) : [];
+    return list.filter(isKeptSlug);
+  }
+
   #write(first: Kept, others: readonly Kept[]): void {
     const rest = others.filter(entry => !this.#is(entry, first.version.promptVersionId));
+    this.#save([first, ...rest].slice(0, MOST_VERSIONS), this.#readSlugs());
+  }
+
+  #save(versions: readonly Kept[], slugs: readonly KeptSlug[]): void {
     try {
-      writeCacheFile(this.#file, { versions: [first, ...rest].slice(0, MOST_VERSIONS) });
+      writeCacheFile(this.#file, { versions, ...(slugs.length > 0 && { slugs }) });
     } catch (error) {
       this.#options.onProblem?.(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }
@@ -82,4 +113,8 @@ function isKept(entry: unknown): entry is Kept {
     isObject(entry.version) &&
     typeof entry.version.promptVersionId === 'string'
   );
+}
+
+function isKeptSlug(entry: unknown): entry is KeptSlug {
+  return isObject(entry) && ['service', 'promptId', 'slug'].every(key => typeof entry[key] === 'string');
 }
