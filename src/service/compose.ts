@@ -97,7 +97,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
       mediaUrl,
       runRows: new RunRows(store, mediaUrl),
-      loadImages: images => loadImageInputs(images, { signal: stopped }),
+      loadImages: images => loadImageInputs(images, { signal: stopped, env }),
     },
     auth: {
       store,

@@ -73,7 +73,8 @@ async function prepare(request: HttpRequest, signal: AbortSignal): Promise<http.
   const secure = tls.connect({ socket, servername: serverName(url), ...trusted });
   // The request hears of the first error; a later one, or one of the tunnel below, would end the process.
   for (const stream of [socket, secure]) stream.on('error', () => undefined);
-  return http.request({ ...common, createConnection: () => secure });
+  // An agent, even one of its own, would connect by itself.
+  return http.request({ method, path: common.path, headers, signal, createConnection: () => secure });
 }
 
 /** An address has no name that a certificate could be asked for by. */
