@@ -15,6 +15,9 @@ export interface RecordedRequest {
   readonly repetition: number;
 }
 
+/** A request whose repetition may be left to the recorder, which counts equal ones. */
+export type UncountedRequest = Omit<RecordedRequest, 'repetition'> & { readonly repetition?: number };
+
 /** Keeps what is sent and answered, or answers from what was kept. */
 export interface Recorder {
   readonly mode: 'record' | 'replay';
@@ -23,7 +26,7 @@ export interface Recorder {
    *
    * @throws {CliError} USAGE_ERROR in a replay where it was not recorded, naming the nearest recording
    */
-  begin(idempotencyKey: string, request: RecordedRequest): Promise<void>;
+  begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
   /** The transport to use in place of the one that would be opened; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }

@@ -5,7 +5,7 @@ import { listOf, payload, strings } from '../../client/shape.ts';
 import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import type { RecordedRequest } from '../core/recorder.ts';
+import type { UncountedRequest } from '../core/recorder.ts';
 import { CliError } from '../errors.ts';
 
 /** A creation as it is sent. */
@@ -18,7 +18,7 @@ export interface CreationRequest {
   /** The query of the request, as `api` may be given one; none by default. */
   readonly query?: string;
   /** As recordings know it; what has none is neither recorded nor replayed. */
-  readonly recorded?: RecordedRequest;
+  readonly recorded?: UncountedRequest;
 }
 
 export interface SendOptions {

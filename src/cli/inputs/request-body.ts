@@ -1,5 +1,5 @@
 import type { RequestBody } from '../../client/transport.ts';
-import type { RecordedRequest } from '../core/recorder.ts';
+import type { UncountedRequest } from '../core/recorder.ts';
 import { sha256 } from '../core/sha256.ts';
 import type { ImageSource } from './images/image-source.ts';
 
@@ -13,7 +13,7 @@ export interface RunRequest {
   readonly model?: string;
   /** SHA-256 of the schema that the output is checked against; likewise. */
   readonly schema?: string;
-  /** Which of several equal requests it is, from 1; likewise. */
+  /** Which of several equal requests it is, from 1; counted by whoever records where absent. */
   readonly repetition?: number;
 }
 
@@ -24,7 +24,7 @@ export interface RunBody {
   /** SHA-256 of texts, images and options, hexadecimal. */
   readonly digest: string;
   /** As recordings know it. */
-  readonly recorded: RecordedRequest;
+  readonly recorded: UncountedRequest;
 }
 
 /** A piece of the body: text as it is, or an image that becomes base64. */
@@ -44,8 +44,8 @@ export function buildRunBody(request: RunRequest): RunBody {
   };
 }
 
-function recordedRequest(request: RunRequest): RecordedRequest {
-  const { promptVersionId, text, images, options, model = null, schema = null, repetition = 1 } = request;
+function recordedRequest(request: RunRequest): UncountedRequest {
+  const { promptVersionId, text, images, options, model = null, schema = null, repetition } = request;
   return {
     promptVersionId,
     textInputs: Object.fromEntries(text),
@@ -53,7 +53,7 @@ function recordedRequest(request: RunRequest): RecordedRequest {
     runOptions: Object.fromEntries(options),
     model,
     schema,
-    repetition,
+    ...(repetition !== undefined && { repetition }),
   };
 }
 

@@ -19,7 +19,7 @@ import { type Entry, type EntryResult, resultOf } from './result.ts';
 import { modelJudge, noJudge } from './run/judge.ts';
 import { prepareEntries } from './run/prepare-entries.ts';
 import { runEntries } from './run/run-entries.ts';
-import { StateFiles } from './run/test-state.ts';
+import { StateFile } from './run/test-state.ts';
 
 export const REPORTERS = ['junit', 'json', 'github'] as const;
 export type Reporter = (typeof REPORTERS)[number];
@@ -57,7 +57,7 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
     throw notFoundError(`no case has ${JSON.stringify(options.filter)} in its name or file`);
   }
   refuseUnjudged(chosen, options);
-  const results = await resultsOf(ctx, chosen, options);
+  const results = await resultsOf(ctx, chosen, found, options);
   const reported = options.update ? await updated(ctx, results) : results;
   await report(ctx, reported, options);
   return exitCodeOf(reported);
@@ -97,11 +97,12 @@ function isRubric(expectation: Expectation): boolean {
 async function resultsOf(
   ctx: Context,
   files: readonly TestFile[],
+  found: readonly string[],
   options: TestOptions,
 ): Promise<EntryResult[]> {
   const connection = paced(ctx, await ctx.connection(), options);
   const prepared = await prepareEntries(ctx, connection, files);
-  const state = await StateFiles.open(ctx.stateDir, files, options.resume);
+  const state = await StateFile.open(ctx.stateDir, found, options.resume);
   const entries = options.failed ? prepared.filter(entry => state.hasFailed(entry)) : prepared;
   if (entries.length === 0) {
     throw notFoundError(
@@ -110,10 +111,10 @@ async function resultsOf(
     );
   }
   const judge = options.judge === undefined ? noJudge : await modelJudge(ctx, connection, options.judge);
-  await state.begin(files);
+  await state.begin();
   const { concurrency } = options;
   const results = await runEntries(ctx, connection, entries, { concurrency, judge, state });
-  await state.complete(files);
+  await state.complete();
   return results;
 }
 

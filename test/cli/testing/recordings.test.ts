@@ -68,6 +68,19 @@ describe('recordings', () => {
     expect((await elsewhere.run(['run', 'hello', '-i', 'name=Bo'], { env })).exitCode).toBe(2);
   });
 
+  it('keep equal rows of a batch apart', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nAda\n' });
+    const batch = ['batch', 'hello', '--from', 'rows.csv', '--query', 'runId'];
+    const ids = async (...flags: string[]): Promise<string[]> =>
+      (await project.run([...batch, ...flags])).stdout().trim().split('\n').toSorted();
+    const recorded = await ids('--record', 'rec');
+    expect(new Set(recorded).size).toBe(2);
+    expect(await ids('--replay', 'rec')).toEqual(recorded);
+    project.write('rows.csv', 'name\nAda\nAda\nAda\n');
+    const { exitCode, stderr } = await project.run([...batch, '--replay', 'rec']);
+    expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('this run is not recorded')]);
+  });
+
   it('keep pictures, which a replay saves without the service', async () => {
     const project = new Project({});
     const run = ['run', 'postcard', '-i', 'place=Oslo', '--save'];

@@ -30,7 +30,7 @@ export async function modelsDiscover(ctx: Context): Promise<ExitCode> {
   if (endpoints.length === 0) {
     throw usageError(
       'there is no endpoint to ask for its models',
-      'Set OPENAI_API_KEY or OPENAI_BASE_URL, start Ollama, or describe a provider in ' + file,
+      `Set OPENAI_API_KEY or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
     );
   }
   await present(ctx, found, {

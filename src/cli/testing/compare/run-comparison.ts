@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto';
-import PQueue from 'p-queue';
 import type { Run } from '../../../wire/index.ts';
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { type Format, openSource, readRows } from '../../batch/rows/source.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
-import { createAndWait } from '../../creation/create-and-wait.ts';
-import { timedOutWait } from '../../creation/give-up.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import type { RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
+import { type RequestResult, runRequests } from '../run/run-requests.ts';
 import { type ComparedRow, type MediaContent, mediaUrls, type VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
@@ -93,52 +91,49 @@ export async function runComparison(
   connection: Connection,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  options: ComparisonOptions,
+  { concurrency, runOptions, keepMedia }: ComparisonOptions,
 ): Promise<ComparedRow[]> {
-  const queue = new PQueue({ concurrency: options.concurrency });
-  const compared = rows.map(async ({ row, id, text, images }) => {
-    const results = await Promise.all(
-      variants.map(({ promptVersionId, model }) => {
-        const request = { promptVersionId, text, images, options: options.runOptions };
-        const named = model === undefined ? request : { ...request, model };
-        return queue.add(() => variantResult(ctx, connection, named, options.keepMedia));
-      }),
-    );
-    return { row, id, inputs: Object.fromEntries(text), results };
-  });
-  const settled = await Promise.allSettled(compared);
-  return settled.map(one => {
-    if (one.status === 'rejected') {
-      throw one.reason;
-    }
-    return one.value;
-  });
+  const results = new Map<string, VariantResult>();
+  const jobs = rows.flatMap(row =>
+    variants.map((variant, at) => ({ id: jobId(row, at), request: requestOf(row, variant, runOptions) })),
+  );
+  const onResult = async ({ id }: { id: string }, result: RequestResult): Promise<void> => {
+    results.set(id, await variantResult(connection, result, keepMedia));
+  };
+  await runRequests(ctx, connection, jobs, { concurrency, onResult });
+  return rows.map(row => ({
+    row: row.row,
+    id: row.id,
+    inputs: Object.fromEntries(row.text),
+    results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
+  }));
+}
+
+function jobId({ row }: CheckedRow, variant: number): string {
+  return `${row}-${variant}`;
+}
+
+function requestOf(
+  { text, images }: CheckedRow,
+  { promptVersionId, model }: Variant,
+  options: ReadonlyMap<string, string>,
+): RunRequest {
+  const request = { promptVersionId, text, images, options };
+  return model === undefined ? request : { ...request, model };
 }
 
 async function variantResult(
-  ctx: Context,
   connection: Connection,
-  request: RunRequest,
+  result: RequestResult,
   keepMedia: boolean,
 ): Promise<VariantResult> {
-  const startedAt = ctx.clock.now();
-  const seconds = (): number => (ctx.clock.now() - startedAt) / 1000;
-  try {
-    const { timeoutMs } = ctx.globals;
-    const created = await createAndWait(ctx, connection, buildRunBody(request), { timeoutMs });
-    if (created.kind === 'going') {
-      throw timedOutWait(created.runId);
-    }
-    const { run } = created;
-    const took = seconds();
-    const media = await mediaOf(connection, run, keepMedia);
-    return { run, seconds: took, credits: null, media, fault: undefined };
-  } catch (error) {
-    if (ctx.signal.aborted) {
-      throw error;
-    }
-    return { run: undefined, seconds: seconds(), credits: null, media: new Map(), fault: failureOf(error) };
+  const { run, seconds } = result;
+  if (run === undefined) {
+    const fault = failureOf(result.error);
+    return { run, seconds, credits: null, media: new Map(), fault };
   }
+  const media = await mediaOf(connection, run, keepMedia);
+  return { run, seconds, credits: null, media, fault: undefined };
 }
 
 /** Larger pictures and videos are compared, but not part of a page. */

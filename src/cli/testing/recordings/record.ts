@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
 import { messageOf } from '../../core/error-utils.ts';
 import { isObject, listOf } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
-import { type RecordedMedia, RecordingDirectory } from './recording.ts';
+import { type RecordedMedia, RecordingDirectory, RequestCounter } from './recording.ts';
 
 export interface RecordOptions {
   readonly directory: string;
@@ -20,6 +20,7 @@ export function recordTo(options: RecordOptions): Recorder {
   const kept = new RecordingDirectory(options.directory);
   const creations = new Map<string, RecordedRequest>();
   const running = new Map<string, RecordedRequest>();
+  const counter = new RequestCounter();
   const keep = async (request: TransportRequest, answer: ReadAnswer): Promise<void> => {
     const place = pathBelow(options.baseUrl, request.url);
     if (place === undefined || !isWorthKeeping(answer)) {
@@ -35,7 +36,7 @@ export function recordTo(options: RecordOptions): Recorder {
   return {
     mode: 'record',
     begin: (idempotencyKey, request) => {
-      creations.set(idempotencyKey, request);
+      creations.set(idempotencyKey, counter.counted(idempotencyKey, request));
       return Promise.resolve();
     },
     wrap: async open => recording(await open(), options, keep),

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../core/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
-import type { RecordedRequest } from '../../core/recorder.ts';
+import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { configError } from '../../errors.ts';
 
 /** What a service answered, as it came. */
@@ -40,6 +40,25 @@ export function recordingKey(request: RecordedRequest): string {
     repetition,
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Tells equal requests apart by counting them; one that is sent again under its key stays the one it was. */
+export class RequestCounter {
+  readonly #seen = new Map<string, number>();
+  readonly #known = new Map<string, RecordedRequest>();
+
+  counted(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
+    const known = this.#known.get(idempotencyKey);
+    if (known !== undefined) {
+      return known;
+    }
+    const key = recordingKey({ ...request, repetition: 0 });
+    const repetition = request.repetition ?? (this.#seen.get(key) ?? 0) + 1;
+    this.#seen.set(key, repetition);
+    const counted = { ...request, repetition };
+    this.#known.set(idempotencyKey, counted);
+    return counted;
+  }
 }
 
 function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {

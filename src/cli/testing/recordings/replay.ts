@@ -6,7 +6,7 @@ import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
 import { usageError } from '../../errors.ts';
 import { nearestRecording } from './nearest.ts';
 import { bodyOf, pathBelow } from './record.ts';
-import { type RecordedAnswer, type Recording, RecordingDirectory } from './recording.ts';
+import { type RecordedAnswer, type Recording, RecordingDirectory, RequestCounter } from './recording.ts';
 
 export interface ReplayOptions {
   readonly directory: string;
@@ -25,10 +25,11 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   }
   const kept = new RecordingDirectory(directory);
   const creations = new Map<string, Recording>();
+  const counter = new RequestCounter();
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await recorded(kept, request));
+      creations.set(idempotencyKey, await recorded(kept, counter.counted(idempotencyKey, request)));
     },
     wrap: async () => ({
       request: async request =>

@@ -14,6 +14,8 @@ import { VersionFinder } from './version-finder.ts';
 export interface PreparedEntry {
   readonly entry: Entry;
   readonly request: RunRequest;
+  /** The same for equal cases, whatever their number or name. */
+  readonly key: string;
   /** From 1; more where equal cases come before it, so that each repetition of each has a number of its own. */
   readonly firstRepetition: number;
 }
@@ -40,7 +42,7 @@ export async function prepareEntries(
           const key = entryKey({ entry, request });
           const firstRepetition = next.get(key) ?? 1;
           next.set(key, firstRepetition + testCase.repeat);
-          prepared.push({ entry, request, firstRepetition });
+          prepared.push({ entry, request, key, firstRepetition });
         }
       }
     }

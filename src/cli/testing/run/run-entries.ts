@@ -1,28 +1,28 @@
-import PQueue from 'p-queue';
 import type { Run } from '../../../wire/index.ts';
+import type { JobPlan } from '../../batch/run/job.ts';
+import { settleDoubts } from '../../batch/run/settle-doubts.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { createAndWait } from '../../creation/create-and-wait.ts';
-import { searchRuns } from '../../creation/find-run.ts';
-import { timedOutWait } from '../../creation/give-up.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import { sendCreation } from '../../creation/send-creation.ts';
-import { waitForKnownRun } from '../../creation/wait.ts';
-import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../../settings/journal/journal-lines.ts';
 import { checkExpectation } from '../expectations/check-expectation.ts';
 import type { Judge, Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import type { KeptRepetition, TestState } from './test-state.ts';
+import { type RequestJob, type RequestResult, runRequests } from './run-requests.ts';
+import type { TestState } from './test-state.ts';
 
 export interface RunEntriesOptions {
   /** Open creations at a time. */
   readonly concurrency: number;
   readonly judge: Judge;
   readonly state: TestState;
+}
+
+/** One repetition of an entry. */
+interface RepetitionJob extends RequestJob {
+  readonly prepared: PreparedEntry;
 }
 
 /**
@@ -36,52 +36,120 @@ export async function runEntries(
   entries: readonly PreparedEntry[],
   options: RunEntriesOptions,
 ): Promise<EntryResult[]> {
-  const queue = new PQueue({ concurrency: options.concurrency });
-  const work = { ctx, connection, ...options };
-  const running = entries.map(async prepared => {
-    const repetitions = await Promise.all(
-      Array.from({ length: prepared.entry.testCase.repeat }, (_, at) =>
-        queue.add(() => repetition(work, prepared, at + 1)),
-      ),
-    );
-    const result = resultOf(prepared.entry, repetitions);
-    await options.state.finished(prepared, result.status);
-    return result;
-  });
-  const settled = await Promise.allSettled(running);
-  return settled.map(one => {
-    if (one.status === 'rejected') {
-      throw one.reason;
+  const { concurrency, judge, state } = options;
+  const repetitions = new Map<string, Repetition>();
+  const keep = async (job: RequestJob, result: RequestResult): Promise<void> => {
+    const { prepared, id } = job as RepetitionJob;
+    if (result.run !== undefined) {
+      await state.ended(id, { run: result.run, seconds: result.seconds });
     }
-    return one.value;
+    repetitions.set(id, await repetitionOf(prepared, result, judge));
+  };
+  const toRun: RepetitionJob[] = [];
+  for (const job of await plannedJobs(ctx, connection, entries, state)) {
+    const before = state.before(job.id);
+    if (before?.ended !== undefined) {
+      await keep(job, before.ended);
+    } else if (job.error !== undefined) {
+      await keep(job, { run: undefined, seconds: 0, error: job.error });
+    } else {
+      toRun.push(job);
+    }
+  }
+  await runRequests(ctx, connection, toRun, { concurrency, journal: state, onResult: keep });
+  return finished(entries, repetitions, state);
+}
+
+async function finished(
+  entries: readonly PreparedEntry[],
+  repetitions: ReadonlyMap<string, Repetition>,
+  state: TestState,
+): Promise<EntryResult[]> {
+  const results: EntryResult[] = [];
+  for (const prepared of entries) {
+    const own = jobIds(prepared).flatMap(id => repetitions.get(id) ?? []);
+    const result = resultOf(prepared.entry, own);
+    await state.finished(prepared, result.status);
+    results.push(result);
+  }
+  return results;
+}
+
+function jobIds({ entry, key, firstRepetition }: PreparedEntry): string[] {
+  return Array.from({ length: entry.testCase.repeat }, (_, at) => `${key}-${firstRepetition + at}`);
+}
+
+/** A repetition with what is to be done for it; an error where it may have made a run, and nobody can tell which. */
+interface PlannedRepetition extends RepetitionJob {
+  readonly error?: unknown;
+}
+
+/** What an interrupted test has paid for, or may have, is never run again: what is known of it is taken up. */
+async function plannedJobs(
+  ctx: Context,
+  connection: Connection,
+  entries: readonly PreparedEntry[],
+  state: TestState,
+): Promise<PlannedRepetition[]> {
+  const jobs = entries.flatMap(prepared =>
+    jobIds(prepared).map((id, at) => ({
+      id,
+      prepared,
+      request: { ...prepared.request, repetition: prepared.firstRepetition + at },
+    })),
+  );
+  const doubts = jobs.flatMap(({ id }) => {
+    const { entry, runId } = state.before(id) ?? {};
+    return entry === undefined || runId !== undefined ? [] : [{ id, entry }];
+  });
+  const settlements = await settleDoubts(
+    ctx,
+    connection,
+    doubts.map(({ entry }) => entry),
+    { signal: ctx.signal },
+  );
+  const plans = new Map<string, JobPlan | CreationInDoubt>();
+  for (const [at, { id, entry }] of doubts.entries()) {
+    const settled = settlements[at];
+    if (settled?.kind === 'repeat') {
+      plans.set(id, { kind: 'repeat', entry });
+    } else if (settled?.kind === 'wait') {
+      plans.set(id, { kind: 'wait', runId: settled.runId, recovered: true });
+    } else if (settled?.kind !== 'none') {
+      plans.set(
+        id,
+        new CreationInDoubt(new Error('the test was interrupted'), settled?.candidates ?? [], entry),
+      );
+    }
+  }
+  return jobs.map(job => {
+    const runId = state.before(job.id)?.runId;
+    const plan =
+      runId === undefined ? plans.get(job.id) : ({ kind: 'wait', runId, recovered: false } as const);
+    return plan instanceof CreationInDoubt ? { ...job, error: plan } : { ...job, ...(plan && { plan }) };
   });
 }
 
-interface Work extends RunEntriesOptions {
-  readonly ctx: Context;
-  readonly connection: Connection;
-}
-
-async function repetition(work: Work, prepared: PreparedEntry, number: number): Promise<Repetition> {
-  const { ctx, judge, state } = work;
-  const { testCase } = prepared.entry;
-  let run: Run | undefined;
-  let seconds = 0;
+/** Checks what came back; whatever goes wrong with that is a fault of this repetition alone. */
+async function repetitionOf(
+  { entry: { testCase } }: PreparedEntry,
+  result: RequestResult,
+  judge: Judge,
+): Promise<Repetition> {
+  const { run, seconds } = result;
+  if (run === undefined) {
+    return { run, seconds, mismatches: [], fault: failureOf(result.error) };
+  }
+  const answer = { text: textOfOutputs(run.outputs), seconds };
+  const mismatches: Mismatch[] = failedRun(run, testCase.line);
   try {
-    ({ run, seconds } = await ranOrKept(work, prepared, number));
-    await state.ended(prepared, number, { run, seconds });
-    const answer = { text: textOfOutputs(run.outputs), seconds };
-    const mismatches: Mismatch[] = [];
     for (const expectation of run.runStatus === 'failed' ? [] : testCase.expect) {
       const mismatch = await checkExpectation(expectation, answer, judge);
       mismatches.push(...(mismatch === undefined ? [] : [mismatch]));
     }
-    return { run, seconds, mismatches: [...failedRun(run, testCase.line), ...mismatches], fault: undefined };
+    return { run, seconds, mismatches, fault: undefined };
   } catch (error) {
-    if (ctx.signal.aborted) {
-      throw error;
-    }
-    return { run, seconds, mismatches: [], fault: failureOf(error) };
+    return { run, seconds, mismatches, fault: failureOf(error) };
   }
 }
 
@@ -92,84 +160,4 @@ function failedRun({ runStatus, outputs }: Run, line: number): Mismatch[] {
   }
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return [{ line, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` }];
-}
-
-interface Ended {
-  readonly run: Run;
-  readonly seconds: number;
-}
-
-/** What an interrupted test has paid for, or may have, is never run again: a run that is known is taken up. */
-async function ranOrKept(work: Work, prepared: PreparedEntry, number: number): Promise<Ended> {
-  const { ctx, connection, state } = work;
-  const kept = state.before(prepared, number);
-  if (kept?.ended !== undefined) {
-    return kept.ended;
-  }
-  let startedAt = ctx.clock.now();
-  const seconds = (): number => (ctx.clock.now() - startedAt) / 1000;
-  const known = kept === undefined ? {} : await takenUp(ctx, connection, kept);
-  if (known.runId !== undefined) {
-    const run = await waitForKnownRun(ctx, connection, known.runId, { idFromService: true });
-    return { run, seconds: seconds() };
-  }
-  const request = buildRunBody({ ...prepared.request, repetition: prepared.firstRepetition + number - 1 });
-  const created = await createAndWait(ctx, connection, request, {
-    timeoutMs: ctx.globals.timeoutMs,
-    entry: known.again,
-    // Waiting for a turn to send is not the model's time.
-    send: (to, creation, options) =>
-      sendCreation(to, creation, {
-        ...options,
-        onSent: () => {
-          startedAt = ctx.clock.now();
-          options.onSent();
-        },
-      }),
-    onBegin: entry => state.begun(prepared, number, entry.id),
-    onRunId: runId => state.created(prepared, number, runId),
-  });
-  if (created.kind === 'going') {
-    throw timedOutWait(created.runId);
-  }
-  return { run: created.run, seconds: seconds() };
-}
-
-interface TakenUp {
-  /** Its run is known. */
-  readonly runId?: string;
-  /** The service gives its one run when it is sent again under its key. */
-  readonly again?: JournalEntry;
-}
-
-/**
- * What is to be done for a creation that was begun before; nothing of both where it certainly made no run.
- *
- * @throws {CreationInDoubt} where it may have made one, and nobody can tell which
- */
-async function takenUp(ctx: Context, connection: Connection, kept: KeptRepetition): Promise<TakenUp> {
-  if (kept.runId !== undefined || kept.journalId === undefined) {
-    return kept.runId === undefined ? {} : { runId: kept.runId };
-  }
-  const entry = await journalEntry(ctx, kept.journalId);
-  if (entry === undefined || entry.runId !== undefined || !mayHaveMadeRun(entry)) {
-    return entry?.runId === undefined ? {} : { runId: entry.runId };
-  }
-  const [found] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
-  if (found?.run !== undefined) {
-    return { runId: found.run.runId };
-  }
-  if (connection.client.keepsIdempotencyKeys === true) {
-    return { again: entry };
-  }
-  throw new CreationInDoubt(new Error('the test was interrupted'), found?.candidates ?? [], entry);
-}
-
-async function journalEntry({ journal }: Context, id: string): Promise<JournalEntry | undefined> {
-  for await (const entry of journal.newestFirst()) {
-    if (entry.id === id) {
-      return entry;
-    }
-  }
-  return undefined;
 }
