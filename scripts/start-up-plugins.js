@@ -30,7 +30,8 @@ export function lateBuiltins() {
         if (!isBuiltin(name)) return whole;
         if (READY.has(name.replace('node:', ''))) return `globalThis.process.getBuiltinModule("${name}")`;
         late = true;
-        return name.endsWith('assert') ? `$lateAssert("${name}")` : `$late("${name}")`;
+        if (name.endsWith('assert')) return `$lateAssert("${name}")`;
+        return /(?:^|:)stream$/.test(name) ? `$lateClass("${name}")` : `$late("${name}")`;
       });
       return changed === code ? null : { code: late ? LATE + changed : changed, map: null };
     },
@@ -38,7 +39,7 @@ export function lateBuiltins() {
 }
 
 // What is not a property of such a module itself is looked up, through its prototype, in the one it stands for. What
-// only asserts what is true never loads `assert`.
+// only asserts what is true never loads `assert`. `stream` is a class as well, which others extend.
 const LATE = `
 const $real = name => globalThis.process.getBuiltinModule(name);
 const $prototype = name => new Proxy({}, {
@@ -46,6 +47,12 @@ const $prototype = name => new Proxy({}, {
   has: (_, key) => key in $real(name),
 });
 const $late = name => Object.create($prototype(name));
+const $lateClass = name => new Proxy(function () {}, {
+  get: (_, key) => $real(name)[key],
+  has: (_, key) => key in $real(name),
+  construct: (_, args, made) => Reflect.construct($real(name), args, made),
+  apply: (_, self, args) => Reflect.apply($real(name), self, args),
+});
 const $lateAssert = name => Object.setPrototypeOf(
   (value, message) => { if (!value) $real(name)(value, message); },
   $prototype(name),
