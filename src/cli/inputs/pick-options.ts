@@ -11,13 +11,22 @@ interface Offered {
   readonly models: Set<string>;
 }
 
+/** What the search results say of a prompt (service-facts); undefined where not known. */
+interface ChosenPrompt {
+  /** 0 text, 1 image. */
+  readonly modality?: number;
+  /** The place of its model among the models. */
+  readonly model?: number;
+}
+
 /** Lets a person set run options one after the other, as `key=value`; nothing to choose where no model has any. */
 export async function pickOptions(
   ctx: Context,
   connection: Connection,
-  modality: number | undefined,
+  prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
-  const offered = offeredOptions(await modelsOf(ctx, connection), modality);
+  const models = await modelsOf(ctx, connection);
+  const offered = offeredOptions(models.filter((model, at) => mayBeUsed(connection, prompt, model, at)));
   const chosen = new Map<string, string>();
   while (offered.size > 0) {
     const key = await pickKey(ctx, offered, chosen);
@@ -48,10 +57,20 @@ async function modelsOf(ctx: Context, connection: Connection): Promise<readonly 
   }
 }
 
-function offeredOptions(models: readonly Model[], modality: number | undefined): Map<string, Offered> {
-  const wanted = modality === undefined ? undefined : MODALITIES[modality];
+/** Whether the prompt uses the model, as far as is known: what the index counts is certain of our own service only. */
+function mayBeUsed(
+  { embedded }: Connection,
+  { model: index, modality }: ChosenPrompt,
+  model: Model,
+  at: number,
+): boolean {
+  if (embedded && index !== undefined) return at === index;
+  return modality === undefined || model.modality === MODALITIES[modality];
+}
+
+function offeredOptions(models: readonly Model[]): Map<string, Offered> {
   const offered = new Map<string, Offered>();
-  for (const model of models.filter(model => wanted === undefined || model.modality === wanted)) {
+  for (const model of models) {
     for (const { key, options } of model.availableRunOptions) {
       const { values, models: takers } = offered.get(key) ?? { values: new Set(), models: new Set() };
       offered.set(key, {

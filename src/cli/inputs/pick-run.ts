@@ -23,7 +23,7 @@ export async function pickRun(
 ): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
   const target = prompt.alias ?? (await pickVersion(ctx, connection, prompt));
-  const options = given.length > 0 ? given : await pickOptions(ctx, connection, prompt.modality);
+  const options = given.length > 0 ? given : await pickOptions(ctx, connection, prompt);
   return { target, options };
 }
 
@@ -63,6 +63,8 @@ export interface PickedPrompt {
   readonly promptVersionId: string;
   /** Of the search results (service-facts): 0 text, 1 image; undefined where not known. */
   readonly modality?: number;
+  /** Of the search results: the place of its model among the models of the service. */
+  readonly model?: number;
 }
 
 /** How long typing must have paused before the service is asked, in milliseconds. */
