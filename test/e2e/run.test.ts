@@ -28,7 +28,7 @@ describe('a run on the service built in', () => {
     expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);
     expect(readFileSync(new URL(stdout.trim())).subarray(1, 4).toString()).toBe('PNG');
     const { stdout: runId } = await runCommand(['runs', 'list', '--query', '[0].runId'], { home });
-    const saved = await runCommand(['runs', 'save', runId.trim(), 'pictures'], { home });
+    const saved = await runCommand(['runs', 'save', runId.trim(), '--to', 'pictures'], { home });
     expect({ code: saved.code, stdout: saved.stdout }).toEqual({
       code: 0,
       stdout: `pictures/${runId.trim()}-1.png\n`,
