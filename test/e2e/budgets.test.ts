@@ -76,14 +76,14 @@ describe('what the built command loads', () => {
   afterEach(() => service?.close());
 
   it.each([
-    ['its version', ['--version'], { files: 3, kilobytes: 65, builtins: [] }],
-    ['its help', ['--help'], { files: 3, kilobytes: 65, builtins: [] }],
+    ['its version', ['--version'], { files: 3, kilobytes: 75, builtins: [] }],
+    ['its help', ['--help'], { files: 3, kilobytes: 75, builtins: [] }],
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun ru'],
-      { files: 5, kilobytes: 125, builtins: [] },
+      { files: 5, kilobytes: 135, builtins: [] },
     ],
-    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 125, builtins: [] }],
+    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 135, builtins: [] }],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
   });
