@@ -8,6 +8,7 @@ export {
   findLostRun,
   findLostRuns,
   type LostCreation,
+  type LostRunClient,
   type LostRunSearch,
 } from './client/recover.ts';
 export type {

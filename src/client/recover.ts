@@ -1,13 +1,21 @@
-import type { RunListQuery, RunPage, RunRow } from '../wire/index.ts';
-import type { PromptService } from './client.ts';
+import { MAX_LIST_LIMIT, type RunRow } from '../wire/index.ts';
 import { NetworkError, ProtocolError, ServiceError } from './errors.ts';
+import type { ReadOptions } from './request.ts';
+import type { Runs } from './runs.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 const SECOND_MS = 1000;
 /** How much earlier is asked for while the service's clock is not known, so that its rounding needs no second look. */
 const MARGIN_S = 2;
 /** A run that was created later than this after its request was sent is another's. */
 const WINDOW_S = 600;
-const MAX_PAGES = 40;
+const MAX_PAGES = 100;
+
+/** What the search needs of a client; `PromptService` is one. */
+export interface LostRunClient {
+  readonly runs: Pick<Runs, 'list' | 'pages'>;
+  readonly clock: ServiceClock;
+}
 
 /** What is known of a creation that was never answered. */
 export interface LostCreation {
@@ -25,7 +33,7 @@ export interface LostCreation {
 export interface LostRunSearch {
   /** Runs that are known to be others. */
   readonly knownRunIds: ReadonlySet<string>;
-  /** Pages of 50 rows that are read at most; 40 by default. */
+  /** Pages of 50 rows that are read at most; 100 by default. */
   readonly maxPages?: number;
   readonly signal?: AbortSignal;
 }
@@ -46,7 +54,7 @@ export interface FoundRuns {
  * @throws what `runs.list` throws
  */
 export async function findLostRun(
-  client: PromptService,
+  client: LostRunClient,
   { knownRunIds, maxPages, signal, ...creation }: LostCreation & LostRunSearch,
 ): Promise<FoundRuns> {
   const search = { knownRunIds, ...(maxPages !== undefined && { maxPages }), ...(signal && { signal }) };
@@ -56,7 +64,7 @@ export async function findLostRun(
 
 /** `findLostRun` for many creations with one pass over the list; the results in their order. */
 export async function findLostRuns(
-  client: PromptService,
+  client: LostRunClient,
   creations: readonly LostCreation[],
   search: LostRunSearch,
 ): Promise<FoundRuns[]> {
@@ -87,42 +95,66 @@ interface Window {
   readonly until: number;
 }
 
-// A service that was not heard of yet is first asked by the local clock, which its answer may prove wrong.
 async function rowsAround(
-  client: PromptService,
+  client: LostRunClient,
   creations: readonly LostCreation[],
   { signal, maxPages = MAX_PAGES }: LostRunSearch,
-): Promise<{ rows: RunRow[]; complete: boolean }> {
-  const pagesOf = (query: RunListQuery): AsyncGenerator<RunPage> =>
-    client.runs.pages(query, signal && { signal });
-  const rows: RunRow[] = [];
-  let guess = clockIsKnown(client, creations) ? undefined : spanOf(client, creations).since - MARGIN_S;
-  let pages = pagesOf(guess === undefined ? { ...spanOf(client, creations) } : { since: guess });
-  for (let read = 1; ; read++) {
-    const next = await pages.next();
-    if (next.done) return { rows, complete: true };
-    const learned = spanOf(client, creations);
-    if (guess !== undefined && (learned.since < guess || next.value.hasMore)) pages = pagesOf({ ...learned });
-    else rows.push(...next.value.rows);
-    guess = undefined;
-    if (read === maxPages) return { rows, complete: !next.value.hasMore };
-  }
+): Promise<Listed> {
+  const options = signal && { signal };
+  if (clockIsKnown(client, creations)) return rowsIn(client, spansOf(client, creations), maxPages, options);
+  // A service that was not heard of yet is first asked by the local clock, which its answer may prove wrong.
+  const guess = earliest(client, creations) - MARGIN_S;
+  const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
+  if (!hasMore && earliest(client, creations) >= guess) return { rows, complete: true };
+  return rowsIn(client, spansOf(client, creations), maxPages - 1, options);
 }
 
-function clockIsKnown({ clock }: PromptService, creations: readonly LostCreation[]): boolean {
+interface Listed {
+  readonly rows: readonly RunRow[];
+  readonly complete: boolean;
+}
+
+async function rowsIn(
+  client: LostRunClient,
+  spans: readonly Window[],
+  maxPages: number,
+  options: ReadOptions | undefined,
+): Promise<Listed> {
+  const rows: RunRow[] = [];
+  let left = maxPages;
+  for (const span of spans) {
+    if (left <= 0) return { rows, complete: false };
+    for await (const page of client.runs.pages({ ...span }, options)) {
+      rows.push(...page.rows);
+      left -= 1;
+      if (left <= 0 && page.hasMore) return { rows, complete: false };
+    }
+  }
+  return { rows, complete: true };
+}
+
+function clockIsKnown({ clock }: LostRunClient, creations: readonly LostCreation[]): boolean {
   return clock.offsetMs !== undefined || creations.every(({ clockOffsetMs }) => clockOffsetMs !== undefined);
 }
 
-function spanOf(client: PromptService, creations: readonly LostCreation[]): Window {
+function earliest(client: LostRunClient, creations: readonly LostCreation[]): number {
+  return Math.min(...creations.map(creation => windowOf(client, creation).since));
+}
+
+/** The times around the creations, the latest first; what overlaps is one. */
+function spansOf(client: LostRunClient, creations: readonly LostCreation[]): Window[] {
   const windows = creations.map(creation => windowOf(client, creation));
-  return {
-    since: Math.min(...windows.map(({ since }) => since)),
-    until: Math.max(...windows.map(({ until }) => until)),
-  };
+  const spans: Window[] = [];
+  for (const window of windows.sort((one, other) => other.since - one.since)) {
+    const last = spans.at(-1);
+    if (last === undefined || window.until < last.since) spans.push(window);
+    else spans[spans.length - 1] = { since: window.since, until: last.until };
+  }
+  return spans;
 }
 
 // Dates have whole seconds, so the second of the creation counts as after it.
-function windowOf({ clock }: PromptService, { sentAt, clockOffsetMs }: LostCreation): Window {
+function windowOf({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): Window {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
   return { since, until: since + WINDOW_S };
 }

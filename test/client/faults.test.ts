@@ -192,7 +192,7 @@ describe('an aborted signal', () => {
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
 
-  it('is no fault to be got over, whatever its reason', async () => {
+  it('is not waited out as a fault would be, whatever its reason', async () => {
     await scripted({ answer: 'silence', times: 'any' });
     const controller = new AbortController();
     const fault = new NetworkError('as if', { nothingSent: true });

@@ -225,7 +225,7 @@ describe('a proxy', () => {
     expect(error.message).toContain(`by the proxy ${dead}: connection refused`);
   });
 
-  it('that is no URL is refused, its password not repeated', () => {
+  it('that is not a URL is refused, its password not repeated', () => {
     expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).toThrow(InvalidRequestError);
     expect(() => proxySettings({ httpProxy: 'http://user:secret@[' })).not.toThrow(/secret/);
   });

@@ -92,7 +92,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 
-  it('and where it is ahead, leaving out what is older', async () => {
+  it('learns the time where the service is ahead as well, and leaves out what is older', async () => {
     const at = LOCAL + HOUR;
     const mine = row('mine', at);
     const older = row('older', at - 60_000);
@@ -199,6 +199,37 @@ describe('findLostRuns', () => {
     ];
     const found = await findLostRuns(client, creations, { knownRunIds: NONE });
     expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
+  });
+
+  it('leaves out the time in between, where creations lie far apart', async () => {
+    const old = LOCAL - 50 * HOUR;
+    await scripted(
+      { answer: page([], { at: LOCAL }) },
+      {
+        expect: { query: { since: seconds(LOCAL - 700), until: seconds(LOCAL + 60_000 - 700 + WINDOW) } },
+        answer: page([row('new', LOCAL)], { at: LOCAL }),
+      },
+      {
+        expect: { query: { since: seconds(old - 700), until: seconds(old - 700 + WINDOW) } },
+        answer: page([row('old', old)], { at: LOCAL }),
+      },
+    );
+    await client.runs.list();
+    const creations = [old, LOCAL + 60_000, LOCAL].map(sentAt => ({ promptVersionId: 'v', sentAt }));
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+    expect(found.map(({ candidates }) => candidates.map(({ runId }) => runId))).toEqual([
+      ['old'],
+      [],
+      ['new'],
+    ]);
+  });
+
+  it('says for all that they are not complete where the pages did not suffice for one', async () => {
+    await scripted({ answer: page([], { at: LOCAL }) }, { answer: page([row('new', LOCAL)], { at: LOCAL }) });
+    await client.runs.list();
+    const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));
+    const found = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
+    expect(found.map(({ complete }) => complete)).toEqual([false, false]);
   });
 
   it('asks nothing where nothing is looked for', async () => {
