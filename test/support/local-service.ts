@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import type { Clock } from '../../src/service/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { InterfaceDescription } from './interface-description.ts';
+import { databaseFor } from './test-database.ts';
 
 /** An answer of the service, its envelope taken apart. */
 export interface Answer<T = never> {
@@ -36,7 +37,8 @@ export class TestService {
     const dataDir = options.dataDir ?? temporaryDataDir();
     const notices: string[] = [];
     const onNotice = (line: string): void => void notices.push(line);
-    const service = await startService({ env: {}, onNotice, ...options, dataDir });
+    const database = options.database ?? (await databaseFor(dataDir));
+    const service = await startService({ env: {}, onNotice, ...options, dataDir, database });
     const description = await InterfaceDescription.of(service.url);
     return new TestService(service, dataDir, service.newKey ?? service.sessionKey, notices, description);
   }
@@ -112,7 +114,12 @@ export async function publishPromptFile(
 ): Promise<{ promptId: string; promptVersionId: string; changed: boolean }> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-prompt-')), `${slug}.prompt`);
   writeFileSync(file, source);
-  const store = await openStore({ dataDir, env: {}, ...(clock && { clock }) });
+  const store = await openStore({
+    dataDir,
+    database: await databaseFor(dataDir),
+    env: {},
+    ...(clock && { clock }),
+  });
   try {
     return await store.publish(file);
   } finally {
@@ -121,12 +128,17 @@ export async function publishPromptFile(
   }
 }
 
+/** The store of a data directory, beside the services on it. */
+export async function storeOf(dataDir: string): ReturnType<typeof openStore> {
+  return await openStore({ dataDir, database: await databaseFor(dataDir), env: {} });
+}
+
 /** A key of a user of its own. */
 export async function keyOf(
   dataDir: string,
   user: { user: string; plan?: 'pro' | 'none'; credits?: number },
 ): Promise<string> {
-  const store = await openStore({ dataDir, env: {} });
+  const store = await storeOf(dataDir);
   try {
     return (await store.createKey(user)).key;
   } finally {

@@ -1,0 +1,222 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService } from '../../../src/service/index.ts';
+import type { Run, RunPage, RunReference } from '../../../src/wire/index.ts';
+import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+import { type ServingProcess, serveInProcess } from '../../support/serving-process.ts';
+import { makeDatabase } from '../../support/test-database.ts';
+
+/** Long enough for a lease to end and its runs to be taken up; CONTRACT says 30 s. */
+const TAKEN_OVER_MS = 30_000;
+
+describe.skipIf(postgresPrograms() === undefined)('several instances on one database', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  afterAll(() => cluster?.remove());
+
+  const start = (database: string, options: Parameters<typeof TestService.start>[0] = {}) =>
+    TestService.start({ dataDir: temporaryDataDir(), database, ...options });
+  const hello = (promptVersionId: string, name = 'Ann') => ({
+    promptVersionId,
+    inputs: { textInputs: { name } },
+  });
+  const slow = (promptVersionId: string, delaySeconds: string) => ({
+    promptVersionId,
+    inputs: {},
+    runOptions: { delaySeconds },
+  });
+
+  test('start at once on a fresh one: one makes it and prints the key, all know the key', async () => {
+    const database = await makeDatabase(cluster.url, 'fresh');
+    const all = await Promise.all([start(database), start(database), start(database)]);
+    const keys = all.flatMap(({ service }) => service.newKey ?? []);
+    expect(keys).toHaveLength(1);
+    for (const service of all) expect((await service.get('/me', { key: keys[0] })).http).toBe(200);
+    await Promise.all(all.map(service => service.close()));
+  });
+
+  test('share prompts, runs, media, credits and idempotency keys', async () => {
+    const database = await makeDatabase(cluster.url, 'shared');
+    const one = await start(database);
+    const { key } = one;
+    const two = await start(database);
+    const postcard = await one.versionOf('postcard');
+    const headers = { 'idempotency-key': 'k' };
+    const body = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };
+    const [first, second] = await Promise.all([
+      one.post<Run>('/runs', body, { key, headers }),
+      two.post<Run>('/runs', body, { key, headers }),
+    ]);
+    const made = first.data.runId;
+    expect(second.data.runId).toBe(made);
+    const [here, there] = await Promise.all([one, two].map(at => at.data<Run>(`/runs/${made}`, { key })));
+    const url = new URL(there?.outputs[0]?.data ?? '');
+    expect(url.origin).toBe(new URL(two.service.url).origin);
+    const picture = await fetch(url);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect((await picture.arrayBuffer()).byteLength).toBe(Number(picture.headers.get('content-length')));
+    expect(url.pathname).toBe(new URL(here?.outputs[0]?.data ?? '').pathname);
+    expect(await two.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 4 });
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('a queued run is carried out by whichever is free, and the caller is told at once', async () => {
+    const database = await makeDatabase(cluster.url, 'queue');
+    const busy = await start(database, { parallel: 1 });
+    const { key } = busy;
+    const sandbox = await busy.versionOf('sandbox');
+    const first = busy.post<Run>('/runs', slow(sandbox, '5'), { key });
+    await expect.poll(async () => (await busy.data<RunPage>('/runs', { key })).rows.length).toBe(1);
+    const free = await start(database, { parallel: 4 });
+    const began = performance.now();
+    const second = await busy.post<Run>('/runs', slow(sandbox, '0'), { key });
+    expect(second.data.runStatus).toBe('succeeded');
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect((await first).data.runStatus).toBe('succeeded');
+    await Promise.all([busy.close(), free.close()]);
+  });
+
+  test('count the requests of a key together', async () => {
+    const database = await makeDatabase(cluster.url, 'rates');
+    const options = { rateLimit: 0.01 };
+    const one = await start(database, options);
+    const two = await start(database, options);
+    expect((await one.get('/me', { key: one.key })).http).toBe(200);
+    const refused = await two.get('/me', { key: one.key });
+    expect(refused.http).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('one that is killed has its runs carried out by another, once, and paid for once', async () => {
+    const database = await makeDatabase(cluster.url, 'killed');
+    const doomed = await serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+    const heir = await start(database);
+    const key = await keyIn(database);
+    const sandbox = await heir.versionOf('sandbox');
+    const runId = await createAt(doomed, key, slow(sandbox, '5'));
+    await doomed.kill();
+    await expect
+      .poll(async () => (await heir.data<Run>(`/runs/${runId}`, { key })).runStatus, {
+        timeout: TAKEN_OVER_MS + 10_000,
+      })
+      .toBe('succeeded');
+    expect(await heir.data('/me/credits', { key })).toEqual({ credits: 999_999 });
+    await heir.close();
+  }, 60_000);
+
+  test('while the database is away requests are told so, and all goes on once it is back', async () => {
+    const database = await makeDatabase(cluster.url, 'away');
+    const service = await start(database);
+    const { key } = service;
+    const sandbox = await service.versionOf('sandbox');
+    const going = service.post<Run>('/runs', slow(sandbox, '1'), { key });
+    await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
+    cluster.stop();
+    const root = new URL('/', service.service.url).href;
+    expect(await service.get('/runs', { key })).toMatchObject({
+      http: 503,
+      status: 'SERVICE_UNAVAILABLE_ERROR',
+      data: null,
+    });
+    expect((await fetch(`${root}healthz`)).status).toBe(200);
+    expect((await fetch(`${root}readyz`)).status).toBe(503);
+    cluster.start();
+    expect((await going).data.runStatus).toBe('succeeded');
+    expect((await fetch(`${root}readyz`)).status).toBe(200);
+    const after = await service.post<Run>('/runs', hello(await service.versionOf('hello')), { key });
+    expect(after.data.runStatus).toBe('succeeded');
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
+    await service.close();
+  }, 60_000);
+
+  test('can’t start without it: told where, not with which password', async () => {
+    const dataDir = temporaryDataDir();
+    const at = (database: string) => startService({ dataDir, env: {}, database });
+    const refused = at('postgres://ann:sekret@127.0.0.1:1/team');
+    await expect(refused).rejects.toMatchObject({ name: 'DatabaseUnavailableError' });
+    await expect(refused).rejects.toThrow("the database 127.0.0.1:1/team can't be used");
+    await expect(refused).rejects.not.toThrow('sekret');
+    const wrong = at('mysql://ann:sekret@127.0.0.1/team');
+    await expect(wrong).rejects.toMatchObject({ name: 'DatabaseUrlError' });
+    await expect(wrong).rejects.not.toThrow('sekret');
+  });
+
+  test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
+    const database = await makeDatabase(cluster.url, 'chaos');
+    const witness = await start(database);
+    const key = await keyIn(database);
+    const sandbox = await witness.versionOf('sandbox');
+    const serving = () => serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+    const instances = [await serving(), await serving(), await serving()];
+    const acknowledged: string[] = [];
+    for (let index = 0; index < 120; index += 1) {
+      if (index === 40) await instances[0]?.kill();
+      if (index === 80) {
+        cluster.stop();
+        cluster.start();
+      }
+      const at = instances[index % 3];
+      const runId =
+        at && (await createAt(at, key, slow(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
+      if (runId) acknowledged.push(runId);
+    }
+    expect(acknowledged.length).toBeGreaterThan(60);
+    await expect
+      .poll(() => unfinishedIn(database), { timeout: TAKEN_OVER_MS + 15_000, interval: 500 })
+      .toEqual([]);
+    const ended = await runsIn(database);
+    expect(acknowledged.filter(id => !ended.has(id))).toEqual([]);
+    const paid = [...ended.values()].filter(status => status === 'succeeded').length;
+    for (const at of instances.slice(1)) {
+      const answer = await fetch(`${at.url}/me/credits`, { headers: { authorization: `Bearer ${key}` } });
+      expect(await answer.json()).toMatchObject({ data: { credits: 1_000_000 - paid } });
+    }
+    expect(await witness.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - paid });
+    await witness.close();
+  }, 120_000);
+});
+
+async function keyIn(database: string): Promise<string> {
+  const { openStore } = await import('../../../src/service/index.ts');
+  const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  try {
+    return (await store.createKey({ user: 'ann' })).key;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The id of a run that the service has acknowledged; rejects where it has not. */
+async function createAt({ url }: ServingProcess, key: string, body: object): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { data } = (await answer.json()) as { data: RunReference | null };
+  if (!data) throw new Error(`not acknowledged: ${answer.status}`);
+  return data.runId;
+}
+
+async function query<R extends object>(database: string, sql: string): Promise<R[]> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    return (await client.query<R>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function unfinishedIn(database: string): Promise<object[]> {
+  return await query(
+    database,
+    `select "id", "status", "worker" from "runs" where "status" in ('queued', 'running')`,
+  );
+}
+
+async function runsIn(database: string): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; status: string }>(database, 'select "id", "status" from "runs"');
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}

@@ -1,0 +1,78 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** Where Debian's packages keep the server's programs, which are not on the path. */
+const DEBIAN = '/usr/lib/postgresql';
+
+/** The directory of PostgreSQL's own programs; undefined where it is not installed. */
+export function postgresPrograms(): string | undefined {
+  const installed = existsSync(DEBIAN)
+    ? readdirSync(DEBIAN).map(version => path.join(DEBIAN, version, 'bin'))
+    : [];
+  const places = [...installed.sort().reverse(), ...(process.env['PATH'] ?? '').split(path.delimiter)];
+  return places.find(
+    place => existsSync(path.join(place, 'initdb')) && existsSync(path.join(place, 'pg_ctl')),
+  );
+}
+
+/** A database server of the tests' own, on a free port. */
+export interface PostgresCluster {
+  /** Of the database that is always there. */
+  readonly url: string;
+  /** As a crash does; resolves once it is gone. */
+  stop(): void;
+  start(): void;
+  /** Stops it and removes all that it kept. */
+  remove(): void;
+}
+
+/** Makes and starts a server; it does not run as root, whoever runs the tests. */
+export async function startPostgres(): Promise<PostgresCluster> {
+  const programs = postgresPrograms();
+  if (programs === undefined) throw new Error('PostgreSQL is not installed');
+  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-postgres-'));
+  const data = path.join(directory, 'data');
+  mkdirSync(data);
+  const asUser = userFor(directory);
+  const port = await freePort();
+  const run = (program: string, ...args: string[]): void => {
+    const [command = '', ...rest] = [...asUser, path.join(programs, program), ...args];
+    // Not through pipes: the server would keep them open.
+    const { status } = spawnSync(command, rest, { stdio: 'ignore', cwd: directory });
+    if (status !== 0) throw new Error(`${program} failed; see ${directory}/log`);
+  };
+  run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C');
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${directory} -c fsync=off -c max_connections=300`;
+  const start = (): void =>
+    run('pg_ctl', '-D', data, '-l', path.join(directory, 'log'), '-o', options, '-w', 'start');
+  const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
+  start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    remove() {
+      stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How a command is run as somebody who may run the server; the directory is theirs from now on. */
+function userFor(directory: string): string[] {
+  if (process.getuid?.() !== 0) return [];
+  execFileSync('chown', ['-R', 'nobody', directory]);
+  chmodSync(directory, 0o755);
+  return ['setpriv', '--reuid=nobody', '--clear-groups', '--'];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
