@@ -57,6 +57,7 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
   const required: string[] = [];
   let additionalProperties: JsonValue = false;
   for (const entry of entries) {
+    if (context.isFull()) break;
     if (entry.key === WILDCARD) {
       additionalProperties = context.findings.attempt(() => readType(entry.value, context)) ?? {};
       continue;

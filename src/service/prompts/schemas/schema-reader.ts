@@ -11,6 +11,8 @@ export interface SchemaContext {
   readonly named: Readonly<Record<string, JsonObject>>;
   /** Throws FileFault once there are too many fields. */
   readonly countField: (place: Place) => void;
+  /** There were too many: the rest need not be read. */
+  readonly isFull: () => boolean;
 }
 
 export function schemaContext(
@@ -24,7 +26,7 @@ export function schemaContext(
     const most = BOUNDS.schemaFields.toLocaleString('en-US');
     if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);
   };
-  return { read, findings, named, countField };
+  return { read, findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
 }
 
 /** The words of `type, description`. */
