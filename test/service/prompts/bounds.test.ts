@@ -101,7 +101,7 @@ describe('a render past a bound ends', () => {
     return previewPrompt(definition, { inputs }, limits);
   };
   const nested = (depth: number): string => `${'{{#each @root}}'.repeat(depth)}x${'{{/each}}'.repeat(depth)}`;
-  const ten = Object.fromEntries([...'abcdefghij'].map(name => [name, 'v']));
+  const ten = Object.fromEntries('abcdefghij'.split('').map(name => [name, 'v']));
 
   it('of steps: loops in loops', () => {
     expect(() => render(nested(7), ten)).toThrow('rendering the prompt takes more than 1,000,000 steps');
@@ -147,7 +147,7 @@ describe('a run past a bound', () => {
   afterAll(() => service.close());
 
   it('fails alone, with the bound in its error', async () => {
-    const names = [...'abcdefghij'];
+    const names = 'abcdefghij'.split('');
     const loops = `${'{{#each @root}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`;
     const bomb = await publishPromptFile(
       service.dataDir,
