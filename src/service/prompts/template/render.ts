@@ -151,8 +151,8 @@ class Renderer {
     if (expression.kind === 'literal') return expression.value;
     if (expression.kind === 'json') return this.jsonOf(expression, here);
     if (expression.kind === 'lookup') {
-      const key = this.written(this.valueOf(expression.key, here));
-      return partOf(this.valueOf(expression.object, here), key);
+      const object = this.valueOf(expression.object, here);
+      return object ? partOf(object, this.written(this.valueOf(expression.key, here))) : object;
     }
     const { kind, up, parts } = expression;
     if (kind === 'path') return follow(here.contextAt(up), parts);

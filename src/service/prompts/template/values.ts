@@ -28,9 +28,10 @@ export function textOf(value: Value): string {
   return String(value);
 }
 
-/** Own names only: what every object and text inherits is not part of a value. */
+/** Own names only: what every object and text inherits is not part of a value. The parts of nothing are that nothing. */
 export function partOf(value: Value, name: string): Value {
-  if (value === null || value === undefined || value instanceof Picture) return undefined;
+  if (value === null || value === undefined) return value;
+  if (value instanceof Picture) return undefined;
   const object = Object(value) as ValueObject;
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
