@@ -21,7 +21,7 @@ export const BOUNDS = {
   outputBytes: 8 * 1024 * 1024,
   /** For rendering a prompt, and for checking values against a schema, in milliseconds. */
   renderMs: 2000,
-  checkMs: 500,
+  checkMs: 1000,
   /** Lists and objects inside each other in a value that is given as an input. */
   valueDepth: 200,
   /** Characters of an input that is given as YAML; JSON may be longer. */
