@@ -28,7 +28,8 @@ export function lateBuiltins() {
       let late = false;
       const changed = code.replace(REQUIRE, (whole, _, name) => {
         if (!isBuiltin(name)) return whole;
-        if (READY.has(name.replace('node:', ''))) return `globalThis.process.getBuiltinModule("${name}")`;
+        if (READY.has(name.replace('node:', '')) || isClass(name))
+          return `globalThis.process.getBuiltinModule("${name}")`;
         late = true;
         if (name.endsWith('assert')) return `$lateAssert("${name}")`;
         return /(?:^|:)stream$/.test(name) ? `$lateClass("${name}")` : `$late("${name}")`;
@@ -36,6 +37,11 @@ export function lateBuiltins() {
       return changed === code ? null : { code: late ? LATE + changed : changed, map: null };
     },
   };
+}
+
+/** What is a class or a function itself, as `stream` is, can't be stood for: it may be extended at once. */
+function isClass(name) {
+  return typeof process.getBuiltinModule(name) === 'function' && !name.endsWith('assert');
 }
 
 // What is not a property of such a module itself is looked up, through its prototype, in the one it stands for. What

@@ -36,7 +36,7 @@ picture=$(tail -n 1 saved.txt)
 equal "$(head -c 4 "$picture" | tail -c 3)" PNG 'a picture'
 id=$(basename "$picture" -1.png)
 equal "$(promptrun runs get "$id" --query runStatus)" succeeded 'the saved run'
-promptrun runs save "$id" again >/dev/null
+promptrun runs save "$id" --to again >/dev/null
 cmp "$picture" "again/$id-1.png"
 promptrun run describe --image "$picture" >description.txt
 [ -s description.txt ] || fail 'a description'

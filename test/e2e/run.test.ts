@@ -39,7 +39,7 @@ describe('a run on the service built in', () => {
 });
 
 describe('a run whose command is cut off', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('by %s can be waited for afterwards', async signal => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('by %s is in doubt: the run that may be its own is named, and can be waited for', async signal => {
     const home = temporaryDirectory();
     const service = await scriptedService(
       {
@@ -67,7 +67,10 @@ describe('a run whose command is cut off', () => {
     const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
     expect(JSON.parse(journal.stdout)).toEqual([true]);
     const waited = await runCommand(['runs', 'wait', '--last'], { home, env });
-    expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
+    expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
+    const named = await runCommand(['runs', 'wait', RUN], { home, env });
+    expect({ code: named.code, stdout: named.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
     service.verify();
   });
 });
