@@ -1,7 +1,7 @@
 // What the bundle leaves out or puts off so that a command starts fast.
 import { isBuiltin } from 'node:module';
 
-/** Modules that Node has loaded itself by the time it runs a script. */
+/** Modules that Node loads itself before a script, or with the first word that goes to standard output. */
 const READY = new Set([
   'async_hooks',
   'buffer',
@@ -10,6 +10,7 @@ const READY = new Set([
   'module',
   'path',
   'process',
+  'stream',
   'timers',
   'url',
   'util',
@@ -31,8 +32,7 @@ export function lateBuiltins() {
         if (READY.has(name.replace('node:', '')) || isClass(name))
           return `globalThis.process.getBuiltinModule("${name}")`;
         late = true;
-        if (name.endsWith('assert')) return `$lateAssert("${name}")`;
-        return /(?:^|:)stream$/.test(name) ? `$lateClass("${name}")` : `$late("${name}")`;
+        return name.endsWith('assert') ? `$lateAssert("${name}")` : `$late("${name}")`;
       });
       return changed === code ? null : { code: late ? LATE + changed : changed, map: null };
     },
@@ -45,7 +45,7 @@ function isClass(name) {
 }
 
 // What is not a property of such a module itself is looked up, through its prototype, in the one it stands for. What
-// only asserts what is true never loads `assert`. `stream` is a class as well, which others extend.
+// only asserts what is true never loads `assert`.
 const LATE = `
 const $real = name => globalThis.process.getBuiltinModule(name);
 const $prototype = name => new Proxy({}, {
@@ -53,12 +53,6 @@ const $prototype = name => new Proxy({}, {
   has: (_, key) => key in $real(name),
 });
 const $late = name => Object.create($prototype(name));
-const $lateClass = name => new Proxy(function () {}, {
-  get: (_, key) => $real(name)[key],
-  has: (_, key) => key in $real(name),
-  construct: (_, args, made) => Reflect.construct($real(name), args, made),
-  apply: (_, self, args) => Reflect.apply($real(name), self, args),
-});
 const $lateAssert = name => Object.setPrototypeOf(
   (value, message) => { if (!value) $real(name)(value, message); },
   $prototype(name),
