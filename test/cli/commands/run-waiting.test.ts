@@ -108,7 +108,14 @@ describe('a run that takes long', () => {
 
   it('is asked for again for a minute where the service does not know the id it gave', async () => {
     const gone = { ...goesNowhere };
-    const service = await serviceOf(goesOn, gone, { ...gone }, poll({}), { ...goesOn }, { ...gone, times: 'any' });
+    const service = await serviceOf(
+      goesOn,
+      gone,
+      { ...gone },
+      poll({}),
+      { ...goesOn },
+      { ...gone, times: 'any' },
+    );
     expect((await command(service, RUN_IT)).exitCode).toBe(0);
     const clock = testClock();
     const { exitCode, stdout } = await command(service, RUN_IT, { clock });
