@@ -40,6 +40,12 @@ it('finds a prompt, runs it, and waits where that takes longer', async () => {
   expect(run.outputs.map(({ type, data }) => [type, data.includes('Ada')])).toEqual([['text', true]]);
 });
 
+it('goes through all prompts of a local service', async () => {
+  const slugs: string[] = [];
+  for await (const { slug } of service.prompts.all()) slugs.push(slug);
+  expect(slugs).toEqual(expect.arrayContaining(['hello', 'postcard', 'describe', 'sandbox']));
+});
+
 it('goes through all runs, a page at a time, for as long as it likes', async () => {
   const promptVersionId = await local.versionOf('sandbox');
   for (let nth = 0; nth < 3; nth++) {
@@ -92,7 +98,8 @@ it('sends the same creation again without paying twice, where the service keeps 
     return runId;
   };
   const runId = await create();
-  if (service.keepsIdempotencyKeys) expect(await create()).toBe(runId);
+  expect(service.keepsIdempotencyKeys).toBe(true);
+  expect(await create()).toBe(runId);
 });
 
 it('goes through a proxy, and hears of every request', async () => {
