@@ -57,7 +57,11 @@ describe('a run whose command is cut off', () => {
       { expect: { path: `/runs/${RUN}` }, answer: success(run) },
     );
     onTestFinished(() => service.close());
-    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const env = {
+      PROMPTRUN_BASE_URL: service.baseUrl,
+      PROMPTRUN_API_KEY: 'a-key',
+      PROMPTRUN_EXCLUSIVE_KEY: '1',
+    };
     const running = startCommand(['run', VERSION], { home, env });
     const { code, stderr } = await running.ended;
     if (signal === 'SIGTERM') {

@@ -35,6 +35,6 @@ it('ends at Ctrl-C with nothing stored', async () => {
   await terminal.waitFor('API key for');
   terminal.press('ctrl+c');
   expect(await terminal.exit()).toBe(130);
-  expect(terminal.text()).toContain('error: interrupted (INTERRUPTED)');
+  expect(terminal.text()).toContain('Cancelled.');
   expect(calls).toEqual([]);
 });

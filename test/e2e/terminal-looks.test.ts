@@ -133,7 +133,7 @@ describe('a table', () => {
     expect(terminal.text()).toBe(terminal.screen());
     expect(terminal.raw()).not.toContain(`${ESCAPE}[2J`);
     expect(terminal.raw()).not.toContain('\u202e');
-    expect(terminal.screen().includes('שלום עולם')).toBe(columns > 60);
+    expect(terminal.screen()).toContain('שלום עולם');
   });
 });
 

@@ -120,7 +120,7 @@ describe('run without a target on a terminal', () => {
     await terminal.waitFor('> no such ^[[2Jwords');
     terminal.press('enter', 'ctrl+c');
     expect(await terminal.exit()).toBe(130);
-    expect(terminal.screen()).toBe('error: interrupted (INTERRUPTED)');
+    expect(terminal.screen()).toBe('Cancelled.');
   });
 
   it('ends with the error where the key is refused', async () => {

@@ -26,7 +26,7 @@ describe('questions on a terminal', () => {
     terminal.press('enter');
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain(
-      '✔ place Rome\n✔ mood rainy\nTo repeat it: promptrun run postcard -i place=Rome -i mood=rainy\nhttp://127.0.0.1:',
+      '✔ place Rome\n✔ mood rainy\nTo repeat it: promptrun run postcard -i place=Rome -i mood=rainy\nfile:///',
     );
     expect(terminal.raw()).toContain('\u001b[?25h');
   });
@@ -267,7 +267,7 @@ describe('leaving a question', () => {
     await terminal.waitFor('❯ a');
     terminal.press(key);
     expect(await terminal.exit()).toBe(130);
-    expect(terminal.screen()).toBe('error: interrupted (INTERRUPTED)');
+    expect(terminal.screen()).toBe('Cancelled.');
     expect(terminal.cursorIsVisible()).toBe(true);
     expect(sentInputs()).toBeUndefined();
   });
@@ -298,7 +298,7 @@ describe('leaving a question', () => {
     terminal.type('half');
     terminal.press('ctrl+c');
     expect(await terminal.exit()).toBe(0);
-    expect(terminal.screen()).toContain('error: interrupted (INTERRUPTED)\ncode 130\n');
+    expect(terminal.screen()).toContain('Cancelled.\ncode 130\n');
     expect(terminal.screen()).toMatch(/(?<!-)icanon/u);
     expect(terminal.screen()).toMatch(/(?<!-)echo /u);
   });
@@ -311,7 +311,7 @@ describe('where nothing may be asked', () => {
     await terminal.waitFor('Rome');
     terminal.press('ctrl+d');
     expect(await terminal.exit()).toBe(0);
-    expect(terminal.text()).toMatch(/^Rome\nhttp:/u);
+    expect(terminal.text()).toMatch(/^Rome\nfile:/u);
   });
 
   it('standard input was read to its end: no target can be picked', async () => {

@@ -3,7 +3,7 @@ import { ageOf } from '../core/age.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
-import type { Known } from './cached-facts.ts';
+import type { Known, KnownPrompt } from './cached-facts.ts';
 import type { Call } from './call.ts';
 import { type Candidate, fileCandidates } from './files.ts';
 
@@ -40,7 +40,7 @@ export const aliases: Source = ({ ctx }) =>
 /** Where nobody can tell which service is meant, aliases and files are still known. */
 export const targets: Source = async request => {
   const found = await Promise.allSettled(
-    [aliases, promptFiles, prompts].map(async source => source(request)),
+    [aliases, promptFiles, runnable].map(async source => source(request)),
   );
   return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
 };
@@ -52,12 +52,17 @@ export const versions: Source = async ({ known }) =>
     description: title,
   }));
 
-/** Prompts by their slugs; by an id only while no slug is known. */
-export const prompts: Source = async ({ known }) => {
+/** Prompts by their slugs; by their own ids only while no slug is known. */
+export const prompts: Source = ({ known }) => named(known, ({ promptId }) => promptId);
+
+/** The same for what is run, which an id of a version serves better. */
+const runnable: Source = ({ known }) => named(known, ({ promptVersionId }) => promptVersionId);
+
+async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promise<Candidate[]> {
   const titles = new Map<string, string>();
-  for (const { slug, promptId, title } of await known.prompts()) titles.set(slug ?? promptId, title);
+  for (const prompt of await known.prompts()) titles.set(prompt.slug ?? idOf(prompt), prompt.title);
   return [...titles].map(([value, description]) => ({ value, description }));
-};
+}
 
 export const runs: Source = async ({ ctx, known }) =>
   (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
