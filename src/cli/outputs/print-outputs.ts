@@ -8,6 +8,8 @@ export interface PrintOptions {
   /** Where each output was saved. */
   readonly paths: readonly (string | undefined)[];
   readonly preview: boolean;
+  /** What was printed of the first text while it was made. */
+  readonly printed?: string | undefined;
 }
 
 /** Prints results to standard output, in order, and everything else about them to standard error. */
@@ -17,9 +19,13 @@ export async function printOutputs(
   run: Run,
   options: PrintOptions,
 ): Promise<void> {
+  let { printed = '' } = options;
   for (const [index, item] of run.outputs.entries()) {
     if (item.type === 'error') printFault(ctx, item);
-    else {
+    else if (item.type === 'text' && printed !== '') {
+      await printRest(ctx, fieldText(item.data), printed);
+      printed = '';
+    } else {
       await printOutput(ctx, connection, item, {
         number: index + 1,
         path: options.paths[index],
@@ -73,6 +79,16 @@ async function printOutput(
 async function printText(ctx: Context, text: string): Promise<void> {
   const shown = ctx.io.stdout.isTerminal ? visible(text) : text;
   await ctx.io.out(shown.endsWith('\n') ? shown : `${shown}\n`);
+}
+
+/** The rest of a text that was printed while it was made; all of it where it came out otherwise. */
+async function printRest(ctx: Context, text: string, printed: string): Promise<void> {
+  if (!text.startsWith(printed)) {
+    await ctx.io.out(printed.endsWith('\n') ? '' : '\n');
+    return printText(ctx, text);
+  }
+  const rest = visible(text.slice(printed.length));
+  await ctx.io.out(text.endsWith('\n') ? rest : `${rest}\n`);
 }
 
 /** Whether an output is a URL of something generated. */

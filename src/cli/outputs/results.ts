@@ -18,6 +18,8 @@ export interface PresentOptions {
   readonly open?: boolean;
   /** Whether pictures may be shown on a terminal that can. */
   readonly preview: boolean;
+  /** What was printed of the text while it was made; nothing by default. */
+  readonly printed?: string;
   /** What the text output must match. */
   readonly schema?: SchemaCheck;
 }
@@ -34,7 +36,8 @@ export async function presentRun(
   if (options.bytes === true) return presentBytes(ctx, connection, run, options);
   const { paths, failures } = await save(ctx, connection, run, options.save);
   if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
-  else await printOutputs(ctx, connection, run, { paths, preview: options.preview });
+  else
+    await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
   if (options.open === true) await openOutputs(ctx, run, paths);
   if (run.runStatus !== 'failed') {
     await refuseMismatch(run, options.schema);

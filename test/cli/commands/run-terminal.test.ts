@@ -8,7 +8,15 @@ import { failure, type ScriptedService, success } from '../../support/scripted-s
 import { command, creation, PROMPT, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
-const FLAGS: RunFlags = { input: [], image: [], option: [], validate: true, wait: true, preview: true };
+const FLAGS: RunFlags = {
+  input: [],
+  image: [],
+  option: [],
+  validate: true,
+  wait: true,
+  stream: true,
+  preview: true,
+};
 
 const version = (config: object) => ({
   expect: { path: `/prompt-versions/${VERSION}` },

@@ -14,6 +14,8 @@ export interface RunFlags extends OutputFlags {
   readonly ask?: boolean;
   readonly validate: boolean;
   readonly wait: boolean;
+  /** Prints text while it is made, on a terminal. */
+  readonly stream: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -50,6 +52,7 @@ function wordsOfSwitches(flags: RunFlags): string[] {
   return [
     ...(flags.validate ? [] : ['--no-validate']),
     ...(flags.wait ? [] : ['--no-wait']),
+    ...(flags.stream ? [] : ['--no-stream']),
     ...(flags.preview ? [] : ['--no-preview']),
 
     ...(flags.save === true ? ['--save'] : []),

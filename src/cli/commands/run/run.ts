@@ -30,6 +30,7 @@ export function declareRun(command: Command, host: Host, run = runTarget): void 
       .option('-o, --option <key=value>', 'a run option, repeatable', collect, [])
       .option('--ask', 'ask for every input that is not given, optional ones too')
       .option('--no-validate', 'send run options that no model lists')
+      .option('--no-stream', 'print text when it is whole, not while it is made')
       .option('--no-wait', 'print the run id instead of waiting for the run')
       .option('--dry-run', 'print what would be sent, and create nothing'),
   )
@@ -52,12 +53,18 @@ export async function runTarget(
     return printDryRun(ctx, prepared);
   }
   const startedAt = ctx.clock.now();
-  const started = await startRun(ctx, prepared, { wait: flags.wait });
+  const started = await startRun(ctx, prepared, { wait: flags.wait, stream: mayStream(ctx, flags) });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
-  const { run, request } = started;
+  const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return presentRun(ctx, prepared.connection, run, planned(facts));
+  return presentRun(ctx, prepared.connection, run, { ...planned(facts), printed });
+}
+
+/** Text is printed while it is made where a person reads it; what is piped stays whole. */
+function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): boolean {
+  const isText = !globals.json && globals.query === undefined && save !== '-';
+  return stream && wait && isText && io.stdout.isTerminal;
 }
 
 /** Gives the id of a run that is not waited for, and nothing else, whether it has ended or not. */

@@ -7,46 +7,69 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
 import { startProgress } from '../../terminal/spinner.ts';
+import { liveText } from './live-text.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** A run that was started. */
 export type Started =
-  | { readonly kind: 'ended'; readonly run: Run; readonly request: RunRequest }
+  | {
+      readonly kind: 'ended';
+      readonly run: Run;
+      readonly request: RunRequest;
+      /** What was printed of its text while it was made. */
+      readonly printed: string;
+    }
   | { readonly kind: 'going'; readonly runId: string };
+
+export interface StartOptions {
+  /** False gives a run that still goes on back at once. */
+  readonly wait: boolean;
+  /** Whether text is printed while it is made. */
+  readonly stream: boolean;
+}
 
 /** Starts a run; an id that is not a version's is taken for a prompt's, and its latest version is run. */
 export async function startRun(
   ctx: Context,
   prepared: PreparedRun,
-  { wait }: { wait: boolean },
+  { wait, stream }: StartOptions,
 ): Promise<Started> {
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
   try {
-    return await start(ctx, prepared, { wait, onRunId: () => (exists = true) });
+    return await start(ctx, prepared, { wait, stream, onRunId: () => (exists = true) });
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
   checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
   const latest = { ...prepared, request: { ...request, promptVersionId } };
-  return start(ctx, latest, { wait, onRunId: () => {} });
+  return start(ctx, latest, { wait, stream, onRunId: () => {} });
 }
 
 async function start(
   ctx: Context,
   { connection, request }: PreparedRun,
-  options: { readonly wait: boolean; readonly onRunId: () => void },
+  options: StartOptions & { readonly onRunId: () => void },
 ): Promise<Started> {
   const { timeoutMs } = ctx.globals;
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
+  const live = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
       timeoutMs,
-      onProgress: state => progress.update(state),
+      onBegin: async entry => live?.begin(entry.id),
+      onProgress: state => {
+        if (live?.started() !== true) progress.update(state);
+      },
     });
-    return created.kind === 'ended' ? { ...created, request } : created;
+    if (created.kind !== 'ended') return created;
+    return { ...created, request, printed: (await live?.end()) ?? '' };
+  } catch (error) {
+    const printed = (await live?.end()) ?? '';
+    if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
+    throw error;
   } finally {
     progress.stop();
   }

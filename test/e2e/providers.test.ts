@@ -1,0 +1,152 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { certificate } from '../support/certificate.ts';
+import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { FakeProvider, type ProviderHandler, said } from '../support/fake-provider.ts';
+import { onTerminal } from '../support/terminal-command.ts';
+
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+});
+afterAll(() => provider.close());
+
+/** A home whose prompt `ask.prompt` is run by the model `tiny`, and the environment it is used in. */
+function homeWith(modelsYaml?: string): { home: string; env: Record<string, string> } {
+  const home = temporaryDirectory();
+  const dataDir = path.join(home, 'the-data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  if (modelsYaml !== undefined) writeFileSync(path.join(dataDir, 'models.yaml'), modelsYaml);
+  writeFileSync(path.join(home, 'ask.prompt'), '---\nmodel: tiny\n---\nTell a story');
+  return { home, env: { PROMPTRUN_DATA_DIR: dataDir, OLLAMA_HOST: '127.0.0.1:9' } };
+}
+
+const tinyAt = (baseUrl: string): string =>
+  `providers: {here: {baseUrl: "${baseUrl}"}}\nmodels: [{model: tiny, modality: text, provider: here}]\n`;
+
+it('discovers the models of an endpoint, and runs one of them', async () => {
+  const { home, env } = homeWith();
+  const before = await runCommand(['run', 'ask.prompt'], { home, env });
+  expect(before).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('promptrun models discover') as string,
+  });
+  provider.reset({ body: { data: [{ id: 'tiny' }, { id: 'text-embedding-1' }] } });
+  const found = await runCommand(['models', 'discover', '--json'], {
+    home,
+    env: { ...env, OPENAI_BASE_URL: provider.baseUrl },
+  });
+  expect(found.code).toBe(0);
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    endpoints: [{ provider: 'openai', added: ['tiny'], others: 1 }],
+  });
+  provider.reset(said('Once upon a time'));
+  const ran = await runCommand(['run', 'ask.prompt'], { home, env });
+  expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
+});
+
+it('says that there is nothing to discover, or that an endpoint can’t be asked', async () => {
+  const { home, env } = homeWith();
+  expect(await runCommand(['models', 'discover'], { home, env })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('OPENAI_BASE_URL') as string,
+  });
+  const wrong = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+  expect(await runCommand(['models', 'discover'], { home, env: wrong })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('nothing listens there') as string,
+  });
+});
+
+it('reaches a provider over https through a proxy', async () => {
+  const { proxy, tunnels } = await proxyToTls();
+  const { home, env } = homeWith(tinyAt('https://pictures.example/v1'));
+  const trusted = path.join(home, 'certificate.pem');
+  writeFileSync(trusted, certificate.cert);
+  const { code, stdout, stderr } = await runCommand(['run', 'ask.prompt'], {
+    home,
+    env: { ...env, HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: trusted },
+  });
+  expect(stderr).not.toContain('error');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Through the tunnel\n' });
+  expect(tunnels).toEqual(['pictures.example:443']);
+});
+
+async function proxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
+  const tunnels: string[] = [];
+  const target = createTlsServer(certificate, (request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(said('Through the tunnel').body));
+  });
+  const proxy = createServer();
+  proxy.on('connect', (request, client) => {
+    tunnels.push(request.url ?? '');
+    const upstream = connect((target.address() as AddressInfo).port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+  });
+  await Promise.all([target, proxy].map(listen));
+  onTestFinished(() => {
+    for (const server of [target, proxy]) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+  return { proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, tunnels };
+}
+
+const listen = (server: Server): Promise<void> =>
+  new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+
+const event = (content: string, more: object = {}): string =>
+  `data: ${JSON.stringify({ choices: [{ delta: { content }, ...more }] })}\n\n`;
+
+it('shows text on a terminal while it is made, made harmless, and once', async () => {
+  let goOn = (): void => {};
+  const slowly: ProviderHandler = response => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event('Once \u001b[31mupon'));
+    goOn = () => response.end(`${event(' a time.', { finish_reason: 'stop' })}data: [DONE]\n\n`);
+  };
+  provider.reset(slowly);
+  const { home, env } = homeWith(tinyAt(provider.baseUrl));
+  const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
+  await terminal.waitFor('Once ^[[31mupon');
+  goOn();
+  expect(await terminal.exit()).toBe(0);
+  expect(terminal.text().match(/Once/g)).toHaveLength(1);
+  expect(terminal.text()).toContain('Once ^[[31mupon a time.');
+  const later = await runCommand(['runs', 'get', '--last'], { home, env });
+  expect(later.stdout).toBe('Once \u001b[31mupon a time.\n');
+});
+
+it('asks for whole text with --no-stream, and where output is piped', async () => {
+  const { home, env } = homeWith(tinyAt(provider.baseUrl));
+  provider.reset(said('Whole'));
+  const terminal = onTerminal(['run', 'ask.prompt', '--no-stream'], { home, env });
+  expect(await terminal.exit()).toBe(0);
+  await runCommand(['run', 'ask.prompt'], { home, env });
+  expect([provider.body(0), provider.body(1)]).toMatchObject([{ stream: false }, { stream: false }]);
+});
+
+it('keeps the text of an answer that breaks off, and fails', async () => {
+  const cut: ProviderHandler = response => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event('Once upon'), () => response.destroy());
+  };
+  provider.reset(cut);
+  const { home, env } = homeWith(tinyAt(provider.baseUrl));
+  const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
+  expect(await terminal.exit()).toBe(5);
+  expect(terminal.text()).toMatch(/Once upon\s+error: here broke its answer off/);
+  expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain('tiny');
+});
