@@ -39,44 +39,47 @@ describe('a run on the service built in', () => {
 });
 
 describe('a run whose command is cut off', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)('by %s is in doubt: the run that may be its own is named, and can be waited for', async signal => {
-    const home = temporaryDirectory();
-    const service = await scriptedService(
-      {
-        expect: { method: 'POST', path: '/runs' },
-        answer: () => {
-          running.child.kill(signal);
-          return 'silence';
+  it.each(['SIGTERM', 'SIGKILL'] as const)(
+    'by %s is in doubt: the run that may be its own is named, and can be waited for',
+    async signal => {
+      const home = temporaryDirectory();
+      const service = await scriptedService(
+        {
+          expect: { method: 'POST', path: '/runs' },
+          answer: () => {
+            running.child.kill(signal);
+            return 'silence';
+          },
         },
-      },
-      {
-        expect: { method: 'GET', path: '/runs' },
-        times: 'any',
-        answer: () => success({ rows: [row(new Date())], hasMore: false }),
-      },
-      { expect: { path: `/runs/${RUN}` }, answer: success(run) },
-    );
-    onTestFinished(() => service.close());
-    const env = {
-      PROMPTRUN_BASE_URL: service.baseUrl,
-      PROMPTRUN_API_KEY: 'a-key',
-      PROMPTRUN_EXCLUSIVE_KEY: '1',
-    };
-    const running = startCommand(['run', VERSION], { home, env });
-    const { code, stderr } = await running.ended;
-    if (signal === 'SIGTERM') {
-      expect(code).toBe(143);
-      expect(stderr).toContain('promptrun runs wait --last');
-    }
-    const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
-    expect(JSON.parse(journal.stdout)).toEqual([true]);
-    const waited = await runCommand(['runs', 'wait', '--last'], { home, env });
-    expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
-    expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
-    const named = await runCommand(['runs', 'wait', RUN], { home, env });
-    expect({ code: named.code, stdout: named.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
-    service.verify();
-  });
+        {
+          expect: { method: 'GET', path: '/runs' },
+          times: 'any',
+          answer: () => success({ rows: [row(new Date())], hasMore: false }),
+        },
+        { expect: { path: `/runs/${RUN}` }, answer: success(run) },
+      );
+      onTestFinished(() => service.close());
+      const env = {
+        PROMPTRUN_BASE_URL: service.baseUrl,
+        PROMPTRUN_API_KEY: 'a-key',
+        PROMPTRUN_EXCLUSIVE_KEY: '1',
+      };
+      const running = startCommand(['run', VERSION], { home, env });
+      const { code, stderr } = await running.ended;
+      if (signal === 'SIGTERM') {
+        expect(code).toBe(143);
+        expect(stderr).toContain('promptrun runs wait --last');
+      }
+      const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
+      expect(JSON.parse(journal.stdout)).toEqual([true]);
+      const waited = await runCommand(['runs', 'wait', '--last'], { home, env });
+      expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
+      expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
+      const named = await runCommand(['runs', 'wait', RUN], { home, env });
+      expect({ code: named.code, stdout: named.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
+      service.verify();
+    },
+  );
 });
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';

@@ -169,7 +169,7 @@ describe('a provider’s answer that is not whole', () => {
     const { runStatus, outputs } = await clever(answer);
     expect(runStatus).toBe('failed');
     expect(outputs.map(({ type }) => type)).toEqual([...wanted.slice(1).map(() => 'text'), 'error']);
-    wanted.forEach((expected, index) => expect(outputs[index]?.data).toMatch(expected));
+    for (const [index, expected] of wanted.entries()) expect(outputs[index]?.data).toMatch(expected);
     expect(provider.asked).toHaveLength(1);
   });
 
