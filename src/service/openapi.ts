@@ -6,8 +6,11 @@ import { anything, object, type Schema, text } from './schemas/schema.ts';
 /** Where the description of the interface is served, without a key. */
 const OPENAPI_PATH = '/openapi.json';
 
+/** What any route may answer. */
+const COMMON_ERRORS: readonly ErrorStatus[] = ['BAD_REQUEST_ERROR', 'MISDIRECTED_REQUEST_ERROR'];
+
 /** What any route under /v1 may answer. */
-const COMMON_ERRORS: readonly ErrorStatus[] = [
+const KEYED_ERRORS: readonly ErrorStatus[] = [
   'UNAUTHORIZED_ERROR',
   'PAYMENT_REQUIRED_ERROR',
   'TOO_MANY_REQUESTS_ERROR',
@@ -46,9 +49,15 @@ export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
       description: 'The interface as an OpenAPI document.',
     },
     errors: [],
-    handle: (_, { origin }): Promise<ApiAnswer> =>
-      Promise.resolve(jsonAnswer(200, JSON.stringify(document(routes, origin)))),
+    handle: (_, { origin }): Promise<ApiAnswer> => Promise.resolve(jsonAnswer(200, written(routes, origin))),
   });
+}
+
+/** The schemas of variants have no names of their own, by which alone OpenAPI could tell them apart. */
+function written(routes: readonly AnyRoute[], origin: string): string {
+  return JSON.stringify(document(routes, origin), (key, value: unknown) =>
+    key === 'discriminator' ? undefined : value,
+  );
 }
 
 function document(routes: readonly AnyRoute[], origin: string): object {
@@ -78,7 +87,7 @@ function document(routes: readonly AnyRoute[], origin: string): object {
   };
 }
 
-function operation({ path, operation, errors, params, query, body, data }: AnyRoute): object {
+function operation({ path, operation, errors, params, query, headers, body, data }: AnyRoute): object {
   const keyed = path.startsWith(PATH_PREFIX);
   const { id, tag, summary, description } = operation;
   return {
@@ -87,11 +96,15 @@ function operation({ path, operation, errors, params, query, body, data }: AnyRo
     summary,
     description,
     ...(keyed ? {} : { security: [] }),
-    parameters: [...parameters('path', params), ...parameters('query', query)],
+    parameters: [
+      ...parameters('path', params),
+      ...parameters('query', query),
+      ...parameters('header', headers),
+    ],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
       '200': { description: 'Success', content: data ? json(envelopeOf(data)) : { '*/*': {} } },
-      ...errorResponses([...errors, ...(keyed ? COMMON_ERRORS : [])]),
+      ...errorResponses([...errors, ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS]),
     },
   };
 }
@@ -101,7 +114,10 @@ function envelopeOf(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }
 
-function parameters(place: 'path' | 'query', { properties = {}, required = [] }: Schema = {}): object[] {
+function parameters(
+  place: 'path' | 'query' | 'header',
+  { properties = {}, required = [] }: Schema = {},
+): object[] {
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: place,

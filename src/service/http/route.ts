@@ -72,6 +72,8 @@ export interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly errors: readonly ErrorStatus[];
   readonly params?: Schema<P>;
   readonly query?: Schema<Q>;
+  /** For the description only: handlers read headers by themselves. */
+  readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
   handle(services: Services, call: Call<P, Q, B>): Promise<D>;

@@ -1,7 +1,5 @@
-import { jsonAnswer } from '../http/api-error.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-
-const FINE = jsonAnswer(200, JSON.stringify({ status: 'SUCCESS', data: null }));
+import { nothing } from '../schemas/schema.ts';
 
 /** For whoever decides whether this process is restarted, and whether it gets requests; no key, no details. */
 export const healthRoutes: readonly AnyRoute[] = [
@@ -15,7 +13,8 @@ export const healthRoutes: readonly AnyRoute[] = [
       description: 'Answers whatever state its database is in.',
     },
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
-    handle: () => Promise.resolve(FINE),
+    data: nothing,
+    handle: () => Promise.resolve(null),
   }),
   route({
     method: 'GET',
@@ -27,9 +26,10 @@ export const healthRoutes: readonly AnyRoute[] = [
       description: 'Refuses while the service is stopping or its database is away.',
     },
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
+    data: nothing,
     async handle({ store }) {
       await store.ping();
-      return FINE;
+      return null;
     },
   }),
 ];

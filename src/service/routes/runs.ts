@@ -8,6 +8,9 @@ import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schema
 import { object, text } from '../schemas/schema.ts';
 import type { StoredRun } from '../store/run-records.ts';
 
+const IDEMPOTENCY_KEY =
+  'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';
+
 /** interface §4.1, §4.2, §4.3 */
 export const runRoutes = [
   route({
@@ -48,6 +51,7 @@ export const runRoutes = [
       'GATEWAY_TIMEOUT_ERROR',
       'INSUFFICIENT_STORAGE_ERROR',
     ],
+    headers: object({}, { 'Idempotency-Key': text({ description: IDEMPOTENCY_KEY }) }),
     body: createRunBody,
     data: runSchema,
     async handle(services, { caller, body, origin, headers }) {

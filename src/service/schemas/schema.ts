@@ -37,6 +37,7 @@ export const time: Schema<string> = { type: 'string', format: 'date-time', descr
 export const textOrNull: Schema<string | null> = { type: ['string', 'null'] };
 export const boolean: Schema<boolean> = { type: 'boolean' };
 export const anything: Schema = {};
+export const nothing: Schema<null> = { type: 'null' };
 /** A map from any key to a text. */
 export const textMap: Schema<Record<string, string>> = {
   type: 'object',
