@@ -38,7 +38,9 @@ interface Known {
 }
 
 // What a URL and a header may hold as it is.
-const printable = fc.string({ unit: fc.constantFrom(...'az09-._~%/&=+:@!$\'()*,;?[]"<>\\^`{|}#') });
+const printable = fc.string({
+  unit: fc.constantFrom(...Array.from('az09-._~%/&=+:@!$\'()*,;?[]"<>\\^`{|}#')),
+});
 const odd = fc.constantFrom(
   '',
   '0',
@@ -231,7 +233,14 @@ const PIECES = [
   'Connection: Upgrade\r\nUpgrade: h2c\r\n',
   '\r\n',
   '5\r\n12345\r\n0\r\n\r\n',
-  ...['\r', '\n', ' ', ':', '\u0000', '\u00ff', 'HTTP/9.9', 'x'.repeat(20_000)],
+  '\r',
+  '\n',
+  ' ',
+  ':',
+  '\u0000',
+  '\u00ff',
+  'HTTP/9.9',
+  'x'.repeat(20_000),
 ];
 
 const readsAnyBytes = onService(
@@ -253,8 +262,8 @@ const readsAnyBytes = onService(
         await once(socket, 'close');
         return received;
       });
-      if (answer !== '' && !/^HTTP\/1\.1 [1-4]\d\d /.test(answer))
-        throw new Error(`it was answered ${answer}`);
+      if (answer === '' || /^HTTP\/1\.1 [1-4]\d\d /.test(answer)) return;
+      throw new Error(`it was answered ${answer}`);
     });
   },
 );

@@ -48,11 +48,6 @@ export class WrittenOut {
   constructor(readonly json: string) {}
 }
 
-/** Data of a type as its JSON. */
-export function writtenOut<D>(json: string): D {
-  return new WrittenOut(json) as D;
-}
-
 /** What the interface description says of a route. */
 export interface Operation {
   /** What generated clients call it, such as `createRun`. */
@@ -76,7 +71,7 @@ export interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
-  handle(services: Services, call: Call<P, Q, B>): Promise<D>;
+  handle(services: Services, call: Call<P, Q, B>): Promise<D | WrittenOut>;
 }
 
 /** A route of the table, its types forgotten: they were checked where it was defined. */

@@ -1,6 +1,6 @@
-import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run, type RunPage } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run } from '../../wire/index.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
-import { route, writtenOut } from '../http/route.ts';
+import { route, WrittenOut } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
 import { listRuns } from '../runs/list-runs.ts';
 import { outputItems } from '../runs/run-rows.ts';
@@ -29,7 +29,7 @@ export const runRoutes = [
     async handle(services, { caller, query, origin }) {
       const { runs, hasMore } = await listRuns(services.store, caller.userId, query);
       const rows = await services.runRows.json(runs, origin);
-      return writtenOut<RunPage>(`{"rows":${rows},"hasMore":${hasMore}}`);
+      return new WrittenOut(`{"rows":${rows},"hasMore":${hasMore}}`);
     },
   }),
 
