@@ -127,9 +127,9 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe(out);
   });
 
-  it('stop quietly where the reader has gone', async () => {
+  it('stop quietly where the reader has had enough', async () => {
     const service = await outputsOf([text('one'), text('two')]);
-    const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 2 });
+    const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
   });
 });

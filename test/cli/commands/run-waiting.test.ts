@@ -437,6 +437,16 @@ describe('a creation that is not answered', () => {
   });
 });
 
+it.each([[[]], [['--json']], [['--no-wait']]])(
+  'a result that standard output does not take is no silent success: %j',
+  async flags => {
+    const service = await serviceOf(creation());
+    const { exitCode, stderr } = await command(service, [...RUN_IT, ...flags], { readerTakes: 3 });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toContain(`the result of run ${RUN} was not given`);
+  },
+);
+
 describe('an id that is not a version', () => {
   const noVersion: Exchange = unanswered(failure(404, 'NOT_FOUND_ERROR', 'no such version'));
 

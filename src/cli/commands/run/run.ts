@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Connection, Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
+import { giveRun } from '../../outputs/give-run.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { declareOutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
@@ -58,7 +59,9 @@ export async function runTarget(
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return presentRun(ctx, prepared.connection, run, { ...planned(facts), printed });
+  return giveRun(ctx, run.runId, out =>
+    presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
+  );
 }
 
 /** Text is printed while it is made where a person reads it; what is piped stays whole. */
@@ -74,7 +77,9 @@ async function giveRunId(ctx: Context, { embedded }: Connection, started: Starte
   if (embedded && started.kind === 'going') {
     ctx.io.note('note: the embedded service ends with this command; the next one takes the run up again');
   }
-  if (wantsJson(ctx)) await printValue(ctx, { runId, runStatus });
-  else await ctx.io.out(`${runId}\n`);
-  return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
+  return giveRun(ctx, runId, async out => {
+    if (wantsJson(out)) await printValue(out, { runId, runStatus });
+    else await out.io.out(`${runId}\n`);
+    return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
+  });
 }
