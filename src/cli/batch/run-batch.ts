@@ -2,15 +2,15 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import type { Release } from '../core/hold-file.ts';
-import { usageError } from '../errors.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
 import { type KnownRows, recallRows } from './known-rows.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare.ts';
 import { startProgress } from './progress/progress.ts';
-import { Reporter } from './progress/reporter.ts';
+import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { conclude } from './report/summary.ts';
 import { checkOut, holdResults, journalAside, openResults } from './results/results.ts';
@@ -21,6 +21,7 @@ import { openSource, type RowSource, readRows } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import type { Job, JobOutcome } from './run/job.ts';
 import { BatchJournal } from './run/job-journal.ts';
+import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
 import { type Survey, surveyRows } from './survey.ts';
 
@@ -156,6 +157,9 @@ async function* plannedRows(
     const plan = planOf(parts, row, known, survey?.changed.has(row.id) ?? false);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
+      if (plan.because === 'in doubt') {
+        reportDoubt(parts.ctx, source.name, row, known.settlements.get(row.id));
+      }
     } else if (plan.kind === 'give') {
       const { error: text, mayHaveRun } = plan;
       await finishRow(parts, row, { ...failedOutcome(new Error(text)), text, mayHaveRun });
@@ -190,6 +194,16 @@ function planOf(
   if (!changed || plan.kind === 'wait') return plan;
   if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
   return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
+}
+
+/** Names the runs that a row may have whose creation was not answered in an earlier start of the batch. */
+function reportDoubt(ctx: Context, source: string, row: SourceRow, settlement: Settlement | undefined): void {
+  const error = new CliError('the creation was never answered', {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+  });
+  const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : [];
+  reportRow(ctx, source, row, { error, candidates });
 }
 
 /** A row that has no run. */

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { COMMAND } from '../support/command.ts';
+import { chaosBatch } from './chaos-batch.ts';
+
+const SMALL = { command: COMMAND, seed: 7, rows: 200, kills: 2, lagMs: 300, skewMs: -420_000, diesEvery: 90 };
+const NO_HARM = { doubles: [], wrong: [], lost: [], unnamed: [] };
+
+describe('200 rows on a service that resets, lags, dies and answers wrongly, the client killed twice', () => {
+  it('all end, none in doubt, where the service keeps idempotency keys', async () => {
+    const verdict = await chaosBatch({ ...SMALL, idempotency: true, others: 0.1, exclusive: false });
+    expect(verdict).toMatchObject({ ...NO_HARM, succeeded: 200, failed: 0, inDoubt: 0, exitCode: 0 });
+  }, 60_000);
+
+  it('none is paid twice or given to another where it does not, a second client using the same key', async () => {
+    const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0.1, exclusive: false });
+    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
+    expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
+  }, 60_000);
+
+  it('nor where runs may be taken from the list', async () => {
+    const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0, exclusive: true });
+    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
+    expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
+  }, 60_000);
+});
