@@ -7,7 +7,7 @@ import {
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
 import { NetworkError, PromptServiceError } from './errors.ts';
-import { dateOf, isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
+import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { RequestEvent } from './request.ts';
 import { ServiceClock } from './service-clock.ts';
@@ -86,6 +86,7 @@ export class HttpSession {
       this.#report('answer', request, attempt, { ms: now() - startedAt, status: received.httpStatus });
       const outcome = parseResponse(received, this.redaction);
       this.#noteIdempotency(outcome);
+      this.#noteTime(outcome, received.receivedAt);
       return outcome;
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
@@ -143,7 +144,7 @@ export class HttpSession {
       const response = await this.#send(request, url, deadline.signal, onSent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
       const receivedAt = this.#options.now();
-      this.#noteHeaders(request, response, receivedAt);
+      this.#noteHeaders(request, response);
       const headers = this.redaction.value(response.headers);
       const text = await bodyText({ ...response, headers });
       return { method, url, httpStatus: response.status, headers, text, receivedAt };
@@ -188,13 +189,18 @@ export class HttpSession {
     };
   }
 
-  #noteHeaders(request: SessionRequest, { headers }: TransportResponse, receivedAt: number): void {
-    const date = dateOf(headers);
-    if (date !== undefined) this.clock.learn(date, receivedAt);
+  #noteHeaders(request: SessionRequest, { headers }: TransportResponse): void {
     // Noted before the body is read, which may break off.
     if (saysIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
     this.#options.onActionRequire?.();
+  }
+
+  // An intermediary's clock is another one, so the service itself must have answered.
+  #noteTime(outcome: Outcome, receivedAt: number): void {
+    if ('answer' in outcome && outcome.answer.date !== undefined) {
+      this.clock.learn(outcome.answer.date, receivedAt);
+    }
   }
 
   // A missing header says something only where the service itself answered, and knew the key.

@@ -70,7 +70,9 @@ export class ChaosService {
   }
 
   async listen(): Promise<void> {
-    const server = createServer((request, response) => void this.#serve(request, response));
+    const server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => {}); // the client was killed
+    });
     server.on('connection', socket => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {});

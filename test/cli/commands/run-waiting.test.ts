@@ -201,8 +201,8 @@ describe('a creation that is not answered', () => {
     ['a broken connection', 'reset-after-body'],
     ['a closed connection', 'close'],
     ['an answer cut short', at(TEST_NOW, { ...success(runOf()), cutAfter: 20 })],
-    ["an intermediary's 502", at(TEST_NOW, html(502))],
-    ["an intermediary's 504", at(TEST_NOW, html(504))],
+    ["an intermediary's 502, whose clock is another", at(TEST_NOW + 3_600_000, html(502))],
+    ["an intermediary's 504, whose clock is another", at(TEST_NOW - 3_600_000, html(504))],
     ['a 504 without a run id', at(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
   ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
     const home = temporaryDirectory();

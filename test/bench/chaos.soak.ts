@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { chaosBatch } from './chaos-batch.ts';
+import { chaosBatch } from '../chaos/chaos-batch.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
@@ -18,7 +18,7 @@ const CASES = [
   { title: 'not kept, the key is nobody else’s', idempotency: false, others: 0, exclusive: true },
 ];
 
-/** A large batch on a service that misbehaves in every way; fails where anything was doubled, wrong or lost. */
+/** `npm run chaos` (CHAOS_ROWS and CHAOS_SEED change it): a large batch on a service that misbehaves in every way; fails where anything was doubled, wrong or lost. */
 export default async function chaosSoak(): Promise<void> {
   let harmless = true;
   for (const [at, { title, ...more }] of CASES.entries()) {
