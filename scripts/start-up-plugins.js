@@ -29,8 +29,9 @@ export function lateBuiltins() {
       let late = false;
       const changed = code.replace(REQUIRE, (whole, _, name) => {
         if (!isBuiltin(name)) return whole;
-        if (READY.has(name.replace('node:', '')) || isClass(name))
+        if (READY.has(name.replace('node:', '')) || isClass(name)) {
           return `globalThis.process.getBuiltinModule("${name}")`;
+        }
         late = true;
         return name.endsWith('assert') ? `$lateAssert("${name}")` : `$late("${name}")`;
       });

@@ -150,3 +150,21 @@ it('keeps the text of an answer that breaks off, and fails', async () => {
   expect(terminal.text()).toMatch(/Once upon\s+error: here broke its answer off/);
   expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain('tiny');
 });
+
+it('tells faults of models.yaml in lists of models and in doctor, which asks providers', async () => {
+  const broken = homeWith('models:\n  - {model: tiny}\n');
+  const list = await runCommand(['resources', 'list'], broken);
+  expect(list.code).toBe(0);
+  expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `modality`/);
+  const doctor = await runCommand(['doctor'], broken);
+  expect(doctor.code).toBe(2);
+  expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);
+  provider.reset({ body: { data: [{ id: 'tiny' }] } });
+  const whole = await runCommand(['doctor'], homeWith(tinyAt(provider.baseUrl)));
+  expect(whole).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/provider\tok\there at .* has 1 models/) as string,
+  });
+  const gone = await runCommand(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
+  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing listens there') as string });
+});

@@ -84,7 +84,7 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Check[
 
 /** What one check found. */
 export interface Check {
-  readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'terminal';
+  readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
   /** null where it could not be checked, since an earlier check failed. */
   readonly ok: boolean | null;
   readonly detail: string;

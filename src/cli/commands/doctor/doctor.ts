@@ -5,6 +5,7 @@ import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
+import { checkModels } from './check-models.ts';
 import { type Check, checkConfiguration, checkService, passed, skipped } from './checks.ts';
 
 const EXAMPLES = `
@@ -39,11 +40,12 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
 
 async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
   const { check, usable } = await checkConfiguration(ctx);
-  if (usable)
-    return [
-      check,
-      ...(await withSpinner(ctx, 'asking the service', checkService(ctx, await ctx.connection()))),
-    ];
+  if (usable) {
+    const connection = await ctx.connection();
+    const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
+    if (!connection.embedded) return [check, ...service];
+    return [check, ...service, ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx)))];
+  }
   const names = ['reachability', 'key', 'cache'] as const;
   return [check, ...names.map(name => skipped(name, 'not checked'))];
 }
