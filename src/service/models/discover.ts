@@ -97,7 +97,7 @@ function endpointsOf(
 
 function sameEndpoint(one: string, other: string): boolean {
   const plain = (url: string): string =>
-    new URL(url).href.replace(/\/+$/, '').replace('://localhost', '://127.0.0.1');
+    new URL(url).href.replace(/(?<!\/)\/+$/, '').replace('://localhost', '://127.0.0.1');
   return plain(one) === plain(other);
 }
 

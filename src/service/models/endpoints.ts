@@ -24,7 +24,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * @throws {Error} for an endpoint that can't be reached or answers with something else; the message holds no key
  */
 export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
-  const url = new URL(`${provider.baseUrl.replace(/\/+$/, '')}/models`);
+  const url = new URL(`${provider.baseUrl.replace(/(?<!\/)\/+$/, '')}/models`);
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const answer = await openHttp({

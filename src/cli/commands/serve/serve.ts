@@ -135,7 +135,7 @@ function wholeNumber(text: string, flag: string): number {
 function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '');
   throw usageError(
     `--public-url: '${text}' is not a URL that others could call`,
     'It is http or https, and may end in a path, such as https://host/base.',

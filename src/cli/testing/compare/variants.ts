@@ -58,10 +58,15 @@ export async function variantsOf(
   }
 }
 
+/** Stands between a file and its revision. */
+const GIT = '@git:';
+
 /** The target, or the file that `file@git:<revision>` is checked out to. */
 async function located(ctx: Context, target: string, checkouts: string[]): Promise<string> {
-  const [, file, revision] = /^(.+\.prompt)@git:(.+)$/u.exec(target) ?? [];
-  if (file === undefined || revision === undefined) {
+  const at = target.lastIndexOf(GIT);
+  const file = target.slice(0, Math.max(0, at));
+  const revision = target.slice(at + GIT.length);
+  if (!file.endsWith('.prompt') || revision === '') {
     return target;
   }
   const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));

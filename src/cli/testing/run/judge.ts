@@ -67,12 +67,12 @@ async function judgeVersion(ctx: Context, connection: Connection, model: string)
 }
 
 function verdict(text: string): { passed: boolean; reason: string } {
-  const [, word, reason = ''] =
-    /^[^\p{L}]*(yes|no)\b[\s.,:;*_-]*([\s\S]*)$/iu.exec(text.slice(0, 10_000)) ?? [];
+  const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(text.slice(0, 10_000)) ?? [];
   if (word === undefined) {
     throw verdictFault('the judge answered neither yes nor no');
   }
-  return { passed: word.toLowerCase() === 'yes', reason: reason.trim() || 'no reason given' };
+  const reason = rest.replace(/^[\s.,:;*_-]+/u, '').trim();
+  return { passed: word.toLowerCase() === 'yes', reason: reason || 'no reason given' };
 }
 
 function verdictFault(message: string): CliError {

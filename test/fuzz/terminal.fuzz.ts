@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { readCsv } from '../../src/cli/batch/rows/csv.ts';
+import { readJsonl } from '../../src/cli/batch/rows/jsonl.ts';
+import { oneLine, safeFileName, visible } from '../../src/cli/terminal/sanitise.ts';
+import { shellWord } from '../../src/cli/terminal/shell-word.ts';
+import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+
+const HOSTILE = [
+  '\u001b[2J',
+  '\u001b]8;;x\u0007',
+  '\r',
+  '\n',
+  '\t',
+  '\u0000',
+  '\u0085',
+  '\u009b31m',
+  '\u202e',
+  '\ud800',
+  ' ',
+  '.',
+  '/',
+  '\\',
+  'a',
+  'é',
+  '😀',
+];
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...HOSTILE), maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc
+    .tuple(fc.constantFrom(...HOSTILE), fc.integer({ min: 1, max: 50_000 }))
+    .map(([piece, times]) => piece.repeat(times)),
+);
+const table = fc.string({
+  unit: fc.constantFrom(',', '"', '\n', '\r', 'a', 'id', '{', '}', ':', '1', '\ufeff', ' ', '[', ']'),
+  maxLength: 80,
+});
+
+/** How long a text is read in pieces of so many characters. */
+async function* inPieces(whole: string, length: number): AsyncGenerator<string> {
+  for (let at = 0; at < whole.length; at += length) yield await Promise.resolve(whole.slice(at, at + length));
+}
+
+/** What rows come of a text, or the message of what is wrong with it. */
+async function rowsOf(rows: AsyncIterable<unknown>): Promise<string> {
+  const all: unknown[] = [];
+  try {
+    for await (const row of rows) all.push(row);
+    return JSON.stringify(all, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw error;
+    return String(error);
+  }
+}
+
+export default [
+  fuzzed('a text that is shown can not drive a terminal', text, async given => {
+    const shown = await soon(() => visible(given));
+    const line = await soon(() => oneLine(given));
+    // oxlint-disable-next-line no-control-regex -- these are what must not be left
+    return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) && !/[\n\r\t]/.test(line);
+  }),
+
+  fuzzed('a file name stays in its folder', text, async given => {
+    const name = await soon(() => safeFileName(given));
+    return name !== '' && name !== '.' && name !== '..' && !/[/\\:\n]/.test(name) && name.length < 100;
+  }),
+
+  fuzzed(
+    'rows are the same in whatever pieces they come',
+    fc.tuple(table, fc.integer({ min: 1, max: 9 })),
+    async ([given, length]) => {
+      for (const read of [readCsv, readJsonl]) {
+        const whole = await soon(() => rowsOf(read(inPieces(given, given.length || 1))));
+        const pieces = await soon(() => rowsOf(read(inPieces(given, length))));
+        if (whole !== pieces) throw new Error(`${whole}\nin pieces: ${pieces}`);
+      }
+    },
+  ),
+
+  fuzzed(
+    'a shell reads a word back as it was',
+    fc.array(
+      text.filter(given => !given.includes('\u0000') && !/\p{Surrogate}/u.test(given) && given.length < 2000),
+      { minLength: 1, maxLength: 4 },
+    ),
+    words => {
+      const script = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
+      const read = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\u0000').slice(0, -1);
+      return read.length === words.length && read.every((word, at) => word === words[at]);
+    },
+  ),
+] satisfies readonly Fuzzed[];
