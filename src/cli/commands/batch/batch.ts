@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander';
 import { type BatchFlags, batchOptions, CHANGED } from '../../batch/options.ts';
 import { FORMATS } from '../../batch/rows/source.ts';
 import type { Context, Host } from '../../context.ts';
+import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
+import { declareBatchReport } from './report.ts';
 
 const HELP = `
 Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell
@@ -26,7 +28,7 @@ Examples:
 export function declareBatch(command: Command, host: Host, run = batch): void {
   command
     .argument('<target>', 'an alias, a prompt file, the id of a version or a prompt, or a slug')
-    .requiredOption('--from <file>', 'rows from a .csv or .jsonl file, - for standard input')
+    .option('--from <file>', 'rows from a .csv or .jsonl file, - for standard input')
     .addOption(new Option('--format <format>', 'what --from holds').choices(FORMATS))
     .option('--out <file>', 'write results there; may be left out where standard output is piped')
     .option('--resume', 'go on with the batch that wrote --out')
@@ -52,7 +54,19 @@ export function declareBatch(command: Command, host: Host, run = batch): void {
     .option('--max-failures <n>', 'start no more rows once n have failed')
     .option('--dry-run', 'check every row and create nothing')
     .addHelpText('after', HELP)
-    .action((target: string, flags: BatchFlags) => host.runAction(command, ctx => run(ctx, target, flags)));
+    .action((target: string, flags: Partial<BatchFlags>) =>
+      host.runAction(command, ctx => run(ctx, target, withRows(flags))),
+    );
+  declareBatchReport(command.command('report'), host);
+}
+
+/** Commander would want a required flag of the commands below this one as well. */
+function withRows(flags: Partial<BatchFlags>): BatchFlags {
+  const { from } = flags;
+  if (from === undefined) {
+    throw usageError('--from is missing: the file that holds the rows', 'See: promptrun batch --help');
+  }
+  return { ...(flags as BatchFlags), from };
 }
 
 /** Runs a target once for each row of a file. */

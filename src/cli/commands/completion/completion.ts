@@ -8,13 +8,13 @@ import { COMPLETION_SCRIPTS, type CompletionShell } from './scripts.ts';
 const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
 
 const EXAMPLES = `
-Examples, which install it for good:
+Examples:
   bash        echo 'source <(promptrun completion bash)' >> ~/.bashrc
   zsh         echo 'source <(promptrun completion zsh)' >> ~/.zshrc       # after compinit
   fish        promptrun completion fish > ~/.config/fish/completions/promptrun.fish
   powershell  Add-Content $PROFILE 'promptrun completion powershell | Out-String | Invoke-Expression'
 
-It works in shells that are started afterwards. Prompts are offered by their slugs, with their inputs.`;
+These install it for good; it works in shells that are started afterwards. Prompts are offered by their slugs, with their inputs.`;
 
 export function declareCompletion(command: Command, host: Host, run = completion): void {
   command

@@ -1,4 +1,4 @@
-import { visible } from '../../terminal/sanitise.ts';
+import { htmlPage, htmlText, statusFilter } from '../../outputs/html.ts';
 import { type ComparedRow, mediaUrls, shownText, type VariantResult, verdictOn } from './comparison.ts';
 import type { Variant } from './variants.ts';
 import { type DiffPart, wordDiff } from './word-diff.ts';
@@ -12,28 +12,18 @@ export async function comparisonPage(
     verdict => `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`,
   );
   const sections = await Promise.all(rows.map(row => rowSection(row, variants)));
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; media-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<title>Comparison of prompts</title>
-<style>${STYLE}</style>
-<h1>${html(variants.map(({ name }) => name).join(' and '))}</h1>
-<p>${counts.join(', ')}</p>
-<p><label>Show <select id="filter"><option value="">all</option><option>same</option><option>changed</option><option>failed</option></select></label></p>
-${sections.join('\n')}
-<script>${SCRIPT}</script>
-</html>
-`;
+  const names = variants.map(({ name }) => name).join(' and ');
+  const heading = `<h1>${htmlText(names)}</h1><p>${counts.join(', ')}</p>`;
+  return htmlPage({
+    title: 'Comparison of prompts',
+    style: STYLE,
+    body: `${heading}${statusFilter(['same', 'changed', 'failed'])}\n${sections.join('\n')}`,
+    script: '',
+  });
 }
 
-const STYLE = `body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem;color:#222;background:#fff}
-section{border-top:1px solid #ccc;padding:1rem 0}.sides{display:flex;gap:1rem;flex-wrap:wrap}.side{flex:1 1 20rem;min-width:0}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f6f6f6;padding:.6rem;border-radius:4px}
-img,video{max-width:100%}del{background:#fdd}ins{background:#dfd;text-decoration:none}.same{color:#286}.changed{color:#a60}.failed{color:#b22}
-small{color:#666}[hidden]{display:none}`;
-
-const SCRIPT = `document.getElementById('filter').addEventListener('change',function(e){for(const s of document.querySelectorAll('section'))s.hidden=e.target.value!==''&&s.dataset.verdict!==e.target.value})`;
+const STYLE =
+  'del{background:#fdd}ins{background:#dfd;text-decoration:none}.same{color:#286}.changed{color:#a60}.failed{color:#b22}';
 
 async function rowSection(row: ComparedRow, variants: readonly Variant[]): Promise<string> {
   const verdict = verdictOn(row);
@@ -43,8 +33,8 @@ async function rowSection(row: ComparedRow, variants: readonly Variant[]): Promi
       side(variants[at]?.name ?? '', result, at === 0 ? undefined : row.results[0]),
     ),
   );
-  return `<section data-verdict="${verdict}"><h2>${html(row.id)} <span class="${verdict}">${verdict}</span></h2>
-<pre>${html(inputs.join('\n'))}</pre><div class="sides">${sides.join('')}</div></section>`;
+  return `<section data-status="${verdict}"><h2>${htmlText(row.id)} <span class="${verdict}">${verdict}</span></h2>
+<pre>${htmlText(inputs.join('\n'))}</pre><div class="sides">${sides.join('')}</div></section>`;
 }
 
 async function side(name: string, result: VariantResult, first: VariantResult | undefined): Promise<string> {
@@ -56,12 +46,12 @@ async function side(name: string, result: VariantResult, first: VariantResult | 
     `${result.run?.tokens ?? '–'} tokens`,
     `${result.credits ?? '–'} credits`,
   ];
-  return `<div class="side"><h3>${html(name)}</h3><small>${facts.join(', ')}</small><pre>${parts.map(marked).join('')}</pre>${media(result)}</div>`;
+  return `<div class="side"><h3>${htmlText(name)}</h3><small>${facts.join(', ')}</small><pre>${parts.map(marked).join('')}</pre>${media(result)}</div>`;
 }
 
 function marked({ kind, text }: DiffPart): string {
   const tag = { same: '', removed: 'del', added: 'ins' }[kind];
-  return tag === '' ? html(text) : `<${tag}>${html(text)}</${tag}>`;
+  return tag === '' ? htmlText(text) : `<${tag}>${htmlText(text)}</${tag}>`;
 }
 
 /** Only bytes that are part of the page: a URL of a service is never loaded. */
@@ -77,12 +67,4 @@ function media({ run, media: contents }: VariantResult): string {
         : `<img alt="" src="${dataUrl}">`;
     })
     .join('');
-}
-
-function html(text: string): string {
-  return visible(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

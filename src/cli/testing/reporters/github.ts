@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../../core/error-utils.ts';
+import { htmlText } from '../../outputs/html.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type EntryResult, entryName, totalsOf, totalsText } from '../result.ts';
 import { detailsOf, markedLine, messagesOf } from './details.ts';
@@ -67,10 +68,5 @@ async function jobSummary(results: readonly EntryResult[]): Promise<string> {
 
 /** Text inside HTML inside Markdown: an empty line would end the HTML block. */
 function html(text: string): string {
-  return visible(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('\n', '&#10;');
+  return htmlText(text).replaceAll('\n', '&#10;');
 }

@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { isObject, listOf } from '../../core/json-value.ts';
+import { usageError } from '../../errors.ts';
+import { fileFault } from '../../inputs/read-text.ts';
+import type { ResultsLine } from '../results/results-line.ts';
+import { textLines } from '../rows/text-lines.ts';
+
+/** An output as the results have it: with the path where it was saved. */
+export type ReportedOutput = ResultsLine['outputs'][number] & { readonly savedTo?: string };
+
+/** A line of the results, as far as a report needs it. */
+export interface ReportedRow extends Omit<ResultsLine, 'outputs'> {
+  readonly outputs: readonly ReportedOutput[];
+}
+
+/**
+ * The rows of a file of results; of a row with several lines the last one counts.
+ *
+ * @throws {CliError} USAGE_ERROR for a file that can't be read, or a line that is not a result
+ */
+export async function readResults(file: string, cwd: string): Promise<ReportedRow[]> {
+  if (file.endsWith('.csv')) {
+    throw usageError(
+      `${file} is CSV; a report is made of results as JSONL`,
+      'Write them with --out results.jsonl.',
+    );
+  }
+  const rows = new Map<string, ReportedRow>();
+  const stream = createReadStream(path.resolve(cwd, file), { encoding: 'utf8' });
+  try {
+    for await (const { text, line } of textLines(stream as AsyncIterable<string>)) {
+      if (text.trim() !== '') {
+        const row = rowOf(text);
+        if (row === undefined) {
+          throw usageError(`${file}, line ${line}: this is not a result of a batch`);
+        }
+        rows.set(row.id, row);
+      }
+    }
+  } catch (error) {
+    throw fileFault(error, file, 'report');
+  }
+  return [...rows.values()];
+}
+
+function rowOf(text: string): ReportedRow | undefined {
+  const value = parsed(text);
+  if (!isObject(value) || typeof value['row'] !== 'number' || typeof value['runStatus'] !== 'string') {
+    return undefined;
+  }
+  const { row, runStatus, runId, tokens, seconds, error, inputs, id } = value;
+  return {
+    row,
+    runStatus,
+    id: typeof id === 'string' ? id : String(row),
+    runId: typeof runId === 'string' ? runId : null,
+    outputs: listOf(value['outputs']).filter(isObject) as unknown as ReportedOutput[],
+    tokens: typeof tokens === 'number' ? tokens : 0,
+    seconds: typeof seconds === 'number' ? seconds : null,
+    error: typeof error === 'string' ? error : null,
+    ...(isObject(inputs) && { inputs: inputs as unknown as NonNullable<ResultsLine['inputs']> }),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { messageOf } from '../../core/error-utils.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import { plainRows, terminalTable } from '../../terminal/table.ts';
+import { readResults } from './read-results.ts';
+import { type BatchTotals, totalsOf } from './totals.ts';
+
+/** Shows what a batch came to, and writes it as a page where `html` names a file. */
+export async function reportBatch(
+  ctx: Context,
+  results: string,
+  html: string | undefined,
+): Promise<ExitCode> {
+  const rows = await readResults(results, ctx.cwd);
+  const totals = totalsOf(rows);
+  if (html !== undefined) {
+    const { reportPage } = await import('./page.ts');
+    const directories = [ctx.cwd, path.dirname(path.resolve(ctx.cwd, results))];
+    await write(ctx, html, await reportPage(rows, totals, { title: path.basename(results), directories }));
+  }
+  await present(ctx, totals, {
+    terminal: () => terminalReport(ctx, totals),
+    plain: () => plainRows(lines(totals)),
+  });
+  return EXIT.ok;
+}
+
+async function write(ctx: Context, file: string, page: string): Promise<void> {
+  try {
+    await writeFile(path.resolve(ctx.cwd, file), page);
+  } catch (error) {
+    throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
+  }
+  ctx.io.note(`note: the page is ${file}`);
+}
+
+/** What, how many, and for failures and slow rows which. */
+function lines({ failures, slowest, ...totals }: BatchTotals): string[][] {
+  return [
+    ...Object.entries(totals).map(([what, count]) => [what, String(count ?? '-')]),
+    ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
+    ...slowest.map(({ id, seconds }) => ['slow', String(seconds), id]),
+  ];
+}
+
+async function terminalReport(ctx: Context, totals: BatchTotals): Promise<string> {
+  const { rows, succeeded, failed, tokens, seconds, failures, slowest } = totals;
+  const time = seconds === undefined ? '' : `, ${seconds} s of running`;
+  const parts = [`${rows} rows: ${succeeded} succeeded, ${failed} failed; ${tokens} tokens${time}\n`];
+  if (failures.length > 0) {
+    const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
+    const cells = failures.map(one => [
+      String(one.rows),
+      visible(one.reason),
+      one.ids.slice(0, 5).join(', '),
+    ]);
+    parts.push(await terminalTable(ctx.io, columns, cells));
+  }
+  if (slowest.length > 0) {
+    const cells = slowest.map(({ id, seconds: took }) => [id, `${took} s`]);
+    parts.push(await terminalTable(ctx.io, [{ title: 'Slowest' }, { title: 'Time' }], cells));
+  }
+  return parts.join('\n');
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Project } from '../testing/support.ts';
+
+const LINES = [
+  {
+    row: 1,
+    id: 'a',
+    runId: 'r1',
+    runStatus: 'succeeded',
+    tokens: 3,
+    seconds: 1.5,
+    error: null,
+    outputs: [{ type: 'text', data: '<script>alert(1)</script>' }],
+    inputs: { textInputs: { name: '<b>Ada</b>' }, imageInputs: [] },
+  },
+  {
+    row: 2,
+    id: 'b',
+    runId: null,
+    runStatus: 'failed',
+    tokens: 0,
+    seconds: null,
+    error: 'line 3: bad name (USAGE_ERROR)',
+    outputs: [],
+  },
+  {
+    row: 3,
+    id: 'c',
+    runId: null,
+    runStatus: 'failed',
+    tokens: 0,
+    seconds: null,
+    error: 'line 4: bad name (USAGE_ERROR)',
+    outputs: [],
+  },
+  {
+    row: 4,
+    id: 'd',
+    runId: 'r4',
+    runStatus: 'failed',
+    tokens: 1,
+    seconds: 9,
+    error: 'no (RUN_FAILED)',
+    outputs: [{ type: 'error', data: 'no' }],
+  },
+];
+
+function results(lines: readonly object[] = LINES): Project {
+  return new Project({ 'results.jsonl': lines.map(line => `${JSON.stringify(line)}\n`).join('') });
+}
+
+describe('batch report', () => {
+  it('gives totals, failures by reason and the slowest rows', async () => {
+    const { exitCode, stdout } = await results().run(['batch', 'report', 'results.jsonl', '--json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toEqual({
+      rows: 4,
+      succeeded: 1,
+      failed: 3,
+      tokens: 4,
+      seconds: 10.5,
+      failures: [
+        { reason: 'bad name (USAGE_ERROR)', rows: 2, ids: ['b', 'c'] },
+        { reason: 'no (RUN_FAILED)', rows: 1, ids: ['d'] },
+      ],
+      slowest: [
+        { id: 'd', seconds: 9 },
+        { id: 'a', seconds: 1.5 },
+      ],
+    });
+  });
+
+  it('is lines for programs in a pipe and words on a terminal', async () => {
+    const argv = ['batch', 'report', 'results.jsonl'];
+    expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
+    const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
+    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 4 tokens');
+  });
+
+  it('makes a page in which what came is text, and which loads nothing', async () => {
+    const project = results();
+    await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain("default-src 'none'");
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).toContain('&lt;b&gt;Ada&lt;/b&gt;');
+    expect(page).not.toMatch(/<script>alert|<b>Ada|(?:src|href)="(?!data:)/u);
+    expect(page.match(/data-status="failed"/gu)).toHaveLength(3);
+  });
+
+  it('shows pictures that were saved', async () => {
+    const project = new Project({ 'rows.csv': 'place\nOslo\n' });
+    const batch = ['batch', 'postcard', '--from', 'rows.csv', '--out', 'r.jsonl', '--save', 'pictures'];
+    expect((await project.run(batch)).exitCode).toBe(0);
+    await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain('<img alt="" src="data:image/png;base64,');
+  });
+
+  it.each([
+    ['none.jsonl', 'there is no file none.jsonl'],
+    ['results.csv', 'results.csv is CSV'],
+    ['rows.jsonl', 'rows.jsonl, line 1: this is not a result of a batch'],
+  ])('refuses %s', async (file, message) => {
+    const project = new Project({ 'results.csv': 'a\n', 'rows.jsonl': '{"name":"Ada"}\n' });
+    const { exitCode, stderr } = await project.run(['batch', 'report', file]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('leaves batch as it was: without rows it says what is missing', async () => {
+    const { exitCode, stderr } = await results().run(['batch', 'hello']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--from is missing')]);
+  });
+});
