@@ -4,6 +4,13 @@ import { postgresPrograms } from './test/support/postgres.ts';
 /** What holds for either kind of store is tested on both. */
 const ON_BOTH_STORES = ['test/contract/**/*.test.ts'];
 
+/** Tests of one file at a time that leave nothing behind: they share a process, and load what they test once. */
+const UNITS = [
+  'test/wire/**/*.test.ts',
+  'test/cli/{core,inputs,outputs,program,questions,runtime,settings,terminal}/**/*.test.ts',
+  'test/service/prompts/**/*.test.ts',
+];
+
 const onPostgres = {
   extends: true as const,
   test: {
@@ -27,7 +34,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'promptrun', include: ['test/**/*.test.ts'], globalSetup: ['test/support/build.ts'] },
+        test: { name: 'units', include: UNITS, isolate: false, globalSetup: ['test/support/build.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'promptrun',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/bench/**', ...UNITS],
+          globalSetup: ['test/support/build.ts'],
+        },
       },
       ...(postgresPrograms() === undefined ? [] : [onPostgres]),
     ],
