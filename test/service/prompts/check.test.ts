@@ -62,6 +62,26 @@ describe('checking a prompt', () => {
     expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
   });
 
+  it('finds what is wrong beside tags that can’t be read', async () => {
+    expect(
+      await found(
+        '{{shout a}} {{a b',
+        ' {{#if a}} {{/each}}',
+        'x {{role "nobody"}} {{/if}} {{"}} é',
+        '{{#each l}}{{> none}}',
+      ),
+    ).toEqual([
+      expect.stringMatching(/^fault 1:3 the helper `shout`/),
+      'fault 1:13 this tag is never closed',
+      'fault 2:5 `if` is not ended by {{/each}}',
+      expect.stringMatching(/^fault 3:3 a role is written/),
+      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
+      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
+      'fault 4:1 this block is never closed',
+      expect.stringMatching(/^fault 4:12 there is no partial/),
+    ]);
+  });
+
   it('tells what is merely unknown as a note', async () => {
     const notes = await found(
       '---',

@@ -95,6 +95,17 @@ describe('a watched directory', () => {
     expect(await after(() => rm(at('c.prompt')))).toEqual(['c is gone']);
   });
 
+  it('reports a prompt again when a partial of it changes, and no partial', async () => {
+    await write('_sign.prompt', 'one');
+    await write('a.prompt', '{{> sign}}');
+    await write('b.prompt', 'b');
+    expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
+    expect(await after(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
+    expect(await after(() => rm(at('_sign.prompt')))).toEqual([
+      '/a.prompt:1: there is no partial `sign`: it would be the file _sign.prompt beside this one',
+    ]);
+  });
+
   it('takes a rename over the file for a change', async () => {
     await write('a.prompt', 'one');
     await start();

@@ -1,4 +1,4 @@
-import { FileFault, type Place } from '../../files/yaml-file.ts';
+import type { Place } from '../../files/yaml-file.ts';
 import type { Findings } from '../findings.ts';
 import { compileBlock } from './block.ts';
 import { type CompileContext, type PartialLookup, reportFault } from './context.ts';
@@ -64,14 +64,12 @@ function placing(start: Place): CompileContext['placeOf'] {
 }
 
 function compileText(text: string, context: CompileContext): readonly TemplateNode[] {
-  try {
-    return compileProgram(parseTemplate(text), context);
-  } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
-    const start = { line: error.line, column: error.column - 1 };
-    context.findings.fault(context.placeOf({ source: '', start, end: start }), error.what, context.file);
-    return [];
+  const { program, faults } = parseTemplate(text);
+  for (const { line, column, what } of faults) {
+    const start = { line, column: column - 1 };
+    context.findings.fault(context.placeOf({ source: '', start, end: start }), what, context.file);
   }
+  return compileProgram(program, context);
 }
 
 function compileProgram(

@@ -2,8 +2,10 @@ import { BOUNDS } from '../bounds.ts';
 
 /** What shows of a template before it is parsed. */
 export interface TagScan {
-  /** Lines of the blocks that are open at the end. */
+  /** Where the blocks begin that are open at the end. */
   readonly open: readonly number[];
+  /** Where each block that is closed begins, and where its end does. */
+  readonly closed: ReadonlyMap<number, number>;
   /** The bound that is passed, and where. */
   readonly past?: { readonly line: number; readonly message: string };
 }
@@ -19,25 +21,28 @@ interface Tag {
  * what stands open is bounded, and its search for blank lines is quadratic in the blanks of one run.
  */
 export function scanTags(template: string): TagScan {
-  const open: { line: number; branches: number }[] = [];
+  const open: { at: number; branches: number }[] = [];
+  const closed = new Map<number, number>();
   let branches = 0;
   const line = lineCounter(template);
   for (let at = template.indexOf('{{'); at >= 0; ) {
     const tag = readTag(template, at);
     if (!tag) break;
-    if (tag.kind === 'open') open.push({ line: line(at), branches: 0 });
-    if (tag.kind === 'close') branches -= open.pop()?.branches ?? 0;
+    if (tag.kind === 'open') open.push({ at, branches: 0 });
+    const ended = tag.kind === 'close' ? open.pop() : undefined;
+    if (ended) closed.set(ended.at, at);
+    branches -= ended?.branches ?? 0;
     const block = open.at(-1);
     if (tag.kind === 'else' && block) {
       block.branches += 1;
       branches += 1;
     }
     const message = pastBound(open.length + branches, tag.parentheses);
-    if (message !== undefined) return { open: [], past: { line: line(at), message } };
+    if (message !== undefined) return { open: [], closed, past: { line: line(at), message } };
     at = template.indexOf('{{', tag.end);
   }
   const past = longBlank(template, lineCounter(template));
-  return { open: open.map(({ line }) => line), ...(past && { past }) };
+  return { open: open.map(({ at }) => at), closed, ...(past && { past }) };
 }
 
 function pastBound(open: number, parentheses: number): string | undefined {
