@@ -74,7 +74,8 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const words = slug.trim();
   if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(slug, []);
   const { rows } = await connection.client.prompts.search(words, { signal });
-  const fitting = rows.filter(row => row.slug === words);
+  const listed = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
+  const fitting = listed.filter(row => row.slug === words);
   const versions = [...new Set(fitting.map(row => row.promptVersionId))];
   const [found] = fitting;
   if (found === undefined) {
@@ -88,6 +89,17 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   }
   connection.prompts.noteSlug(found.promptId, words);
   return found;
+}
+
+/** The search leaves out prompts that make videos; of this machine's own service every prompt can be listed. */
+async function videoPrompts(
+  { client, embedded }: Connection,
+  signal: AbortSignal,
+): Promise<PromptSearchRow[]> {
+  const rows: PromptSearchRow[] = [];
+  if (!embedded) return rows;
+  for await (const row of client.prompts.all({}, { signal })) rows.push(row);
+  return rows;
 }
 
 /** The service lists the ten latest versions; an older one is found by its whole id. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -119,6 +119,14 @@ describe('the models of the service', () => {
     await load();
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(problems).toEqual([expect.stringMatching(/models\.yaml:1: models must be a list/)]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('are not those of a models.yaml of another user', async () => {
+    await write(modelsFile('theirs'));
+    await chown(path.join(dataDir, 'models.yaml'), 12_345, 12_345);
+    await load();
+    expect(table?.get('theirs')).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(/belongs to another user and is not read/)]);
   });
 
   it('follow models.yaml as it comes, changes, breaks and goes', async () => {
