@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS, HEADINGS } from '../../src/cli/program/command-table.ts';
+import { runInProcess } from '../support/context.ts';
+
+const docs = path.resolve(import.meta.dirname, '..', '..', 'docs');
+const PATHS = [...COMMANDS.filter(({ hidden }) => hidden !== true).map(({ path }) => path), 'batch report'];
+
+async function helpOf(...argv: string[]): Promise<string> {
+  const { stdout } = await runInProcess([...argv, '--help']);
+  return stdout().replace(/\n\nFlags of every command .*\n$/u, '\n');
+}
+
+async function topic(name: string): Promise<string> {
+  return (await runInProcess(['help', name])).stdout();
+}
+
+/** The help of every command, as one page. */
+async function reference(): Promise<string> {
+  const sections: string[] = [];
+  for (const command of PATHS.toSorted()) {
+    sections.push(
+      `## promptrun ${command}\n\n\`\`\`text\n${(await helpOf(...command.split(' '))).trimEnd()}\n\`\`\`\n`,
+    );
+  }
+  const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(topic));
+  return [
+    '# Commands\n\nMade from the help of each command; `npm run docs` makes it anew.\n',
+    ...sections,
+    ...topics.map(text => `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`),
+  ].join('\n');
+}
+
+/** The same for `man`: a line that begins with a dot or a quote would be a request to it. */
+async function manPage(): Promise<string> {
+  const roff = (text: string): string =>
+    text
+      .replaceAll('\\', '\\e')
+      .replaceAll('-', '\\-')
+      .replaceAll(/^(?=[.'])/gmu, '\\&');
+  const lines = [
+    '.TH PROMPTRUN 1',
+    '.SH NAME',
+    'promptrun \\- run published prompts on a Prompt Execution Service',
+  ];
+  for (const command of PATHS.toSorted()) {
+    const help = await helpOf(...command.split(' '));
+    lines.push(`.SH ${roff(command).toUpperCase()}`, '.nf', roff(help.trimEnd()), '.fi');
+  }
+  for (const name of ['flags', 'environment', 'exit-codes']) {
+    lines.push(`.SH ${roff(name).toUpperCase()}`, '.nf', roff((await topic(name)).trimEnd()), '.fi');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+describe('what is written of the commands', () => {
+  it('is what their help says, in docs/commands.md', async () => {
+    await expect(await reference()).toMatchFileSnapshot(path.join(docs, 'commands.md'));
+  });
+
+  it('is what their help says, in the man page', async () => {
+    await expect(await manPage()).toMatchFileSnapshot(path.join(docs, 'man', 'promptrun.1'));
+  });
+
+  it('names every heading of the help only once', () => {
+    expect(new Set(HEADINGS).size).toBe(HEADINGS.length);
+  });
+});
