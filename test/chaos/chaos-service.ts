@@ -134,6 +134,7 @@ export class ChaosService {
           message: 'still running',
           data: { runId: run.runId },
         });
+      case undefined:
       default:
         return this.#answer(response, 200, { status: 'SUCCESS', data: runData(run) });
     }

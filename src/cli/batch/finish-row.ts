@@ -70,7 +70,7 @@ async function giveLine(
     runId,
     error,
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
-    ...(results.needsJournal && { result: line }),
+    ...(results.keptOf !== undefined && { result: results.keptOf(line, row) }),
   });
   if (!(await results.give(line, row))) {
     stop.readerHasGone();

@@ -89,13 +89,18 @@ async function openPair(
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     const journal = await BatchJournal.open(file);
     ctx.io.note(`note: the journal of this batch is ${file}`);
-    return { results: await openResults(ctx, options), journal, release: () => {} };
+    return { results: await openResults(ctx, options, journal.states), journal, release: () => {} };
   }
   const file = path.resolve(ctx.cwd, out);
   const release = holdResults(file, out);
   try {
-    const results = await openResults(ctx, options);
-    return { results, journal: await BatchJournal.open(`${file}.journal`), release };
+    const journal = await BatchJournal.open(`${file}.journal`);
+    try {
+      return { results: await openResults(ctx, options, journal.states), journal, release };
+    } catch (error) {
+      await (journal.facts === undefined ? journal.remove() : journal.close());
+      throw error;
+    }
   } catch (error) {
     release();
     throw error;

@@ -67,6 +67,7 @@ class RowCheck {
 
   async take(row: SourceRow): Promise<void> {
     const { journal, results } = this.#parts.before;
+    if (journal.facts === undefined) results.recognise?.(row);
     this.#strays.delete(row.id);
     if (await this.#isChanged(row)) this.#changed.set(row.id, row);
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);

@@ -348,3 +348,36 @@ test('an output file that could not be fetched is fetched again, its run not cre
   expect(lastLines(home)[0]?.outputs?.[0]?.savedTo).toMatch(/^other/u);
   expect(await created()).toBe(1);
 });
+
+describe('a table of results', () => {
+  const table = (home: string): string[][] =>
+    readFileSync(path.join(home, 'results.csv'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => line.split(','));
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.csv', '--concurrency', '1'];
+
+  test("has the rows' own columns, then what became of them", async () => {
+    const home = homeWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
+    const { exitCode } = await runBatchCommand(args, { env: service.env, home });
+    expect(exitCode).toBe(5);
+    const [header, ada, bo, eve] = table(home);
+    expect(header).toEqual(['id', 'name', 'runId', 'runStatus', 'error', 'output1']);
+    expect(ada?.slice(0, 2)).toEqual(['a', 'Ada']);
+    expect(bo?.slice(0, 4)).toEqual(['b', '', '', 'failed']);
+    expect(eve?.[3]).toBe('succeeded');
+    expect(existsSync(path.join(home, 'results.csv.journal'))).toBe(false);
+  });
+
+  test('is gone on with, its rows known again by their columns, each in one line', async () => {
+    const home = homeWith({ 'names.csv': 'name\nAda\n\n' });
+    await runBatchCommand(args, { env: service.env, home });
+    const before = table(home);
+    writeFileSync(path.join(home, 'names.csv'), 'name\nBo\nAda\n');
+    const flags = ['--resume', '--new-rows', '--sorted'];
+    expect((await runBatchCommand([...args, ...flags], { env: service.env, home })).exitCode).toBe(0);
+    expect(await created()).toBe(2);
+    expect(table(home)[2]).toEqual(before[1]);
+    expect(table(home)[1]?.[0]).toBe('Bo');
+  });
+});

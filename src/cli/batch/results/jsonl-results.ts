@@ -23,7 +23,6 @@ const PIECE_BYTES = 64 * 1024;
 export class JsonlResults implements Results {
   readonly states: ReadonlyMap<string, ResultState>;
   readonly existed: boolean;
-  readonly needsJournal = false;
   readonly #file: string;
   readonly #handle: FileHandle;
   /** Whether a row may have more than one line. */

@@ -135,8 +135,10 @@ export interface Results {
   readonly states: ReadonlyMap<string, ResultState>;
   /** Whether there was a file already. */
   readonly existed: boolean;
-  /** Whether they can't be read back, so that the batch's journal has to hold each result. */
-  readonly needsJournal: boolean;
+  /** Known again by its own columns, where they can't be read back by the row's id. */
+  recognise?(row: SourceRow): void;
+  /** What the batch's journal has to keep of a result, where they can't be read back themselves. */
+  keptOf?(line: ResultsLine, row: SourceRow): unknown;
   /** Gives what became of a row. False once nobody reads it any more. */
   give(line: ResultsLine, row: SourceRow): Promise<boolean>;
   /** Leaves exactly one line a row, on disk. @param sorted in the order of the rows */

@@ -6,7 +6,7 @@ import { holdFile, type Release } from '../../core/hold-file.ts';
 import { usageError } from '../../errors.ts';
 import { printRow } from '../../outputs/json.ts';
 import type { BatchOptions } from '../options.ts';
-import { unwritable } from '../run/job-journal.ts';
+import { type JobState, unwritable } from '../run/job-journal.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 
@@ -41,16 +41,21 @@ function exists(file: string): Promise<boolean> {
 }
 
 /** The file of results, or standard output. @throws {CliError} where the file must not be written to */
-export async function openResults(ctx: Context, options: BatchOptions): Promise<Results> {
-  const { out } = options;
-  return out === undefined ? standardOutput(ctx) : JsonlResults.open(ctx, { ...options, out });
+export async function openResults(
+  ctx: Context,
+  { out, resume }: BatchOptions,
+  before: ReadonlyMap<string, JobState>,
+): Promise<Results> {
+  if (out === undefined) return standardOutput(ctx);
+  if (!/\.csv$/iu.test(out)) return JsonlResults.open(ctx, { out, resume });
+  const { CsvResults } = await import('./csv-results.ts');
+  return CsvResults.open(ctx, { out, resume }, before);
 }
 
 function standardOutput(ctx: Context): Results {
   return {
     states: new Map(),
     existed: false,
-    needsJournal: false,
     give: line => printRow(ctx, line),
     finish: async () => {},
     close: async () => {},

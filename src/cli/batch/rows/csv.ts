@@ -42,7 +42,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<Sour
       header = isBlank(raw) ? undefined : readCsvHeader(record);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield readRecord(header, { record, raw }, place);
+      yield { ...readRecord(header, { record, raw }, place), cells: cellsOf(header, record) };
     }
     if (broken()?.after === taken) {
       break;
@@ -75,6 +75,19 @@ function parseRecords(text: AsyncIterable<string>): {
   // Faults of either end reach who reads the parser.
   pipeline(Readable.from(text), parser, () => {});
   return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
+}
+
+function cellsOf({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name, column) => (name === '' ? [] : [[name, record[column] ?? ''] as const])),
+  );
+}
+
+/** Every record of a table, its header first. */
+export async function readTable(text: AsyncIterable<string>): Promise<(readonly string[])[]> {
+  const table: (readonly string[])[] = [];
+  for await (const { record } of parseRecords(text).records) table.push(record);
+  return table;
 }
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place): SourceRow {
@@ -131,6 +144,7 @@ function countLines(raw: string): number {
 /** What the columns of a CSV file hold, each by its place from 0. */
 export interface CsvHeader {
   readonly columns: number;
+  readonly names: readonly string[];
   readonly id: number | undefined;
   readonly texts: readonly (readonly [key: string, column: number])[];
   /** In the order of the row's images. */
@@ -147,6 +161,7 @@ export function readCsvHeader(fields: readonly string[]): CsvHeader {
   const id = names.indexOf(ID_COLUMN);
   return {
     columns: names.length,
+    names,
     id: id === -1 ? undefined : id,
     texts: columns
       .filter(({ name, order }) => name !== '' && name !== ID_COLUMN && order === undefined)

@@ -31,13 +31,22 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
     return faultyRow(place, 'its id is neither a text nor a number');
   }
   try {
-    return readableRow(place, id, imagesApart(fields, inputsOf(fields, '')));
+    const inputs = imagesApart(fields, inputsOf(fields, ''));
+    return { ...readableRow(place, id, inputs), cells: cellsOf(id, inputs) };
   } catch (error) {
     if (error instanceof CliError) {
       return faultyRow(place, error.message, id);
     }
     throw error;
   }
+}
+
+function cellsOf(id: string | undefined, { text, images }: InputsDocument): Record<string, string> {
+  return Object.fromEntries([
+    ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
+    ...text,
+    ...images.map((image, at) => [`image${at + 1}`, image] as const),
+  ]);
 }
 
 /** In a flat map `image`, `image1` and so on are images, as they are in a CSV file. */

@@ -8,6 +8,8 @@ export interface RowPlace {
   readonly line: number;
   /** What the row calls itself, else its number. */
   readonly id: string;
+  /** Its own columns by their names, as a table of results repeats them; undefined where they can't be told. */
+  readonly cells?: Readonly<Record<string, string>>;
 }
 
 /** A row that can be read. */
