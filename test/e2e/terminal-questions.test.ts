@@ -11,6 +11,8 @@ const PNG = png(2, 2);
 const LIST_KEYS = '  ↑↓ move · type to filter · enter choose';
 const TICK_KEYS = '  ↑↓ move · space tick · a all · i invert · enter done';
 
+const SEVERAL = '  several lines are one answer: enter sends them, backspace goes back up';
+
 describe('questions on a terminal', () => {
   it('ask the local service’s own prompts for text and choice, and say how to repeat it', async () => {
     const home = temporaryDirectory();
@@ -45,7 +47,11 @@ describe('questions on a terminal', () => {
       },
     });
     const terminal = onTerminal(['run', VERSION_ID], { env });
-    await terminal.waitForScreen('? topic (the sea)', '  What it is about', '  ctrl+o editor');
+    await terminal.waitForScreen(
+      '? topic (the sea)',
+      '  What it is about',
+      '  ctrl+o editor, for several lines',
+    );
     terminal.press('enter');
     await terminal.waitForScreen(
       '✔ topic the sea',
@@ -147,7 +153,12 @@ describe('questions on a terminal', () => {
     await terminal.waitFor('? story');
     terminal.type('Once ');
     terminal.paste('upon\ra time\r\nthere was');
-    await terminal.waitForScreen('? story Once upon a time 2 lines', '› there was', '  ctrl+o editor');
+    await terminal.waitForScreen(
+      '? story Once upon a time 2 lines',
+      '› there was',
+      SEVERAL,
+      '  ctrl+o editor, for several lines',
+    );
     terminal.type(' a cat\r');
     await terminal.waitFor('? note');
     terminal.paste('first\rsecond\r');
@@ -225,7 +236,7 @@ describe('questions on a terminal', () => {
   it('take Enter as terminals and scripts send it, and wide characters on several lines', async () => {
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { 名前: 'お名前', שם: 'string' } });
     const terminal = onTerminal(['run', VERSION_ID], { env, columns: 60, rows: 20 });
-    await terminal.waitForScreen('? 名前', '  お名前', '  ctrl+o editor');
+    await terminal.waitForScreen('? 名前', '  お名前', '  ctrl+o editor, for several lines');
     const name = '晴れの日には海へ行き、雨の日は家で本を読み、雪の日は山へ出かける人';
     terminal.type(name);
     await terminal.waitFor('出かける人');
@@ -246,7 +257,11 @@ describe('questions on a terminal', () => {
       },
     });
     const terminal = onTerminal(['run', VERSION_ID], { env });
-    await terminal.waitForScreen('? a^[[2Jb (d^[[31m)', '  x^[]0;title^G y\\u202e', '  ctrl+o editor');
+    await terminal.waitForScreen(
+      '? a^[[2Jb (d^[[31m)',
+      '  x^[]0;title^G y\\u202e',
+      '  ctrl+o editor, for several lines',
+    );
     terminal.press('enter');
     await terminal.waitFor('❯ ^[[8mhidden');
     expect(terminal.screen().split('\n').length).toBeLessThan(13);

@@ -145,10 +145,13 @@ export function openText(state: TextState, config: TextConfig): [string, string]
   const { style, tip } = config.theme;
   const keys = [
     ...(config.complete ? [['tab', 'completes'] as const] : []),
-    ...(config.edit ? [['ctrl+o', 'editor'] as const] : []),
+    ...(config.edit ? [['ctrl+o', 'editor, for several lines'] as const] : []),
   ];
   const beneath = [
     style.help(config.description),
+    state.above === ''
+      ? ''
+      : style.help('  several lines are one answer: enter sends them, backspace goes back up'),
     state.candidates,
     state.error === '' ? '' : style.error(state.error),
     tip(keys),
