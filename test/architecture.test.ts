@@ -86,10 +86,7 @@ const edges = [...graph].flatMap(([from, imports]) => imports.map(edge => ({ fro
 function cycleFrom(start: string): string[] | undefined {
   const seen = new Set<string>();
   const walk = (file: string, trail: string[]): string[] | undefined => {
-    for (const { target, typeOnly } of graph.get(file) ?? []) {
-      if (typeOnly && houseOf(file) === 'client') {
-        continue;
-      }
+    for (const { target } of graph.get(file) ?? []) {
       if (target === start) return [...trail, target];
       if (seen.has(target)) continue;
       seen.add(target);
