@@ -2,7 +2,7 @@ import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq 
 import { RESERVED_NAMES } from './built-in.ts';
 import type { OfferedModel } from './endpoints.ts';
 import type { Provider } from './entry.ts';
-import type { ModelsFile } from './file.ts';
+import type { ModelsFile } from './models-file.ts';
 
 const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
  and leaves the rest as it is.

@@ -7,7 +7,8 @@ import { addToModelsFile } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { environmentProvider, OPENAI } from './environment.ts';
-import { EMPTY_MODELS_FILE, MODELS_FILE, parseModelsFile } from './file.ts';
+import { parseModelsFile } from './file.ts';
+import { EMPTY_MODELS_FILE, MODELS_FILE } from './models-file.ts';
 import { readModelsText } from './table.ts';
 
 export interface DiscoverOptions {

@@ -5,13 +5,8 @@ import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { environmentProvider, OPENAI } from './environment.ts';
-import {
-  EMPTY_MODELS_FILE,
-  InvalidModelsFile,
-  MODELS_FILE,
-  type ModelsFile,
-  parseModelsFile,
-} from './file.ts';
+import { parseModelsFile } from './file.ts';
+import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { readModelsText } from './table.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */

@@ -6,13 +6,7 @@ import { codeOf, messageOf, toError } from '../thrown.ts';
 import { BUILT_IN_MODELS } from './built-in.ts';
 import type { ModelEntry, Provider } from './entry.ts';
 import { environmentProvider, guessedModel, OPENAI } from './environment.ts';
-import {
-  EMPTY_MODELS_FILE,
-  InvalidModelsFile,
-  MODELS_FILE,
-  type ModelsFile,
-  parseModelsFile,
-} from './file.ts';
+import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
@@ -113,8 +107,7 @@ class WatchedModels implements ModelTable {
       const text = await readModelsText(this.file);
       if (text === this.lastText) return;
       this.lastText = text;
-      this.fromFile =
-        text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, this.file, [this.provider ?? OPENAI]);
+      this.fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.parse(text);
       delete this.problems.file;
     } catch (error) {
       this.problems.file = messageOf(error);
@@ -122,6 +115,11 @@ class WatchedModels implements ModelTable {
       return;
     }
     for (const listener of this.listeners) listener();
+  }
+
+  private async parse(text: string): Promise<ModelsFile> {
+    const { parseModelsFile } = await import('./file.ts');
+    return parseModelsFile(text, this.file, [this.provider ?? OPENAI]);
   }
 
   private find(name: string): ModelEntry | undefined {

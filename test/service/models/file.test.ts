@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidModelsFile, parseModelsFile } from '../../../src/service/models/file.ts';
+import { parseModelsFile } from '../../../src/service/models/file.ts';
+import { InvalidModelsFile } from '../../../src/service/models/models-file.ts';
 
 const openai = { name: 'openai', baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' };
 const lines = (...text: string[]): string => text.join('\n');
