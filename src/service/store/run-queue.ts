@@ -155,21 +155,20 @@ function headsQuery(db: Db) {
   const own = prepared<{ worker: string }>()(db, (db, { worker }) =>
     heads(db, query => query.where('worker', '=', worker)),
   );
+  const nobodys = prepared<object>()(db, db => heads(db, query => query.where('worker', 'is', null)));
   return async (db: Db, { worker, orphans, models }: Claim, shared: boolean): Promise<Head[]> => {
-    const mine =
-      shared || worker === undefined ? [] : (await own(db, { worker })).rows.map(row => ({ ...row, worker }));
-    const nobodys = orphans
-      ? (await heads(db, query => ofModels(query.where('worker', 'is', null), models)).execute()).map(
-          row => ({
-            ...row,
-            worker: null,
-          }),
-        )
-      : [];
-    return [...mine, ...nobodys].flatMap(({ oldest, ...head }) =>
-      oldest === null ? [] : { ...head, oldest },
-    );
+    const mine = shared || worker === undefined ? [] : (await own(db, { worker })).rows;
+    const free = orphans ? await (models ? nobodysOf(db, models) : nobodys(db, {})) : { rows: [] };
+    const found = [
+      ...mine.map(row => ({ ...row, worker: worker ?? null })),
+      ...free.rows.map(row => ({ ...row, worker: null })),
+    ];
+    return found.flatMap(({ oldest, ...head }) => (oldest === null ? [] : { ...head, oldest }));
   };
+}
+
+async function nobodysOf(db: Db, models: readonly string[]) {
+  return { rows: await heads(db, query => ofModels(query.where('worker', 'is', null), models)).execute() };
 }
 
 function queuedRuns(db: Db) {

@@ -95,6 +95,9 @@ export interface ServeFlags {
 
 /** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
 export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
+  if (flags.newStore && flags.database !== undefined) {
+    throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
+  }
   return {
     host: host(flags.host),
     port: port(flags.port),

@@ -4,7 +4,8 @@ import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 /** Checks a URL as `--database` and PROMPTRUN_DATABASE_URL take it. */
 export function checkDatabaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && ['postgres:', 'postgresql:'].includes(url.protocol) && url.pathname.length > 1) return url;
+  const named = url && (url.hostname !== '' || url.pathname.length > 1);
+  if (named && ['postgres:', 'postgresql:'].includes(url.protocol)) return url;
   throw new DatabaseUrlError(
     'the database URL is not one of PostgreSQL; it looks like postgres://user:password@host:5432/name',
   );
