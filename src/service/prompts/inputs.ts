@@ -43,14 +43,25 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
 }
 
 function declaredFields({ inputSchema }: FrontMatter): Field[] {
-  const properties = inputSchema && ownValue(inputSchema, 'properties');
-  const required = inputSchema && ownValue(inputSchema, 'required');
+  if (!inputSchema) return [];
+  const properties = ownValue(inputSchema, 'properties');
+  const required = ownValue(inputSchema, 'required');
   if (!isJsonObject(properties)) return [];
   const names = new Set(isJsonList(required) ? required : []);
   return Object.entries(properties).map(([key, schema]) => {
-    const field = isJsonObject(schema) ? schema : {};
+    const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
     return { key, schema: field, isRequired: names.has(key) && ownValue(field, 'default') === undefined };
   });
+}
+
+/** A field is checked by itself, with what it may refer to. */
+function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject): JsonObject {
+  if (!JSON.stringify(schema).includes('"$ref"')) return schema;
+  return {
+    ...schema,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  };
 }
 
 /** What is used without being declared: all of it without a schema, else what the schema leaves open, and defaults. */

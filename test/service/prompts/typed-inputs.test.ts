@@ -84,6 +84,27 @@ describe('a text that stands for a typed value', () => {
     });
   });
 
+  it('may be what another part of a JSON Schema says', async () => {
+    const definition = parsePromptFile(
+      [
+        '---',
+        'input:',
+        '  schema:',
+        '    type: object',
+        '    required: [who]',
+        '    properties: {who: {$ref: "#/$defs/person"}}',
+        '    $defs: {person: {type: object, properties: {age: {type: integer}}}}',
+        '---',
+        '{{who.age}}',
+      ].join('\n'),
+      'x.prompt',
+    );
+    expect(await readTextInputs(definition, { who: '{"age": 36}' })).toEqual({ who: { age: 36 } });
+    await expect(readTextInputs(definition, { who: '{"age": "x"}' })).rejects.toThrow(
+      'inputs.textInputs.who does not fit its schema at /age: must be integer',
+    );
+  });
+
   it('may be a name like any other', async () => {
     const definition = prompt({ __proto__: 'integer', constructor: 'integer' });
     expect(
