@@ -35,6 +35,6 @@ async function checked(bytes: Buffer): Promise<LoadedImage> {
   if (bytes.length === 0) throw new Error('the image is empty');
   if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
   const mediaType = await imageType(bytes);
-  if (mediaType === undefined) throw new Error('this is no image: PNG, JPEG, GIF, WebP and the like are');
+  if (mediaType === undefined) throw new Error('this is not an image, such as a PNG, JPEG, GIF or WebP file');
   return { bytes, mediaType };
 }

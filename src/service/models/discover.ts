@@ -76,7 +76,7 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
 
 interface Endpoint {
   readonly provider: Provider;
-  /** Whether nobody configured it: then it is no fault that it is not there. */
+  /** Whether nobody configured it: then it need not be there. */
   readonly implied: boolean;
 }
 

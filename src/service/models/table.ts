@@ -74,7 +74,7 @@ class WatchedModels implements ModelTable {
     const { file, environment } = this.problems;
     const reasons = [`there is no model \`${name}\`: there are ${known.join(', ')}`];
     reasons.push(...[file, environment].filter(problem => problem !== undefined));
-    if (this.lastText === undefined && file === undefined) {
+    if (file === undefined) {
       reasons.push('promptrun models discover writes the models of your endpoints to models.yaml');
     }
     if (name.includes('/')) {

@@ -42,13 +42,13 @@ describe('input pictures', () => {
     ['a lone character', 'iVBOR', /not base64/],
     ['padding amid', 'iVBO==Rw', /not base64/],
     ['nothing', '', /empty/],
-    ['a text', Buffer.from('hello, world').toString('base64'), /no image/],
+    ['a text', Buffer.from('hello, world').toString('base64'), /not an image/],
     [
       'a program in SVG',
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>').toString('base64'),
-      /no image/,
+      /not an image/,
     ],
-    ['a PDF', Buffer.from('%PDF-1.7\n').toString('base64'), /no image/],
+    ['a PDF', Buffer.from('%PDF-1.7\n').toString('base64'), /not an image/],
   ])('with %s are refused', async (_, text, reason) => {
     const fault = await faultOf([base64(png(1, 1)), { type: 'base64', base64: text }]);
     expect(fault).toMatchObject({ index: 1, field: 'inputs.imageInputs[1].base64' });
@@ -73,7 +73,7 @@ describe('input pictures', () => {
     });
     const fault = await faultOf([{ type: 'url', url: 'https://8.8.8.8/x.png' }], { open });
     expect(fault.message).toBe(
-      'inputs.imageInputs[0].url: this is no image: PNG, JPEG, GIF, WebP and the like are',
+      'inputs.imageInputs[0].url: this is not an image, such as a PNG, JPEG, GIF or WebP file',
     );
   });
 });
