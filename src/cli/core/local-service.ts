@@ -229,6 +229,8 @@ export interface PromptFinding {
 export interface PreviewInputs {
   /** Taken as they are, numbers as numbers; the value of a picture is its URL, of any kind. */
   readonly inputs?: { readonly [key: string]: JsonValue };
+  /** Inputs given as text, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
+  readonly texts?: Readonly<Record<string, string>>;
   /** URLs of pictures in the prompt's order, for those that `inputs` does not hold. */
   readonly images?: readonly string[];
 }

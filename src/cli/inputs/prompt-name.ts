@@ -87,7 +87,8 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
-  connection.prompts.noteSlug(found.promptId, words);
+  // Those of the service of this machine can be asked for at any time.
+  if (!connection.embedded) connection.prompts.noteSlug(found.promptId, words);
   return found;
 }
 

@@ -14,11 +14,13 @@ import {
 /** Inputs whose values keep their types. */
 export interface TypedInputs {
   readonly values: Readonly<Record<string, JsonValue>>;
+  /** Those of `--input`, which win over them. */
+  readonly texts: Readonly<Record<string, string>>;
   /** As `--image` takes them. */
   readonly images: readonly string[];
 }
 
-/** The inputs of a command, the values of `--inputs` as they are; `--input` wins over them and gives texts. */
+/** The inputs of a command, the values of `--inputs` as they are, and those of `--input` as texts. */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags): Promise<TypedInputs> {
   const { inputsFile, ...others } = flags;
   refuseSecondReader(flags);
@@ -32,7 +34,8 @@ export async function collectTypedInputs(ctx: Context, flags: InputFlags): Promi
   if (!isObject(map) || map instanceof Literal) inputsOf(map, where);
   const pairs = await collectInputs(ctx, others);
   return {
-    values: Object.fromEntries([...Object.entries(map as object).map(typedEntry), ...pairs.text]),
+    values: Object.fromEntries(Object.entries(map as object).map(typedEntry)),
+    texts: Object.fromEntries(pairs.text),
     images: pairs.images.length > 0 ? pairs.images : images,
   };
 }

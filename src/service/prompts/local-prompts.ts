@@ -9,6 +9,7 @@ import { createDefinitions } from './definitions.ts';
 import { partialsBeside, readPromptFile, readPromptText } from './files.ts';
 import type { Finding } from './findings.ts';
 import { type PreviewInputs, type PromptPreview, previewPrompt } from './preview.ts';
+import { readTextInputs } from './typed-inputs.ts';
 
 /** A prompt file, or a version in the local store. */
 export type LocalPromptTarget = { readonly file: string } | { readonly promptVersionId: string };
@@ -22,6 +23,11 @@ export interface PromptText {
   readonly partials: Readonly<Record<string, string>>;
 }
 
+export interface RenderInputs extends PreviewInputs {
+  /** Inputs given as text, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
 /** What is done with prompts on this machine without a run. */
 export interface LocalPrompts {
   /** Every fault and every note of a prompt file. Rejects with what the file system says. */
@@ -33,7 +39,7 @@ export interface LocalPrompts {
    * @throws {InvalidInputs} that names every input that is missing
    * @throws {PastBound} where the prompt takes too much
    */
-  render(target: LocalPromptTarget, given: PreviewInputs): Promise<PromptPreview | undefined>;
+  render(target: LocalPromptTarget, given: RenderInputs): Promise<PromptPreview | undefined>;
   /** The inputs a prompt expects; undefined where there is no such version. */
   config(target: LocalPromptTarget): Promise<PromptConfig | undefined>;
   /** What a version was published as; undefined where there is no such version. */
@@ -51,7 +57,7 @@ export function localPrompts(store: Store, models: () => Promise<ModelTable>): L
     check: async file => await checkFile(file, await models()),
     async render(target, given) {
       const definition = await definitionOf(target);
-      return definition && previewPrompt(definition, given);
+      return definition && previewPrompt(definition, await withTexts(definition, given));
     },
     async config(target) {
       const definition = await definitionOf(target);
@@ -68,6 +74,16 @@ export function localPrompts(store: Store, models: () => Promise<ModelTable>): L
       );
     },
   };
+}
+
+async function withTexts(
+  definition: PromptDefinition,
+  { texts = {}, ...given }: RenderInputs,
+): Promise<PreviewInputs> {
+  const { input } = definition;
+  const textInputs = definition.textInputs.filter(({ key }) => Object.hasOwn(texts, key));
+  const typed = await readTextInputs({ input, textInputs }, texts);
+  return { ...given, inputs: { ...given.inputs, ...texts, ...typed } };
 }
 
 async function checkFile(file: string, models: ModelTable): Promise<Finding[]> {

@@ -152,6 +152,14 @@ describe('prompts render', () => {
     expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
   });
 
+  it('gives the texts of -i the types of the schema, as a run does', async () => {
+    const { promptrun } = machine({ 'sum.prompt': SUM.replace('{{count}}', '{{json count}}') });
+    const right = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
+    expect(right.stdout).toBe('user:\n3 for\n');
+    const wrong = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=three']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('count')]);
+  });
+
   it('names every input that is missing', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM });
     const { stderr, exitCode } = await promptrun(['prompts', 'render', 'sum.prompt']);

@@ -48,7 +48,9 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   });
   const images = await pictureUrls(ctx, given.images);
   const target = await targetOf(ctx, prompt);
-  const preview = await withStore(ctx, store => store.render(target, { inputs: given.values, images }));
+  const preview = await withStore(ctx, store =>
+    store.render(target, { inputs: given.values, texts: given.texts, images }),
+  );
   if (preview === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),
