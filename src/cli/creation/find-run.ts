@@ -3,13 +3,10 @@ import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError } from '../errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 /** A run that was created later than this after its request was sent is another's. */
 export const WINDOW_MS = 600_000;
-/** Entries in a row that are older than what is looked for, after which no newer one is expected. */
-const ENOUGH_OLDER = 200;
-
 /** What is known of a creation in doubt: all that is needed to look for its run. */
 export type Doubt = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
@@ -63,26 +60,23 @@ export async function searchRuns(
   });
   // Only now: what is listed was in the journal before it was created.
   const offsetMs = client.clock.offsetMs ?? 0;
-  const kept = await journalSince(ctx, connection, doubts, offsetMs);
-  const known = new Set([...(options.knownRunIds ?? []), ...kept.runIds]);
-  const others = [...kept.doubts, ...(options.otherDoubts ?? [])];
-  const exclusive = isKeyExclusive(ctx);
-  return Promise.all(
-    doubts.map(async (doubt, at) => {
-      const { candidates: rows, complete } = listed[at] ?? { candidates: [], complete: false };
-      const candidates = rows.filter(({ runId }) => !known.has(runId));
-      const [only] = candidates;
-      const isMistakable =
-        !exclusive ||
-        !complete ||
-        candidates.length !== 1 ||
-        others.some(other => overlaps(other, doubt, offsetMs));
-      const run = isMistakable || only === undefined ? undefined : await unknownRun(ctx, connection, only);
-      const age = ctx.clock.now() + offsetMs - serviceTime(doubt, offsetMs);
-      const madeNone = complete && candidates.length === 0 && age > WINDOW_MS;
-      return { run, candidates, madeNone };
-    }),
-  );
+  const ids = new Set(listed.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
+  const known = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
+  const found = doubts.map((doubt, at) => {
+    const { candidates, complete } = listed[at] ?? { candidates: [], complete: false };
+    return { doubt, complete, candidates: candidates.filter(({ runId }) => !known.has(runId)) };
+  });
+  const mayAdopt = isKeyExclusive(ctx) && found.some(({ candidates }) => candidates.length === 1);
+  const others = mayAdopt ? await othersInDoubt(ctx, connection, doubts, offsetMs) : [];
+  return found.map(({ doubt, complete, candidates }) => {
+    const isMistakable = [...others, ...(options.otherDoubts ?? [])].some(other =>
+      overlaps(other, doubt, offsetMs),
+    );
+    const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
+    const age = ctx.clock.now() + offsetMs - serviceTime(doubt, offsetMs);
+    const madeNone = complete && candidates.length === 0 && age > WINDOW_MS;
+    return { run: isCertain ? candidates[0] : undefined, candidates, madeNone };
+  });
 }
 
 function lostCreation({ promptVersionId, time, clockOffsetMs }: Doubt): LostCreation {
@@ -104,35 +98,19 @@ function serviceTime({ time, clockOffsetMs }: Doubt, offsetMs: number): number {
   return Date.parse(time) + (clockOffsetMs ?? offsetMs);
 }
 
-/** However old its entry is: a run in the journal is another creation's. */
-async function unknownRun(
-  { journal }: Context,
-  { service }: Connection,
-  row: RunRow,
-): Promise<RunRow | undefined> {
-  return (await journal.find(service, row.runId)) === undefined ? row : undefined;
-}
-
-/** What the journal holds of the time around creations: runs that are known, and creations that may have made one. */
-async function journalSince(
+/** Creations around the time of others that may have made a run, by the journal. */
+async function othersInDoubt(
   { journal }: Context,
   { service }: Connection,
   doubts: readonly Doubt[],
   offsetMs: number,
-): Promise<{ runIds: Set<string>; doubts: Doubt[] }> {
+): Promise<Doubt[]> {
   const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - WINDOW_MS;
   const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - WINDOW_MS;
-  const found = { runIds: new Set<string>(), doubts: [] as Doubt[] };
-  let older = 0;
-  for await (const entry of journal.newestFirst()) {
-    const isOlder = Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote;
-    older = isOlder ? older + 1 : 0;
-    if (older === ENOUGH_OLDER) break;
-    if (entry.baseUrl !== service) continue;
-    if (entry.runId !== undefined) found.runIds.add(entry.runId);
-    else if (mayHaveMadeRun(entry)) found.doubts.push(entry);
-  }
-  return found;
+  const unsettled = await journal.unsettled(
+    entry => Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote,
+  );
+  return unsettled.filter(({ baseUrl }) => baseUrl === service);
 }
 
 /** Writes into the journal that a run was taken from the list for a creation. Never a fault. */

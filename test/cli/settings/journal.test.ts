@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
@@ -101,6 +101,33 @@ describe('the journal', () => {
     await begun(journal);
     await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
     expect((await journal.read()).damaged).toBe(1);
+  });
+
+  it('tells which creations no line settles, and which runs it speaks of', async () => {
+    const [ended, refused, lost, open] = [
+      await begun(journal),
+      await begun(journal),
+      await begun(journal),
+      await begun(journal),
+    ];
+    await journal.outcome(ended.id, { outcome: 'ended', runId: 'r1' });
+    await journal.outcome(refused.id, { outcome: 'refused' });
+    await journal.outcome(lost.id, { outcome: 'lost' });
+    const unsettled = await journal.unsettled(() => false);
+    expect(unsettled.map(({ id }) => id)).toEqual([open.id, lost.id]);
+    expect(await journal.mentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
+    await journal.begin(refused, true);
+    expect((await journal.unsettled(() => false)).map(({ id }) => id)).toContain(refused.id);
+  });
+
+  it('is put aside once it is large, and read on from there', async () => {
+    const first = await begun(journal);
+    await journal.close();
+    await appendFile(journal.file, `${'x'.repeat(5 * 1024 * 1024)}\n`);
+    const second = await begun(journal);
+    expect((await stat(journal.file)).size).toBeLessThan(1000);
+    expect((await entriesOf(journal)).map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect((await readdir(directory)).length).toBe(2);
   });
 
   it('never holds an input', async () => {

@@ -4,7 +4,7 @@ import { codeOf } from '../../core/error-utils.ts';
 import { endTornLine, LineFile, linesBackwards, openForAppend } from '../../core/line-file.ts';
 import { uniqueId } from '../../core/sha256.ts';
 import type { Clock } from '../../core/types.ts';
-import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
+import { type JournalEntry, JournalFold, type JournalOutcome, mayHaveMadeRun } from './journal-lines.ts';
 
 /** A journal larger than this is put aside, and a new one begun. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -51,6 +51,14 @@ export interface Journal {
   last(service: string): Promise<JournalEntry | undefined>;
   /** The creation that made a run of this service; undefined where it was made elsewhere. */
   find(service: string, runId: string): Promise<JournalEntry | undefined>;
+  /** Which of these runs it speaks of; quick, however long it is. */
+  mentioned(runIds: ReadonlySet<string>): Promise<Set<string>>;
+  /**
+   * Creations that may have made a run whose id is not known, newest first.
+   *
+   * @param isOlder whether a creation is from before the time that is asked for
+   */
+  unsettled(isOlder: (entry: JournalEntry) => boolean): Promise<JournalEntry[]>;
   /** Lets go of the file; it may be used again. */
   close(): Promise<void>;
 }
@@ -83,11 +91,19 @@ export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journa
     },
     async find(service, runId) {
       await lines.flush();
-      if (!(await isMentioned(file, runId))) return undefined;
+      if ((await mentionedIn(file, new Set([runId]))).size === 0) return undefined;
       for await (const entry of newestFirst()) {
         if (entry.baseUrl === service && entry.runId === runId) return entry;
       }
       return undefined;
+    },
+    async mentioned(runIds) {
+      await lines.flush();
+      return mentionedIn(file, runIds);
+    },
+    async unsettled(isOlder) {
+      await lines.flush();
+      return readUnsettled(file, isOlder);
     },
     close: () => lines.close(),
   };
@@ -184,11 +200,63 @@ async function* entriesOf(file: string, fold: JournalFold): AsyncGenerator<Journ
   }
 }
 
-/** Whether any journal holds these characters; much quicker than to read the lines. */
-async function isMentioned(file: string, text: string): Promise<boolean> {
+const RUN_ID = '"runId":"';
+
+/** Looks for ids in the text alone, which is much quicker than to read the lines. */
+async function mentionedIn(file: string, runIds: ReadonlySet<string>): Promise<Set<string>> {
+  const found = new Set<string>();
+  if (runIds.size === 0) return found;
   for (const one of [file, ...(await filesAside(file))]) {
-    const bytes = await readFile(one).catch(() => Buffer.alloc(0));
-    if (bytes.includes(text)) return true;
+    const text = await readFile(one, 'latin1').catch(() => '');
+    for (let at = text.indexOf(RUN_ID); at !== -1; at = text.indexOf(RUN_ID, at)) {
+      at += RUN_ID.length;
+      const runId = text.slice(at, text.indexOf('"', at));
+      if (runIds.has(runId)) found.add(runId);
+    }
   }
-  return false;
+  return found;
+}
+
+const ID = '{"id":"';
+const ID_LENGTH = 36;
+const SETTLED = [RUN_ID, '"outcome":"refused"', '"outcome":"none"'];
+
+/** Reads only the lines of creations that no line settles, from the end to the first piece that is older. */
+async function readUnsettled(
+  file: string,
+  isOlder: (entry: JournalEntry) => boolean,
+): Promise<JournalEntry[]> {
+  const settled = new Set<string>();
+  const fold = new JournalFold();
+  const entries: JournalEntry[] = [];
+  for (const one of [file, ...(await filesAside(file))]) {
+    const handle = await open(one).catch(() => undefined);
+    if (handle === undefined) continue;
+    try {
+      for await (const lines of linesBackwards(handle)) {
+        entries.push(...lines.flatMap(line => unsettledIn(line, settled, fold) ?? []));
+        const oldest = lines.findLast(isStartLine);
+        const entry = oldest === undefined ? undefined : new JournalFold().take(oldest);
+        if (entry !== undefined && isOlder(entry)) return entries;
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+  return entries;
+}
+
+function isStartLine(line: string): boolean {
+  return line.includes('"baseUrl":');
+}
+
+function unsettledIn(line: string, settled: Set<string>, fold: JournalFold): JournalEntry | undefined {
+  const id = line.startsWith(ID) ? line.slice(ID.length, ID.length + ID_LENGTH) : '';
+  if (id !== '' && !isStartLine(line) && SETTLED.some(mark => line.includes(mark))) {
+    settled.add(id);
+    return undefined;
+  }
+  if (settled.has(id)) return undefined;
+  const entry = fold.take(line);
+  return entry !== undefined && mayHaveMadeRun(entry) ? entry : undefined;
 }
