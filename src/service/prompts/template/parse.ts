@@ -53,9 +53,9 @@ function explain(error: ParseError, text: string, { open }: TagScan): { what: st
     if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
     return { what: 'the template can’t be read here', at };
   }
-  const [, block, end] = /^(.+) doesn't match (.+) - \d+:\d+$/.exec(first) ?? [];
-  const what =
-    block === undefined ? first.replace(/ - \d+:\d+$/, '') : `\`${block}\` is not ended by {{/${end}}}`;
+  const message = first.replace(/ - \d+:\d+$/, '');
+  const [block = '', end] = message.split(" doesn't match ");
+  const what = end === undefined ? message : `\`${block}\` is not ended by {{/${end}}}`;
   return { what, at: start + (error.column ?? 0) };
 }
 
