@@ -121,6 +121,14 @@ describe('what belongs to the service of this machine', () => {
   });
 });
 
+it('a prompt file is refused elsewhere even where no key is known', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
+  const argv = ['run', 'x.prompt', '--base-url', 'https://prompts.example/v1'];
+  const { exitCode, stderr } = await runInProcess(argv, { home, local: localService });
+  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--profile local')]);
+});
+
 describe('a run', () => {
   const run = { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }], tokens: 1 };
   const list = answering('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });

@@ -2,6 +2,7 @@ import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
+import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
@@ -28,6 +29,7 @@ export async function prepareRun(
   if (target === undefined && !ctx.interactive) throw missingTarget();
   if (flags.ask === true && !ctx.interactive) throw noQuestions();
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
+  if (target !== undefined) await checkPromptFile(ctx, target);
   parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
     inputs: flags.input,
@@ -58,6 +60,12 @@ export async function prepareRun(
     ...(schema !== undefined && { schema }),
   };
   return { connection, request, mayBePrompt };
+}
+
+/** Refused before a key is looked for: no key of another service would help. */
+async function checkPromptFile(ctx: Context, target: string): Promise<void> {
+  const name = aliasOrName(ctx, target);
+  if (await isPromptFile(ctx, name)) requireLocalService(ctx, `the prompt file ${name}`);
 }
 
 async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {

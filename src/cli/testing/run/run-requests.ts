@@ -140,7 +140,9 @@ function resultOf(outcome: JobOutcome, seconds: number, entry: JournalEntry | un
       return { run: undefined, seconds, error: inDoubt(outcome.error, outcome.candidates, entry) };
     case 'dropped':
       return { run: undefined, seconds, error: new Error('it was let go of') };
-    default:
+    case 'failed':
+    case 'going on':
+    case 'put off':
       return { run: undefined, seconds, error: outcome.error };
   }
 }
