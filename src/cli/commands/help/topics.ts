@@ -11,6 +11,9 @@ const ENVIRONMENT_TOPIC = `Environment
   PROMPTRUN_DATABASE_URL
                         PostgreSQL for serve, keys and prompts publish (postgres://…)
   PROMPTRUN_STATE_DIR   where the journal of runs is kept
+  PROMPTRUN_EXCLUSIVE_KEY
+                        1: nobody else uses the key, so a run whose creation was not answered may be taken from
+                        the list
   NO_COLOR              no colours, whatever its value
   FORCE_COLOR           colours even in a pipe: 1, 2 or 3; 0 for none
   ACCESSIBLE            plain lines instead of spinners, drawn questions and pictures
