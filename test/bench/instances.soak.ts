@@ -160,8 +160,9 @@ async function report(
       `${failed} failed; credits astray: ${balances.map(credits => CREDITS - spent - credits).join(', ')}; seen the same: ${same}\n`,
   );
   const exact = balances.every(credits => credits === CREDITS - spent);
-  if (lost > 0 || rows.size !== acknowledged.size || !exact || !same)
+  if (lost > 0 || rows.size !== acknowledged.size || !exact || !same) {
     throw new Error('runs or credits are wrong');
+  }
 }
 
 /** Every run as an instance shows it, once none is in progress any more. */
