@@ -133,18 +133,11 @@ class Timer implements JobJournal {
 }
 
 function resultOf(outcome: JobOutcome, seconds: number, entry: JournalEntry | undefined): RequestResult {
-  switch (outcome.kind) {
-    case 'ended':
-      return { run: outcome.run, seconds };
-    case 'in doubt':
-      return { run: undefined, seconds, error: inDoubt(outcome.error, outcome.candidates, entry) };
-    case 'dropped':
-      return { run: undefined, seconds, error: new Error('it was let go of') };
-    case 'failed':
-    case 'going on':
-    case 'put off':
-      return { run: undefined, seconds, error: outcome.error };
-  }
+  if (outcome.kind === 'ended') return { run: outcome.run, seconds };
+  if (outcome.kind === 'dropped') return { run: undefined, seconds, error: new Error('it was let go of') };
+  const { error } = outcome;
+  if (outcome.kind !== 'in doubt') return { run: undefined, seconds, error };
+  return { run: undefined, seconds, error: inDoubt(error, outcome.candidates, entry) };
 }
 
 /** The same error with the runs that it may have made. */
