@@ -53,12 +53,6 @@ export async function runsWait(
   if ((names.length === 0) === (flags.last !== true)) {
     throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
   }
-  if (names.length > 1 && wantsJson(ctx) && (flags.save !== undefined || flags.schema !== undefined)) {
-    throw usageError(
-      '--json with --save or --schema waits for one run at a time',
-      'Save several with: promptrun runs save <run>…',
-    );
-  }
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const awaited = await awaitedRuns(ctx, connection, names);
