@@ -54,4 +54,8 @@ export const localService: LocalService = {
     const { newPrompt } = await import('./service/prompts/new-prompt.ts');
     return newPrompt(name, options);
   },
+  async convertPrompt(source, file) {
+    const { convertGithubPrompt } = await import('./service/prompts/from-github.ts');
+    return convertGithubPrompt(source, file);
+  },
 };

@@ -183,6 +183,7 @@ const NO_LOCAL_SERVICE: LocalService = {
   serve: unexpected('serve'),
   open: unexpected('open'),
   newPrompt: unexpected('write a prompt'),
+  convertPrompt: unexpected('convert a prompt'),
   discoverModels: unexpected('discover models'),
   reportModels: unexpected('report models'),
 };

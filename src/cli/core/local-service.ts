@@ -20,6 +20,12 @@ export interface LocalService {
   /** The texts of a prompt file to start from and of its test file; `name` is what both are called. */
   newPrompt(name: string, options: { image?: boolean }): Promise<{ prompt: string; test: string }>;
   /**
+   * Makes a prompt file from the text of a `.prompt.yml` of GitHub Models; `leftOut` names what has no place in it.
+   *
+   * @throws {InvalidPromptFile} naming `file` where it is not one
+   */
+  convertPrompt(source: string, file: string): Promise<{ prompt: string; leftOut: readonly string[] }>;
+  /**
    * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
    * those that are new to models.yaml.
    *

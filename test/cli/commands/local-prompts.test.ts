@@ -10,6 +10,22 @@ import { failure, success } from '../../support/scripted-service.ts';
 const SUM =
   '---\nmodel: echo\ninput:\n  schema:\n    count: integer\n    who?: string\n---\n{{count}} for {{who}}\n';
 
+const GITHUB_PROMPT = String.raw`name: Sum up
+model: openai/gpt-4o-mini
+modelParameters: { temperature: 0.5, maxTokens: 9 }
+responseFormat: json_schema
+jsonSchema: '{"name": "x", "strict": true, "schema": {"type": "object"}}'
+messages:
+  - role: system
+    content: 'Sum up. {{#if x}} \{{#y}} {{{z}}}'
+  - role: user
+    content: |
+      <{{json}}> C:\{{ b }}
+  - role: assistant
+    content: 'Yes'
+testData: []
+`;
+
 function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
@@ -59,6 +75,49 @@ describe('prompts new', () => {
       expect((await promptrun(['prompts', 'check', 'sub/tides.prompt'])).stdout).toBe('');
     },
   );
+
+  it('converts a prompt of GitHub Models, which then says the same to the model', async () => {
+    const { promptrun } = machine({ 'sum.prompt.yml': GITHUB_PROMPT });
+    const { stdout, stderr, exitCode } = await promptrun([
+      'prompts',
+      'new',
+      'sum',
+      '--from',
+      'sum.prompt.yml',
+    ]);
+    expect([stdout, exitCode]).toEqual(['sum.prompt\n', 0]);
+    expect(stderr).toContain('note: converted sum.prompt.yml to sum.prompt\nnote: without testData\n');
+    const rendered = await promptrun([
+      'prompts',
+      'render',
+      'sum.prompt',
+      '-i',
+      'json=A',
+      '-i',
+      'b=B',
+      '--json',
+    ]);
+    expect(JSON.parse(rendered.stdout)).toMatchObject({
+      model: 'openai/gpt-4o-mini',
+      config: { temperature: 0.5, maxOutputTokens: 9 },
+      messages: [
+        { role: 'system', content: [{ text: 'Sum up. {{#if x}} \\{{#y}} {{{z}}}' }] },
+        { role: 'user', content: [{ text: '<A> C:\\B\n' }] },
+        { role: 'model', content: [{ text: 'Yes' }] },
+      ],
+      output: { format: 'json', schema: { type: 'object' } },
+    });
+  });
+
+  it('says what is wrong with a file that it can not convert', async () => {
+    const { promptrun, home } = machine({ 'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n' });
+    const { stderr, exitCode } = await promptrun(['prompts', 'new', 'a', '--from', 'a.prompt.yml']);
+    expect([stderr, exitCode]).toEqual([
+      'error: a.prompt.yml:1: the `role` of a message must be system, user or assistant (USAGE_ERROR)\n',
+      2,
+    ]);
+    expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
+  });
 
   it('overwrites nothing, and leaves nothing half done', async () => {
     const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });

@@ -1,6 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { codeOf } from '../../core/error-utils.ts';
 import { usageError } from '../../errors.ts';
@@ -13,12 +13,15 @@ export interface PromptsNewOptions {
   readonly file: string;
   /** A prompt that makes an image instead of a text. */
   readonly image?: boolean;
+  /** A `.prompt.yml` of GitHub Models to convert. */
+  readonly from?: string;
 }
 
 const EXAMPLES = `
 Examples:
   promptrun prompts new explain.prompt
   promptrun prompts new places/postcard.prompt --image
+  promptrun prompts new summary.prompt --from .github/prompts/summary.prompt.yml
 
 A file that exists is never overwritten. Piped, a line is the path of a file that was written.`;
 
@@ -26,16 +29,32 @@ export function declarePromptsNew(command: Command, host: Host, run = promptsNew
   command
     .argument('<file>', 'the prompt file to write; .prompt is added where it is missing')
     .option('--image', 'a prompt that makes an image')
+    .addOption(
+      new Option('--from <file>', 'convert a .prompt.yml of GitHub Models; no test file').conflicts('image'),
+    )
     .addHelpText('after', EXAMPLES)
-    .action((file: string, flags: { image?: boolean }) =>
+    .action((file: string, flags: { image?: boolean; from?: string }) =>
       host.runAction(command, ctx => run(ctx, { file, ...flags })),
     );
 }
 
-/** Writes a prompt file to start from, and its test file. */
-export async function promptsNew(ctx: Context, { file, image }: PromptsNewOptions): Promise<ExitCode> {
+/** Writes a prompt file to start from, and its test file; or one converted from another format. */
+export async function promptsNew(ctx: Context, { file, image, from }: PromptsNewOptions): Promise<ExitCode> {
   const stem = stemOf(file);
-  const texts = await ctx.local.newPrompt(path.basename(stem), { image: image === true });
+  const written =
+    from === undefined ? await writeStart(ctx, stem, image === true) : await writeConverted(ctx, stem, from);
+  const paths = (): string => plainRows(Object.values(written).map(path => [path]));
+  await present(ctx, written, { terminal: paths, plain: paths });
+  ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
+  ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
+  return EXIT.ok;
+}
+
+/** The paths of what was written, by what it is. */
+type Written = { readonly prompt: string; readonly test?: string };
+
+async function writeStart(ctx: Context, stem: string, image: boolean): Promise<Written> {
+  const texts = await ctx.local.newPrompt(path.basename(stem), { image });
   const written = { prompt: `${stem}.prompt`, test: `${stem}.test.yaml` };
   await writeNew(ctx, written.prompt, texts.prompt);
   try {
@@ -44,11 +63,17 @@ export async function promptsNew(ctx: Context, { file, image }: PromptsNewOption
     await rm(path.resolve(ctx.cwd, written.prompt), { force: true });
     throw error;
   }
-  const paths = (): string => plainRows([[written.prompt], [written.test]]);
-  await present(ctx, written, { terminal: paths, plain: paths });
-  ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
-  ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
-  return EXIT.ok;
+  return written;
+}
+
+async function writeConverted(ctx: Context, stem: string, from: string): Promise<Written> {
+  const source = await readFile(path.resolve(ctx.cwd, from), 'utf8');
+  const { prompt, leftOut } = await ctx.local.convertPrompt(source, from);
+  const written = { prompt: `${stem}.prompt` };
+  await writeNew(ctx, written.prompt, prompt);
+  ctx.io.note(`note: converted ${shellWord(from)} to ${shellWord(written.prompt)}`);
+  if (leftOut.length > 0) ctx.io.note(`note: without ${leftOut.map(shellWord).join(', ')}`);
+  return written;
 }
 
 /** The path without `.prompt`. */

@@ -1,0 +1,37 @@
+// What GitHub's runner reads: files of outputs, and lines of the log that are commands to it.
+import { randomBytes } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { EOL } from 'node:os';
+
+/** Gives an output to the steps after this one. The delimiter can't be guessed, so no value can end itself and add another. */
+export function setOutput(name, value) {
+  const file = process.env.GITHUB_OUTPUT;
+  if (!file) return;
+  const delimiter = unguessable();
+  appendFileSync(file, `${name}<<${delimiter}${EOL}${value}${EOL}${delimiter}${EOL}`);
+}
+
+/** Writes a text to the log, where no line of it is a command. */
+export function log(text) {
+  if (text.trim() === '') return;
+  const token = unguessable();
+  process.stdout.write(`::stop-commands::${token}${EOL}${text.trimEnd()}${EOL}::${token}::${EOL}`);
+}
+
+/** Annotates the job with an error. */
+export function fail(message) {
+  process.stdout.write(`::error title=promptrun::${escape(message)}${EOL}`);
+}
+
+/** Keeps a secret out of the log, also where it did not come from one of GitHub's. */
+export function mask(secret) {
+  if (secret !== '') process.stdout.write(`::add-mask::${escape(secret)}${EOL}`);
+}
+
+function unguessable() {
+  return `promptrun-${randomBytes(16).toString('hex')}`;
+}
+
+function escape(text) {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
