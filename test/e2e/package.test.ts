@@ -35,12 +35,13 @@ describe('the package', () => {
     [packed] = Object.values(answer as Record<string, Packed>) as [Packed];
   });
 
-  it('holds the command, the library with its types, completions, licences and the font, and nothing else', () => {
+  it('holds the command, the library with its types, completions, guides, licences and the font, and nothing else', () => {
     const kinds = packed.files.map(({ path: file }) =>
       file
         .replace(/^dist\/chunks\/[\w.-]+\.cjs$/, 'dist/chunks/*.cjs')
         .replace(/^dist\/library\/[\w.-]+\.js$/, 'dist/library/*.js')
         .replace(/^dist\/types\/.*\.d\.ts$/, 'dist/types/**/*.d.ts')
+        .replace(/^docs\/[\w-]+\.md$/, 'docs/*.md')
         .replace(/^completions\/.*$/, 'completions/*'),
     );
     expect([...new Set(kinds)].sort()).toEqual([
@@ -58,6 +59,8 @@ describe('the package', () => {
       'dist/library/*.js',
       'dist/main.cjs',
       'dist/types/**/*.d.ts',
+      'docs/*.md',
+      'docs/man/promptrun.1',
       'package.json',
     ]);
   });

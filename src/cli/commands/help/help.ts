@@ -1,26 +1,41 @@
 import type { Command } from 'commander';
+import { GUIDES, readGuide } from './guides.ts';
 import { flagsTopic, TOPICS } from './topics.ts';
 
 const EXAMPLES = `
 Topics: flags, ${Object.keys(TOPICS).join(', ')}
+Guides: ${Object.keys(GUIDES).join(', ')}; after the help of the command where there is one of that name
 
 Examples:
   promptrun help runs list
-  promptrun help environment`;
+  promptrun help environment
+  promptrun help prompt-files`;
 
 export function declareHelp(command: Command): void {
   command
-    .argument('[topic...]', 'a command, or one of the topics below')
+    .argument('[topic...]', 'a command, or one of the topics or guides below')
     .addHelpText('after', EXAMPLES)
     .action((words: string[]) => help(command, words));
 }
 
-/** Explains a topic, or a command however deep: as `--help` after its name does. */
+/** Explains a topic, or a command however deep, as `--help` after its name does; or prints a guide. */
 async function help(command: Command, words: readonly string[]): Promise<void> {
   const [name = ''] = words;
+  const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const topic = words.length === 1 ? topicOf(command, name) : undefined;
-  if (topic === undefined) await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
-  else command.configureOutput().writeOut?.(topic);
+  if (topic !== undefined) return print(topic);
+  const guide = words.length === 1 ? await readGuide(name) : undefined;
+  if (guide !== undefined && !isCommand(command, name)) return print(guide);
+  try {
+    await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
+  } finally {
+    // What shows a help ends by throwing.
+    if (guide !== undefined) print(`\n${guide}`);
+  }
+}
+
+function isCommand({ parent }: Command, name: string): boolean {
+  return parent?.commands.some(other => other.name() === name || other.aliases().includes(name)) === true;
 }
 
 function topicOf({ parent }: Command, name: string): string | undefined {

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GUIDES } from '../../src/cli/commands/help/guides.ts';
+import { runCommand } from '../support/command.ts';
+import { runInProcess, temporaryDirectory } from '../support/context.ts';
+
+const root = path.resolve(import.meta.dirname, '..', '..');
+const guide = (file: string): string => readFileSync(path.join(root, 'docs', file), 'utf8');
+
+describe('help of a guide', () => {
+  it.each(Object.entries(GUIDES))('%s ends with %s', async (name, file) => {
+    const { stdout, exitCode } = await runInProcess(['help', name]);
+    expect(stdout().endsWith(guide(file))).toBe(true);
+    expect(exitCode).toBe(0);
+  });
+
+  it('begins with the help of the command where there is one of that name', async () => {
+    const help = (await runInProcess(['batch', '--help'])).stdout();
+    expect((await runInProcess(['help', 'batch'])).stdout()).toBe(`${help}\n${guide('batch.md')}`);
+  });
+
+  it('is printed by the built command', async () => {
+    const { stdout, stderr, code } = await runCommand(['help', 'prompt-files']);
+    expect([stdout, stderr, code]).toEqual([guide('prompt-files.md'), '', 0]);
+  });
+
+  it('is printed by the packed command', () => {
+    const directory = temporaryDirectory();
+    const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', directory];
+    const tarball = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
+    execFileSync('tar', ['-xzf', tarball], { cwd: directory });
+    const command = path.join(directory, 'package', 'bin', 'promptrun.js');
+    const env = { PATH: process.env['PATH'], HOME: directory };
+    const stdout = execFileSync(process.execPath, [command, 'help', 'tests'], { env, encoding: 'utf8' });
+    expect(stdout).toBe(guide('tests-and-recordings.md'));
+  });
+});
