@@ -1,0 +1,147 @@
+// Draws docs/terminal.svg, the terminal that the README shows: its commands are run on a terminal here, and what they
+// printed is what is drawn. Another file can be given as the argument.
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+
+const COMMANDS = [
+  'promptrun run hello -i name=Ada',
+  'promptrun prompts new explain.prompt --quiet',
+  'promptrun test',
+  'promptrun batch hello --from names.csv --out results.jsonl',
+  'promptrun run helo -i name=Ada; echo "exit code $?"',
+];
+const COLUMNS = 92;
+/** Sets the terminal's title: once it has arrived, so has everything before it. */
+const END = "printf '\\033]0;end\\007'";
+
+const CHARACTER = { width: 8.4, height: 19 };
+const MARGIN = { side: 18, top: 46, bottom: 18 };
+const FOREGROUND = '#d8dee9';
+const PALETTE = [
+  '#3b4252',
+  '#e06c75',
+  '#98c379',
+  '#e5c07b',
+  '#61afef',
+  '#c678dd',
+  '#56b6c2',
+  '#d8dee9',
+  '#7f8896',
+  '#ff7b86',
+  '#b5e08f',
+  '#ffd98f',
+  '#7cc4ff',
+  '#dc9bf0',
+  '#73d1dd',
+  '#ffffff',
+];
+
+const home = mkdtempSync(path.join(tmpdir(), 'promptrun-picture-'));
+try {
+  const svg = draw(await linesOf(COMMANDS));
+  writeFileSync(process.argv[2] ?? path.resolve('docs', 'terminal.svg'), svg);
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+/** The lines that the commands leave on a terminal, one after another, each after the line that starts it. */
+async function linesOf(commands) {
+  const screen = new xterm.Terminal({ cols: COLUMNS, rows: 60, scrollback: 1000, allowProposedApi: true });
+  symlinkSync(path.resolve('bin', 'promptrun.js'), path.join(home, 'promptrun'));
+  writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\nKatherine\n');
+  for (const command of commands) {
+    await written(screen, `\u001b[32m$\u001b[0m \u001b[1m${command}\u001b[0m\r\n`);
+    await run(command, screen);
+  }
+  const { active } = screen.buffer;
+  const lines = Array.from({ length: active.baseY + active.cursorY }, (_, at) => spansOf(active.getLine(at)));
+  return lines;
+}
+
+function run(command, screen) {
+  const env = {
+    HOME: home,
+    PATH: `${home}${path.delimiter}${process.env.PATH}`,
+    TERM: 'xterm-256color',
+    LANG: 'C.UTF-8',
+  };
+  const child = spawn('bash', ['-c', `${command}\n${END}`], { cols: COLUMNS, rows: 60, cwd: home, env });
+  child.onData(data => screen.write(data));
+  const answers = screen.onData(answer => child.write(answer));
+  return new Promise(resolve => {
+    const title = screen.onTitleChange(() => {
+      answers.dispose();
+      title.dispose();
+      resolve();
+    });
+  });
+}
+
+function written(screen, text) {
+  return new Promise(resolve => {
+    screen.write(text, resolve);
+  });
+}
+
+/** The pieces of a line that look alike, each with the column it begins at. */
+function spansOf(line) {
+  const spans = [];
+  const { length } = line.translateToString(true);
+  for (let column = 0; column < length; column += 1) {
+    const cell = line.getCell(column);
+    const look = lookOf(cell);
+    const last = spans.at(-1);
+    if (last?.look === look) last.text += cell.getChars() || ' ';
+    else spans.push({ column, look, text: cell.getChars() || ' ' });
+  }
+  return spans;
+}
+
+/** What of a cell differs from plain text, as attributes of SVG. */
+function lookOf(cell) {
+  const colour = cell.isFgPalette() ? PALETTE[cell.getFgColor()] : undefined;
+  return [
+    colour && ` fill="${colour}"`,
+    cell.isBold() && ' font-weight="bold"',
+    cell.isDim() && ' opacity="0.65"',
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
+function draw(lines) {
+  const width = Math.ceil(COLUMNS * CHARACTER.width + 2 * MARGIN.side);
+  const height = lines.length * CHARACTER.height + MARGIN.top + MARGIN.bottom;
+  const texts = lines.flatMap((spans, row) =>
+    spans.filter(({ text }) => text.trim() !== '').map(drawSpan(row)),
+  );
+  const dots = ['#ff5f56', '#ffbd2e', '#27c93f'].map(
+    (colour, at) => `<circle cx="${20 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="promptrun on a terminal">`,
+    `<rect width="${width}" height="${height}" rx="8" fill="#1e222a"/>`,
+    ...dots,
+    `<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${FOREGROUND}" xml:space="preserve">`,
+    ...texts,
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function drawSpan(row) {
+  return ({ column, look, text }) => {
+    const x = (MARGIN.side + column * CHARACTER.width).toFixed(1);
+    const y = MARGIN.top + row * CHARACTER.height;
+    const length = (text.length * CHARACTER.width).toFixed(1);
+    return `<text x="${x}" y="${y}" textLength="${length}"${look}>${escape(text)}</text>`;
+  };
+}
+
+function escape(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

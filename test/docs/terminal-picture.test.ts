@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+
+const root = path.resolve(import.meta.dirname, '..', '..');
+
+/** The lines a picture shows, without their colours and the times in them. */
+function linesOf(file: string): string[] {
+  const rows = new Map<string, string>();
+  for (const [, row = '', text = ''] of readFileSync(file, 'utf8').matchAll(
+    /<text [^>]*y="(\d+)"[^>]*>([^<]*)<\/text>/gu,
+  )) {
+    rows.set(row, `${rows.get(row) ?? ''}${text}`);
+  }
+  return [...rows.values()].map(line => line.replaceAll(/\d+\.\d s/gu, '0.0 s'));
+}
+
+describe('the picture of the terminal', () => {
+  it('shows what its commands print today', () => {
+    const drawn = path.join(temporaryDirectory(), 'terminal.svg');
+    execFileSync(process.execPath, ['scripts/terminal-picture.js', drawn], { cwd: root });
+    expect(linesOf(path.join(root, 'docs', 'terminal.svg'))).toEqual(linesOf(drawn));
+    expect(linesOf(drawn)).toContain('Hello, Ada! A pleasant day to you.');
+  });
+
+  it('is in the README', () => {
+    expect(readFileSync(path.join(root, 'README.md'), 'utf8')).toContain('](docs/terminal.svg)');
+  });
+});
