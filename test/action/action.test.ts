@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
 import { commandEnvironment } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
@@ -26,6 +27,7 @@ interface Step {
 async function runStep(
   inputs: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
+  added: Readonly<Record<string, string>> = {},
 ): Promise<Step> {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
@@ -45,7 +47,7 @@ async function runStep(
   };
   const child = spawn('bash', ['-e', '-c', step?.run ?? ''], {
     cwd: home,
-    env: commandEnvironment(home, { ...Object.fromEntries(given), ...runner }),
+    env: commandEnvironment(home, { ...Object.fromEntries(given), ...runner, ...added }),
   });
   let log = '';
   child.stdout.on('data', (piece: Buffer) => (log += piece.toString()));
@@ -159,6 +161,33 @@ describe('the action', () => {
     const step = await runStep({ test: '.' }, files);
     expect(step.code).toBe(5);
     expect(step.log).toMatch(/^::error .*file=say\.test\.yaml,line=4,/mu);
+  });
+
+  it('starts the package of its own version, or of the one asked for, where nothing is built', async () => {
+    const checkout = temporaryDirectory();
+    cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
+    cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
+    const bin = temporaryDirectory();
+    writeFileSync(path.join(bin, 'npx'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const runner = { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    const own = await runStep({ test: 'a b\n--c' }, {}, runner);
+    expect(own.log).toBe(`--yes\npromptrun@${packageJson.version}\ntest\n--\na b\n--c\n`);
+    const other = await runStep({ test: '.', version: '0.3.1' }, {}, runner);
+    expect(other.log).toContain('\npromptrun@0.3.1\n');
+    const hostile = await runStep({ test: '.', version: '1 --call=touch' }, {}, runner);
+    expect([hostile.code, hostile.log]).toEqual([
+      2,
+      '::error title=promptrun::The input version is not a version of promptrun\n',
+    ]);
+  });
+
+  it('records runs, and gives them again without the service', async () => {
+    const first = await runStep({ prompt: 'hello', input: 'name=Ada', record: 'recordings' });
+    const recordings = path.join(first.home, 'recordings');
+    const again = await runStep({ prompt: 'hello', input: 'name=Ada', replay: recordings });
+    expect([again.code, responseOf(again)]).toEqual([0, responseOf(first)]);
+    const other = await runStep({ prompt: 'hello', input: 'name=Grace', replay: recordings });
+    expect(other.code).toBe(2);
   });
 
   it('masks the key before anything else', async () => {
