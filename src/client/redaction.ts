@@ -1,7 +1,7 @@
 const SHOWN_INSTEAD = '[key]';
 /** A shorter key than this is masked only where it stands alone: its letters would be found within many words. */
 const SAFE_LENGTH = 8;
-/** A key that is shorter still is no secret, and would be found in any text. */
+/** A key that is shorter still is not a secret, and would be found in any text. */
 const SHORTEST_SECRET = 4;
 
 /** Masks the key in whatever a server or an intermediary echoed, before anybody can show or log it. */

@@ -219,12 +219,12 @@ describe('§4.2 POST /runs: 422 VALIDATION_ERROR names the field and the rule', 
     [
       'a run option the model has not',
       () => ({ ...greet(), runOptions: { quality: 'low' } }),
-      'runOptions.quality is no run option of the model echo',
+      'runOptions.quality is not a run option of the model echo',
     ],
     [
       'a run option named like a method',
       () => ({ ...greet(), runOptions: { constructor: 'low' } }),
-      'runOptions.constructor is no run option of the model echo',
+      'runOptions.constructor is not a run option of the model echo',
     ],
     [
       'a run option value that is not listed',

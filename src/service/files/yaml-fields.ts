@@ -10,7 +10,7 @@ export class YamlFields {
     private readonly read: YamlReader,
   ) {}
 
-  /** Throws FileFault for what is no map, or has a field that is not among `known`. */
+  /** Throws FileFault for what is not a map, or has a field that is not among `known`. */
   static of(value: YamlValue, read: YamlReader, owner: string, known: readonly string[]): YamlFields {
     const entries = read.entries(value, owner);
     const stranger = entries.find(({ key }) => !known.includes(key));

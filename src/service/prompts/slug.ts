@@ -21,7 +21,7 @@ export function slugFault(file: string): string | undefined {
   return isUuid(slug) ? 'the file’s name looks like an identifier: rename it' : undefined;
 }
 
-/** `_name.prompt` is put into other prompts, and is no prompt of its own. */
+/** `_name.prompt` is put into other prompts, and is not a prompt of its own. */
 export function isPartialFile(file: string): boolean {
   return path.basename(file).startsWith('_');
 }

@@ -77,7 +77,7 @@ class Scanner {
     }
   }
 
-  /** A file that vanished meanwhile is no fault. */
+  /** A file that vanished meanwhile is not a fault. */
   private report(file: string, text: string, error: Error): void {
     const fault = `${error.message}\n${text}`;
     if (codeOf(error) === 'ENOENT' || this.faulty.get(file) === fault) return;

@@ -28,7 +28,7 @@ export async function listRuns(
     until: until === undefined ? undefined : until * MICROSECONDS,
   });
   if (!page) {
-    throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is no run of yours`);
+    throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is not a run of yours`);
   }
   return page;
 }

@@ -57,7 +57,7 @@ function checkRunOptions(
     // What an endpoint takes is known to nobody but itself.
     if (!option && engine === 'openai-compatible' && PROVIDER_SETTINGS.has(key)) continue;
     if (!option) {
-      throw invalid(`runOptions.${key} is no run option of the model ${model}${accepted(runOptions)}`);
+      throw invalid(`runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`);
     }
     if (!option.options.includes(value)) {
       throw invalid(`runOptions.${key} must be one of ${option.options.join(', ')}`);

@@ -101,7 +101,7 @@ export function pathBelow(baseUrl: string, url: string): string | undefined {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
-/** What is no answer to the request itself: too many requests, and what stands between here and the service. */
+/** What is not an answer to the request itself: too many requests, and what stands between here and the service. */
 function isWorthKeeping({ status, json }: ReadAnswer): boolean {
   if (!isObject(json) || typeof json['status'] !== 'string' || status === 429) {
     return false;

@@ -23,7 +23,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
   });
 }
 
-/** What has a type of JSON Schema, or properties, at its top is no Picoschema. */
+/** What has a type of JSON Schema, or properties, at its top is not Picoschema. */
 function isJsonSchema(value: YamlValue, { read }: SchemaContext): boolean {
   if (!isMap(value.node)) return false;
   const entries = new Map(read.entries(value, 'the schema').map(({ key, value }) => [key, value.node]));

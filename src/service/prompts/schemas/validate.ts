@@ -105,6 +105,6 @@ function withinTime<T>(limitMs: number, action: () => T): T {
 const TIMEOUT_CODE = 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 function isTimeout(error: unknown): boolean {
-  // It comes from the other context, and is no Error of this one.
+  // It comes from the other context, and is not an Error of this one.
   return typeof error === 'object' && error !== null && 'code' in error && error.code === TIMEOUT_CODE;
 }

@@ -47,7 +47,7 @@ export function isThere(value: Value): boolean {
   return isFilled(value, true);
 }
 
-/** The keys and values that `{{#each}}` goes through; none for what is no list and no object. */
+/** The keys and values that `{{#each}}` goes through; none for what is neither a list nor an object. */
 export function entriesOf(value: Value): [string | number, Value][] {
   if (Array.isArray(value)) return value.map((item: Value, index) => [index, item]);
   if (typeof value !== 'object' || value === null || value instanceof Picture) return [];
