@@ -59,11 +59,7 @@ describe('a run whose command is cut off', () => {
         { expect: { path: `/runs/${RUN}` }, answer: success(run) },
       );
       onTestFinished(() => service.close());
-      const env = {
-        PROMPTRUN_BASE_URL: service.baseUrl,
-        PROMPTRUN_API_KEY: 'a-key',
-        PROMPTRUN_EXCLUSIVE_KEY: '1',
-      };
+      const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
       const running = startCommand(['run', VERSION], { home, env });
       const { code, stderr } = await running.ended;
       if (signal === 'SIGTERM') {
