@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -114,6 +114,21 @@ describe('the action', () => {
     expect(step.outputs['run-id']).toMatch(/^[0-9a-f-]{36}$/u);
     expect(commandsIn(step.log).filter(line => !line.startsWith('::stop-commands::'))).toEqual([]);
     expect(step.code).toBe(0);
+  });
+
+  it('writes an output of several lines so that it can not end itself, nor be guessed', () => {
+    const value = 'a\nEOF\nrun-id<<EOF\nevil\nEOF\njson=evil\n%0A::x::';
+    const output = path.join(temporaryDirectory(), 'output');
+    const script = `import { setOutput } from './action/runner.mjs';
+      for (const name of ['json', 'run-id']) setOutput(name, process.env.VALUE);`;
+    const env = { GITHUB_OUTPUT: output, VALUE: value };
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env });
+    const text = readFileSync(output, 'utf8');
+    expect(readOutputs(text)).toEqual({ json: value, 'run-id': value });
+    const delimiters = [...text.matchAll(/^(?:json|run-id)<<(promptrun-[0-9a-f]{32})$/gmu)].map(
+      found => found[1],
+    );
+    expect(new Set(delimiters).size).toBe(2);
   });
 
   it('takes inputs as text: no shell, no file, no flag', async () => {
