@@ -1,4 +1,6 @@
 import type { Connection, Context } from '../context.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
 import type { ImageSource } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/open-image.ts';
@@ -9,7 +11,8 @@ import type { InputFields } from '../inputs/schema/fields.ts';
 import { readVersion, resolveTarget } from '../inputs/target.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import type { BatchOptions } from './options.ts';
-import { ID_COLUMN, type ReadableRow } from './rows/row.ts';
+import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from './rows/row.ts';
+import type { RowSource } from './rows/source.ts';
 import { RequestPace } from './run/request-pace.ts';
 
 /** What is the same for every row. */
@@ -76,4 +79,29 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
 function textOf({ fields, text }: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && fields.text.some(({ key }) => key === ID_COLUMN);
   return new Map([...inputs.text, ...(isInput ? [[ID_COLUMN, id] as const] : []), ...text]);
+}
+
+/**
+ * Refuses a CSV file with a column that the prompt has no input for: every row would fail alike.
+ *
+ * @param row the first of the file
+ * @throws {CliError} USAGE_ERROR
+ */
+export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
+  const { fields } = batch;
+  if (source.format !== 'csv' || !fields.known) {
+    return;
+  }
+  const keys = fields.text.map(({ key }) => key);
+  const stray = Object.entries(row.cells ?? {}).find(
+    ([name, value]) =>
+      value !== '' && name !== ID_COLUMN && imageColumnOrder(name) === undefined && !keys.includes(name),
+  );
+  if (stray !== undefined) {
+    const [name] = stray;
+    throw usageError(
+      `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}`,
+    );
+  }
 }

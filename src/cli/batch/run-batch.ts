@@ -8,7 +8,7 @@ import { type FinishParts, finishRow } from './finish-row.ts';
 import { type KnownRows, recallRows } from './known-rows.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
-import { type PreparedBatch, prepareBatch, prepareRow } from './prepare.ts';
+import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { startProgress } from './progress/progress.ts';
 import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
@@ -158,6 +158,7 @@ async function* plannedRows(
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, options, stop, tally } = parts;
   for await (const row of readRows(source, stop.reading)) {
+    if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
     const plan = planOf(parts, row, known, survey?.changed.has(row.id) ?? false);
     if (plan.kind === 'leave') {

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { BatchOptions } from './options.ts';
-import { type PreparedBatch, prepareRow } from './prepare.ts';
+import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, type SourceRow } from './rows/row.ts';
 import { isInShard } from './rows/shard.ts';
@@ -37,6 +37,9 @@ export async function surveyRows(
   const check = before === undefined ? undefined : new RowCheck(ctx, { batch, options, before, source });
   let count = 0;
   for await (const row of readRows(source, ctx.signal)) {
+    if (row.row === 1) {
+      refuseStrayColumns(batch, source, row);
+    }
     if (isInShard(options.shard, row.row)) {
       count += 1;
     }

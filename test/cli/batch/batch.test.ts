@@ -201,6 +201,17 @@ describe('a batch on the local service', () => {
   });
 });
 
+test('a column that the prompt has no input for is refused once, before anything is created', async () => {
+  const { env, runs } = await localService();
+  const home = homeWith({ 'rows.csv': 'nam\nAda\nBo\n' });
+  const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
+  const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('rows.csv: the prompt has no input for the column "nam"; did you mean name?');
+  expect(stderr.match(/error:/gu)).toHaveLength(1);
+  expect(await runs()).toEqual([]);
+});
+
 describe('--dry-run', () => {
   test('checks every row, creates nothing and needs no file', async () => {
     const { env, runs } = await localService();
