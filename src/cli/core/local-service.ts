@@ -1,13 +1,13 @@
 import type { Transport } from '../../client/transport.ts';
 import type { PromptConfig } from '../../wire/index.ts';
-
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+import type {
+  LocalPromptTarget,
+  PreviewInputs,
+  PromptFinding,
+  PromptPreview,
+  PromptText,
+} from './local-prompts.ts';
+import type { RunningService, ServeOptions } from './serving.ts';
 
 /** The local service as the command line needs it; main.ts connects it to `service/`. */
 export interface LocalService {
@@ -94,62 +94,6 @@ export interface EmbeddedService {
   close(): Promise<void>;
 }
 
-export interface ServeOptions {
-  readonly dataDir: string;
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  readonly syncWindowMs: number;
-  readonly promptsDir?: string;
-  /** Requests a second for each key; undefined is unlimited. */
-  readonly rateLimit?: number;
-  /** Runs of one user that may be queued; default 10,000. */
-  readonly maxQueued?: number;
-  /** A URL of PostgreSQL, for a store that several machines share. */
-  readonly database?: string | undefined;
-  /** Keeps the store that is there under another name, and begins a new one. */
-  readonly newStore?: boolean;
-  /** How long running runs are given when the service is told to stop, in milliseconds. */
-  readonly graceMs: number;
-  /** What media URLs begin with, and a name requests may come under, without a slash at its end. */
-  readonly publicUrl?: string;
-  /** What happens while it serves: prompts published, files refused, warnings. */
-  readonly onNotice: (line: string) => void;
-  /** Told of each request once its answer is out. */
-  readonly onRequest?: (request: ServedRequest) => void;
-  /** Told of each run that ended. */
-  readonly onRunEnd?: (run: EndedRun) => void;
-}
-
-/** A request that was answered. */
-export interface ServedRequest {
-  /** Undefined where the key was missing or unknown. */
-  readonly user: string | undefined;
-  readonly method: string;
-  /** Without its query, which may hold a signature. */
-  readonly path: string;
-  readonly httpStatus: number;
-  readonly durationMs: number;
-}
-
-/** A run that ended, in this process. */
-export interface EndedRun {
-  readonly runId: string;
-  /** Undefined where it could not be found out. */
-  readonly user: string | undefined;
-  readonly status: string;
-  /** From its start, in milliseconds. */
-  readonly durationMs: number;
-}
-
-export interface RunningService {
-  readonly baseUrl: string;
-  /** The key made on the first start, shown once; undefined on later starts. */
-  readonly newKey: string | undefined;
-  /** Stops gracefully; resolves when everything is on disk. */
-  close(): Promise<void>;
-}
-
 export interface LocalKey {
   readonly id: string;
   readonly user: string;
@@ -216,47 +160,4 @@ export interface LocalStore {
   /** What a version was published as; undefined where there is no such version. */
   text(target: LocalPromptTarget): Promise<PromptText | undefined>;
   close(): Promise<void>;
-}
-
-/** A prompt file, or a version in the local store. */
-export type LocalPromptTarget = { readonly file: string } | { readonly promptVersionId: string };
-
-/** A fault keeps a prompt file from being used; a note is only worth knowing. */
-export interface PromptFinding {
-  readonly severity: 'fault' | 'note';
-  /** The prompt's file or that of a partial. */
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-}
-
-export interface PreviewInputs {
-  /** Taken as they are, numbers as numbers; the value of a picture is its URL, of any kind. */
-  readonly inputs?: { readonly [key: string]: JsonValue };
-  /** Inputs given as text, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
-  readonly texts?: Readonly<Record<string, string>>;
-  /** URLs of pictures in the prompt's order, for those that `inputs` does not hold. */
-  readonly images?: readonly string[];
-}
-
-/** What a model would be sent, in the form of the dotprompt specification. */
-export interface PromptPreview {
-  readonly messages: readonly object[];
-  readonly input?: object;
-  readonly output?: object;
-  readonly config: object;
-  /** As the file has it; left out where it names none. */
-  readonly model?: string;
-  readonly ext: object;
-}
-
-export interface PromptText {
-  /** The whole file. */
-  readonly source: string;
-  /** What stands below the front matter. */
-  readonly template: string;
-  /** The partials it uses, by name. */
-  readonly partials: Readonly<Record<string, string>>;
 }

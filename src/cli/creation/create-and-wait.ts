@@ -1,5 +1,6 @@
 import type { Connection, Context } from '../context.ts';
-import { type Created, type CreateOptions, createRun } from './create-run.ts';
+import { createRun } from './create-run.ts';
+import type { Created, CreateOptions } from './created.ts';
 import { startDeadline } from './deadline.ts';
 import type { CreationRequest } from './send-creation.ts';
 import { recordEnd, type WaitProgress, waitToTheEnd } from './wait.ts';
@@ -46,5 +47,5 @@ export async function createAndWait(
   }
 }
 
-export type { Created } from './create-run.ts';
+export type { Created } from './created.ts';
 export type { WaitProgress } from './wait.ts';

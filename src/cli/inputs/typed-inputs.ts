@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
-import type { JsonValue } from '../core/local-service.ts';
+import type { JsonValue } from '../core/local-prompts.ts';
 import { Literal } from './literal.ts';
 import {
   collectInputs,

@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../wire/index.ts';
-import type { CreatedRun } from '../../creation/create-run.ts';
+import type { CreatedRun } from '../../creation/created.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 

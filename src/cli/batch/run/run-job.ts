@@ -2,7 +2,7 @@ import { RateLimitError } from '../../../client/errors.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import type { CreatedRun } from '../../creation/create-run.ts';
+import type { CreatedRun } from '../../creation/created.ts';
 import type { SendCreation } from '../../creation/send-creation.ts';
 import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';

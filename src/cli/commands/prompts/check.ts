@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import type { PromptFinding } from '../../core/local-service.ts';
+import type { PromptFinding } from '../../core/local-prompts.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readTextFile } from '../../inputs/read-text.ts';

@@ -1,4 +1,4 @@
-import type { EndedRun, ServedRequest } from '../../core/local-service.ts';
+import type { EndedRun, ServedRequest } from '../../core/serving.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { parseDuration } from '../../core/duration.ts';
-import type { RunningService, ServeOptions } from '../../core/local-service.ts';
+import type { RunningService, ServeOptions } from '../../core/serving.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';

@@ -3,7 +3,7 @@ import { type PlannedJob, runJobs } from '../../batch/run/engine.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan } from '../../batch/run/job.ts';
 import { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
-import type { CreatedRun } from '../../creation/create-run.ts';
+import type { CreatedRun } from '../../creation/created.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { type SendCreation, sendCreation } from '../../creation/send-creation.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
