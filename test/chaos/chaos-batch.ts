@@ -84,8 +84,8 @@ async function runToTheEnd(
     clearTimeout(timer);
     if (isKilled && code === null) continue;
     const isComplete = !existsSync(path.join(home, 'results.jsonl.journal'));
-    // One that sent nothing only looked at the list, which had caught up by then.
-    const isSettled = service.creations === before && starts > plan.kills;
+    // One that sent nothing only looked at the list, which had caught up by then unless a kill came just before.
+    const isSettled = service.creations === before && starts > plan.kills + 1;
     if (isComplete || isSettled || starts === MOST_STARTS) return { starts, exitCode: code, stderr };
     await new Promise(resolve => setTimeout(resolve, plan.lagMs));
   }
