@@ -1,6 +1,5 @@
 import type { Run } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
-import { baseUrlOf } from './base-url.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { InvalidRequestError, RateLimitError } from './errors.ts';
 import { HttpSession, type SessionOptions, type SessionRequest } from './http-session.ts';
@@ -13,9 +12,10 @@ import { ResourcesApi } from './resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { Runs } from './runs.ts';
 import type { ServiceClock } from './service-clock.ts';
-import { sleep as realSleep } from './sleep.ts';
+import { sleep as realSleep } from './signals.ts';
 import type { RequestBody, Transport } from './transport.ts';
 import { createTransport } from './undici-transport.ts';
+import { baseUrlOf } from './urls.ts';
 import { Versions } from './versions.ts';
 
 /** How a client reaches the service, and whose key it uses. */

@@ -7,11 +7,11 @@ import {
   RateLimitError,
 } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
-import { checkedMediaUrl } from './media-url.ts';
 import { isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
 import { MAX_ATTEMPTS, retryAfter, retryDelay } from './retry.ts';
 import { headerOf, leave, type TransportResponse } from './transport.ts';
+import { checkedMediaUrl } from './urls.ts';
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;

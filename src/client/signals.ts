@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** A signal that many requests may listen to: without this Node warns of a leak at the eleventh. */
 export function shared<S extends AbortSignal | undefined>(signal: S): S {
@@ -62,5 +63,15 @@ export class Deadline {
   end(): void {
     this.#parent?.removeEventListener('abort', this.#follow);
     for (const timer of this.#timers) clearTimeout(timer);
+  }
+}
+
+/** Waits; rejects with the signal's reason once it is aborted. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  try {
+    await delay(ms, undefined, signal && { signal: shared(signal) });
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
   }
 }

@@ -1,8 +1,9 @@
 import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import type { LoadedImage } from './images/index.ts';
+import type { LoadedImage } from './images/loaded-image.ts';
 import type { Media } from './media/media.ts';
-import type { ModelTable, ResourcesView } from './models/index.ts';
+import type { ResourcesView } from './models/resources-view.ts';
+import type { ModelTable } from './models/table.ts';
 import type { Definitions } from './prompts/definitions.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl, RunRows } from './runs/run-rows.ts';

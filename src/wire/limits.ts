@@ -16,3 +16,10 @@ export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** The path prefix every base URL ends in (interface, introduction and §9). */
 export const PATH_PREFIX = '/v1';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether a text has the form of a prompt, prompt version or run identifier (interface §2). */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Db } from '../../src/service/store/prepared.ts';
+import type { Db } from '../../src/service/store/queries.ts';
 import { openSqlite, type SqliteDatabase } from '../../src/service/store/sqlite/binding.ts';
 import { sqliteDialect } from '../../src/service/store/sqlite/dialect.ts';
 import { GroupWriter } from '../../src/service/store/sqlite/group-writer.ts';

@@ -1,4 +1,4 @@
-import { sleep } from '../../client/sleep.ts';
+import { sleep } from '../../client/signals.ts';
 import type { Clock } from './types.ts';
 
 /** The machine's own time and chance. */

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../models/entry.ts';
-import type { RenderedPrompt } from '../prompts/rendered.ts';
+import type { RenderedPrompt } from '../prompts/render.ts';
 
 /** One thing an engine made. */
 export type EngineOutput =

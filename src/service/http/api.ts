@@ -1,8 +1,9 @@
 import { PATH_PREFIX } from '../../wire/index.ts';
+import { faultOf } from '../schemas/check.ts';
+import type { Schema } from '../schemas/schema.ts';
 import type { Services } from '../services.ts';
-import { ApiError, answerError, jsonAnswer, notFound } from './api-error.ts';
+import { ApiError, answerError, badRequest, invalid, jsonAnswer, notFound } from './api-error.ts';
 import { type AuthOptions, authenticator, type Recognised } from './auth.ts';
-import { checked, parseJson, readQuery } from './read-request.ts';
 import {
   type AnyRoute,
   type ApiAnswer,
@@ -11,9 +12,8 @@ import {
   type Caller,
   WrittenOut,
 } from './route.ts';
-import { type Match, router } from './router.ts';
 
-export interface ApiOptions {
+interface ApiOptions {
   routes: readonly AnyRoute[];
   services: Services;
   auth: AuthOptions;
@@ -87,4 +87,84 @@ async function readCall(
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** The query as the schema wants it: defaults filled in, integers read. Throws VALIDATION_ERROR. */
+function readQuery(schema: Schema, search: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (field.default !== undefined) query[name] = field.default;
+  }
+  const sent = new URLSearchParams(search);
+  for (const name of new Set(sent.keys())) {
+    const values = sent.getAll(name);
+    const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
+    if (field) query[name] = values.length === 1 ? valueOf(field, values[0] ?? '') : values;
+  }
+  return checked(schema, query);
+}
+
+/** Throws VALIDATION_ERROR naming the first fault. */
+function checked<T>(schema: Schema, value: T): T {
+  const fault = faultOf(schema, value);
+  if (fault !== undefined) throw invalid(fault);
+  return value;
+}
+
+/** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw badRequest('the body is not JSON');
+  }
+}
+
+/** An integer written in any other way stays a text, to be refused. */
+function valueOf(field: Schema, text: string): unknown {
+  return field.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+/** The route of a request, and what its path says. */
+interface Match {
+  readonly route: AnyRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds routes; HEAD is answered as GET, without the body. Throws BAD_REQUEST_ERROR for a path that is not a URL's. */
+function router(routes: readonly AnyRoute[]): (method: string, path: string) => Match | undefined {
+  const fixed = new Map<string, AnyRoute>();
+  const patterns: { route: AnyRoute; steps: readonly string[] }[] = [];
+  for (const route of routes) {
+    if (route.path.includes(':')) patterns.push({ route, steps: route.path.split('/') });
+    else fixed.set(`${route.method} ${route.path}`, route);
+  }
+  return (method, path) => {
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const route = fixed.get(`${wanted} ${path}`);
+    if (route) return { route, params: {} };
+    const given = path.split('/').map(decoded);
+    const found = patterns.find(({ route, steps }) => route.method === wanted && fits(steps, given));
+    return found && { route: found.route, params: paramsOf(found.steps, given) };
+  };
+}
+
+function fits(steps: readonly string[], given: readonly string[]): boolean {
+  if (steps.length !== given.length) return false;
+  return steps.every((step, index) => (step.startsWith(':') ? given[index] !== '' : step === given[index]));
+}
+
+function paramsOf(steps: readonly string[], given: readonly string[]): Record<string, string> {
+  const entries = steps.flatMap((step, index) =>
+    step.startsWith(':') ? [[step.slice(1), given[index] ?? ''] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    throw badRequest('the path is not a valid URL');
+  }
 }

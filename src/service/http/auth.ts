@@ -6,9 +6,9 @@ import {
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_SUPPORTED,
 } from '../../wire/index.ts';
+import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import { ApiError, tooManyRequests } from './api-error.ts';
-import type { RateLimiter } from './rate-limit.ts';
 import type { Caller } from './route.ts';
 
 export interface AuthOptions {
@@ -28,7 +28,7 @@ export interface Recognised {
   headers: Record<string, string>;
 }
 
-export interface Authenticator {
+interface Authenticator {
   /** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
   recognise(headers: Readonly<IncomingHttpHeaders>, found: Recognised): Promise<void>;
   /** Lets a caller through only with a plan and within the rate. */
@@ -76,4 +76,51 @@ async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller 
 
 function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+}
+
+/** Counts requests by key. */
+interface RateLimiter {
+  /** Takes one request's worth; else how long to wait, in milliseconds. */
+  take(key: string): number | Promise<number>;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** `perSecond` requests at once, filled up again over a second. */
+export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
+  const buckets = new Map<string, Bucket>();
+  const most = Math.max(1, perSecond);
+  return {
+    take(key) {
+      const now = clock.now();
+      const bucket = buckets.get(key) ?? { tokens: most, at: now };
+      const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;
+      const tokens = Math.min(most, refilled);
+      const granted = tokens >= 1;
+      buckets.set(key, { tokens: granted ? tokens - 1 : tokens, at: now });
+      return granted ? 0 : ((1 - tokens) / perSecond) * 1000;
+    },
+  };
+}
+
+/** How fine the time of a key's last use is kept, in milliseconds. */
+const STEP_MS = 60_000;
+
+/** Notes when a key was last used, by the minute, and never at the cost of the request. */
+export function keyUseNotes(
+  store: Store,
+  clock: Clock,
+  onFault: (error: unknown) => void,
+): (keyId: string, lastUsedAt: number | null) => void {
+  const noted = new Map<string, number>();
+  return (keyId, lastUsedAt) => {
+    const now = clock.now();
+    const last = Math.max(lastUsedAt ?? 0, noted.get(keyId) ?? 0);
+    if (now - last < STEP_MS) return;
+    noted.set(keyId, now);
+    store.accounts.noteUse(keyId, now).catch(onFault);
+  };
 }

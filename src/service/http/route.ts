@@ -49,7 +49,7 @@ export class WrittenOut {
 }
 
 /** What the interface description says of a route. */
-export interface Operation {
+interface Operation {
   /** What generated clients call it, such as `createRun`. */
   readonly id: string;
   readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health';
@@ -58,7 +58,7 @@ export interface Operation {
 }
 
 /** One route as plain data; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
-export interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
+interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly method: 'GET' | 'POST';
   /** Parameters as `:name`; asks for a key below `/v1`. */
   readonly path: string;

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
-import { PendingWork } from '../lifecycle/pending-work.ts';
+import { codeOf, messageOf } from '../error-utils.ts';
+import { PendingWork } from '../lifecycle/background-work.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
-import type { HostCheck } from './hosts.ts';
+import { type HostCheck, inUrl } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
 import type { ApiAnswer } from './route.ts';
 
@@ -20,7 +21,7 @@ export interface RequestEvent {
   readonly durationMs: number;
 }
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly api: Api;
   readonly hosts: HostCheck;
   /** The origin that media URLs begin with in the answer to a request that came to this host. */
@@ -118,4 +119,36 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     request.on('error', () => reject(badRequest('the request was cut short')));
   });
+}
+
+/** The service can't listen where it was told to. The message names the address and the remedy. */
+class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Resolves once the server takes connections. Throws ListenError. */
+export async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port }, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (error) {
+    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === 'EADDRINUSE') {
+    return 'the port is in use; choose another one with --port, or 0 for any free one';
+  }
+  if (code === 'EACCES') return 'that port is not allowed; choose one above 1023 with --port';
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return 'this machine has no such address; check --host';
+  }
+  return messageOf(error);
 }

@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { codeOf, messageOf } from '../error-utils.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '../outgoing/request.ts';
-import { codeOf, messageOf } from '../thrown.ts';
 
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

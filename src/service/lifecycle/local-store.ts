@@ -1,8 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { createKey, localUser } from '../keys/keys.ts';
-import { loadModels, type ModelTable } from '../models/index.ts';
+import { loadModels, type ModelTable } from '../models/table.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { type LocalPrompts, localPrompts, readPromptFile } from '../prompts/index.ts';
+import { readPromptFile } from '../prompts/files.ts';
+import { type LocalPrompts, localPrompts } from '../prompts/local-prompts.ts';
 import { type Published, publishPrompt } from '../prompts/publish.ts';
 import { seedSamples } from '../prompts/samples.ts';
 import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';

@@ -1,7 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { RESERVED_NAMES } from './built-in.ts';
 import type { OfferedModel } from './endpoints.ts';
-import type { Provider } from './entry.ts';
+import { type Provider, RESERVED_NAMES } from './entry.ts';
 import type { ModelsFile } from './models-file.ts';
 
 const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new

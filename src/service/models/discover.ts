@@ -1,15 +1,14 @@
 import path from 'node:path';
+import { codeOf, messageOf } from '../error-utils.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { prepareDataDirectory } from '../store/data-dir.ts';
 import { writeDurably } from '../store/durable-file.ts';
-import { codeOf, messageOf } from '../thrown.ts';
 import { addToModelsFile } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { environmentProvider, OPENAI } from './environment.ts';
 import { parseModelsFile } from './file.ts';
-import { EMPTY_MODELS_FILE, MODELS_FILE } from './models-file.ts';
-import { readModelsText } from './table.ts';
+import { EMPTY_MODELS_FILE, MODELS_FILE, readModelsText } from './models-file.ts';
 
 export interface DiscoverOptions {
   readonly dataDir: string;

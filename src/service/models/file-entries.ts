@@ -1,8 +1,7 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
 import { YamlFields } from '../files/yaml-fields.ts';
 import { FileFault, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
-import { RESERVED_NAMES } from './built-in.ts';
-import type { ModelEntry, Provider } from './entry.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from './environment.ts';
 
 const ENVIRONMENT_VARIABLE = /^[A-Za-z_]\w*$/;

@@ -1,3 +1,5 @@
+import { readFile, stat } from 'node:fs/promises';
+import { codeOf } from '../error-utils.ts';
 import type { ModelEntry, Provider } from './entry.ts';
 
 /** Its name in the data directory. What reads it, with its parser, is loaded only where there is one. */
@@ -23,5 +25,30 @@ export class InvalidModelsFile extends Error {
     readonly faults: readonly string[],
   ) {
     super(faults[0]);
+  }
+}
+
+/** A models file is a few kilobytes; of a larger one nothing is read. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * The text of `models.yaml`; undefined where there is none.
+ *
+ * @throws {Error} for one that belongs to another user (root aside), who could have keys sent to a server of theirs
+ */
+export async function readModelsText(file: string): Promise<string | undefined> {
+  try {
+    const { uid, size } = await stat(file);
+    const own = process.getuid?.();
+    if (own !== undefined && uid !== own && uid !== 0) {
+      throw new InvalidModelsFile([
+        `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
+      ]);
+    }
+    if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -1,13 +1,18 @@
 import path from 'node:path';
+import { messageOf } from '../error-utils.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { messageOf } from '../thrown.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { environmentProvider, OPENAI } from './environment.ts';
 import { parseModelsFile } from './file.ts';
-import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
-import { readModelsText } from './table.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  readModelsText,
+} from './models-file.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
 export interface ModelsReport {

@@ -1,12 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf, toError } from '../error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { codeOf, messageOf, toError } from '../thrown.ts';
-import { BUILT_IN_MODELS } from './built-in.ts';
-import type { ModelEntry, Provider } from './entry.ts';
+import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
 import { environmentProvider, guessedModel, OPENAI } from './environment.ts';
-import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
+import { EMPTY_MODELS_FILE, MODELS_FILE, type ModelsFile, readModelsText } from './models-file.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
@@ -124,30 +122,5 @@ class WatchedModels implements ModelTable {
 
   private find(name: string): ModelEntry | undefined {
     return this.list().find(({ model }) => model === name);
-  }
-}
-
-/** A models file is a few kilobytes; of a larger one nothing is read. */
-const MAX_BYTES = 1024 * 1024;
-
-/**
- * The text of `models.yaml`; undefined where there is none.
- *
- * @throws {Error} for one that belongs to another user (root aside), who could have keys sent to a server of theirs
- */
-export async function readModelsText(file: string): Promise<string | undefined> {
-  try {
-    const { uid, size } = await stat(file);
-    const own = process.getuid?.();
-    if (own !== undefined && uid !== own && uid !== 0) {
-      throw new InvalidModelsFile([
-        `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
-      ]);
-    }
-    if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../thrown.ts';
+import { codeOf } from '../error-utils.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { loadLanguage } from './language.ts';

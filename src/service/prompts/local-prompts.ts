@@ -1,10 +1,9 @@
 import path from 'node:path';
 import type { PromptConfig } from '../../wire/index.ts';
-import type { ModelTable } from '../models/index.ts';
+import type { ModelTable } from '../models/table.ts';
 import type { Store } from '../store/store.ts';
 import { checkPrompt } from './check.ts';
-import { promptConfig } from './config.ts';
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { InvalidPromptFile, type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import { partialsBeside, readPromptFile, readPromptText } from './files.ts';
 import type { Finding } from './findings.ts';

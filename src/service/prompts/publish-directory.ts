@@ -1,8 +1,13 @@
 import type { Clock } from '../clock.ts';
-import type { ModelTable } from '../models/index.ts';
+import { codeOf, toError } from '../error-utils.ts';
+import { watchDirectory } from '../files/watch-directory.ts';
+import type { ModelTable } from '../models/table.ts';
 import type { Store } from '../store/store.ts';
+import type { PromptDefinition } from './definition.ts';
+import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';
+import { loadLanguage } from './language.ts';
 import { publishPrompt } from './publish.ts';
-import { type WatchedPrompts, watchPromptFiles } from './watch.ts';
+import { slugOf } from './slug.ts';
 
 /**
  * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
@@ -29,4 +34,92 @@ export async function publishFromDirectory(
       watched.close();
     },
   };
+}
+
+interface PromptWatch {
+  /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
+  readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
+  /** A file that is gone; its prompt's slug. */
+  readonly onRemoved?: (slug: string) => void | Promise<void>;
+  /** A file or directory that can't be read or was refused; the others go on being watched. Told once of each fault. */
+  readonly onError: (error: Error) => void;
+}
+
+export interface WatchedPrompts {
+  /** Every file that was there has been reported. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Looks again now, at files that were refused as well. Never rejects. */
+  readonly lookAgain: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Reports the prompt files of a directory, first those that are there, then every change. */
+export function watchPromptFiles(directory: string, watch: PromptWatch): WatchedPrompts {
+  const scanner = new Scanner(directory, watch);
+  const onChange = (): Promise<void> => scanner.scan();
+  const { settle, close } = watchDirectory(directory, {
+    concerns: isPromptText,
+    onChange,
+    onError: watch.onError,
+  });
+  return { ready: settle(), lookAgain: settle, close };
+}
+
+/** Looks through the whole directory each time: what an event says of a file is less than what is in it. */
+class Scanner {
+  /** What each file was when it was taken. */
+  private readonly taken = new Map<string, PromptDefinition>();
+  /** The content and the fault of each file that was not. */
+  private readonly faulty = new Map<string, string>();
+
+  constructor(
+    private readonly directory: string,
+    private readonly watch: PromptWatch,
+  ) {}
+
+  async scan(): Promise<void> {
+    const files = await promptFilesIn(this.directory);
+    for (const file of files) await this.visit(file);
+    for (const file of this.taken.keys()) if (!files.includes(file)) await this.forget(file);
+  }
+
+  private async visit(file: string): Promise<void> {
+    let text = '';
+    try {
+      text = await readPromptText(file);
+      if (isAsTaken(this.taken.get(file), text, file)) return;
+      const { parsePromptFile } = await loadLanguage();
+      const definition = parsePromptFile(text, file, { partials: partialsBeside(file) });
+      await this.watch.onFile(definition, file);
+      this.taken.set(file, definition);
+      this.faulty.delete(file);
+    } catch (error) {
+      this.report(file, text, toError(error));
+    }
+  }
+
+  private async forget(file: string): Promise<void> {
+    this.taken.delete(file);
+    this.faulty.delete(file);
+    try {
+      await this.watch.onRemoved?.(slugOf(file));
+    } catch (error) {
+      this.watch.onError(toError(error));
+    }
+  }
+
+  /** A file that vanished meanwhile is not a fault. */
+  private report(file: string, text: string, error: Error): void {
+    const fault = `${error.message}\n${text}`;
+    if (codeOf(error) === 'ENOENT' || this.faulty.get(file) === fault) return;
+    this.faulty.set(file, fault);
+    this.watch.onError(error);
+  }
+}
+
+/** Whether neither the file nor a partial it uses has changed. */
+function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {
+  if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
+  const partials = partialsBeside(file);
+  return Object.entries(taken.partials).every(([name, text]) => partials(name)?.text === text);
 }

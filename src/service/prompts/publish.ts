@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { ModelTable } from '../models/index.ts';
+import type { ModelTable } from '../models/table.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { checkParsed, isEmptyPrompt } from './check.ts';
@@ -7,7 +8,6 @@ import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { parsedForm } from './definitions.ts';
 import { Findings } from './findings.ts';
 import { isPartialFile } from './slug.ts';
-import { promptIdOf, promptVersionIdOf } from './version-ids.ts';
 
 /** What publishing a prompt file came to. */
 export interface Published {
@@ -63,4 +63,31 @@ export function newVersionOf(definition: PromptDefinition): NewVersion {
   const promptId = promptIdOf(slug);
   const id = promptVersionIdOf(promptId, definition);
   return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
+}
+
+/** The prompt that files of this name are versions of. */
+export function promptIdOf(slug: string): string {
+  return uuidFrom(`prompt\0${slug}`);
+}
+
+/** The same content is the same version; the partials a prompt uses are part of it. */
+function promptVersionIdOf(
+  promptId: string,
+  { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
+): string {
+  const used = Object.entries(partials).map(([name, text]) => `\0partial\0${name}\0${text}`);
+  return uuidFrom([`${promptId}\0${source}`, ...used].join(''));
+}
+
+/** What is not published has ids of its own: publishing the same content later changes nothing about it. */
+export function unlistedVersionIdOf(promptVersionId: string, model: string): string {
+  return uuidFrom(`unlisted\0${promptVersionId}\0${model}`);
+}
+
+/** A name-based UUID of a text. */
+function uuidFrom(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,14 +1,14 @@
 import { describeImage } from '../images/describe.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../images/loaded-image.ts';
 import type { PromptDefinition } from './definition.ts';
-import type { Message, MessagePart, RenderedPrompt } from './rendered.ts';
 import type { Limits } from './template/budget.ts';
 import type { Part, Message as TemplateMessage } from './template/messages.ts';
+import type { Role } from './template/node.ts';
 import { renderTemplate } from './template/render.ts';
 import { Picture } from './template/values.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
-export interface RenderInputs {
+interface RenderInputs {
   /** Keys the prompt does not know are ignored; missing ones take their default. */
   readonly textInputs: Readonly<Record<string, string>>;
   /** In the order of the prompt's `imageInputs`. */
@@ -80,4 +80,18 @@ async function imageOfDataUrl(url: string): Promise<LoadedImage> {
 
 function asText(part: MessagePart): string {
   return 'text' in part ? part.text : describeImage(part.image);
+}
+
+export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
+
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly MessagePart[];
+}
+
+/** A prompt with its inputs in place, for an engine. */
+export interface RenderedPrompt {
+  readonly messages: readonly Message[];
+  /** The messages as one text, pictures described. */
+  readonly text: string;
 }

@@ -1,5 +1,5 @@
+import { messageOf } from '../error-utils.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
-import { messageOf } from '../thrown.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
 import type { Mismatch } from './schemas/validate.ts';

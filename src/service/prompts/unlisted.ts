@@ -1,11 +1,10 @@
 import type { Clock } from '../clock.ts';
-import type { ModelTable } from '../models/index.ts';
+import type { ModelTable } from '../models/table.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
 import { readPromptFile } from './files.ts';
-import { newVersionOf, refuseFaulty } from './publish.ts';
-import { promptIdOf, unlistedVersionIdOf } from './version-ids.ts';
+import { newVersionOf, promptIdOf, refuseFaulty, unlistedVersionIdOf } from './publish.ts';
 
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {

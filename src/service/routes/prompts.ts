@@ -1,10 +1,9 @@
 import { MAX_QUERY_LENGTH, type PromptVersion, type PromptVersionEntry } from '../../wire/index.ts';
 import { invalid, notFound } from '../http/api-error.ts';
 import { route } from '../http/route.ts';
+import { promptConfig } from '../prompts/definition.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { promptConfig } from '../prompts/index.ts';
-import { listPrompts } from '../prompts/list.ts';
-import { searchPrompts } from '../prompts/search.ts';
+import { listPrompts, searchPrompts } from '../prompts/find-prompts.ts';
 import {
   promptListQuery,
   promptPageSchema,

@@ -1,5 +1,19 @@
+import { MODALITIES } from '../../wire/index.ts';
 import { route } from '../http/route.ts';
-import { resourcesSchema } from '../schemas/account.ts';
+import { list, object, oneOf, text } from '../schemas/schema.ts';
+
+const resourcesSchema = object({
+  hash: text({ description: 'Changes when the models change' }),
+  resources: object({
+    models: list(
+      object({
+        model: text(),
+        modality: oneOf(MODALITIES),
+        availableRunOptions: list(object({ key: text(), options: list(text()) })),
+      }),
+    ),
+  }),
+});
 
 /** interface §4.6 */
 export const resourceRoutes = [

@@ -1,15 +1,24 @@
-import { IDEMPOTENCY_KEY_HEADER, isUuid, type OutputItem, type Run } from '../../wire/index.ts';
-import { ApiError, notFound } from '../http/api-error.ts';
+import {
+  IDEMPOTENCY_KEY_HEADER,
+  isUuid,
+  type OutputItem,
+  type Run,
+  type RunListQuery,
+} from '../../wire/index.ts';
+import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { route, WrittenOut } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
-import { listRuns } from '../runs/list-runs.ts';
 import { outputItems } from '../runs/run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
 import { object, text } from '../schemas/schema.ts';
+import type { StoredRunPage } from '../store/run-list.ts';
 import type { StoredRun } from '../store/run-records.ts';
+import type { Store } from '../store/store.ts';
 
 const IDEMPOTENCY_KEY =
   'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';
+
+const MICROSECONDS = 1_000_000;
 
 /** interface §4.1, §4.2, §4.3 */
 export const runRoutes = [
@@ -94,4 +103,32 @@ function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: Outp
 
 function headerOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** One page of a user's runs (interface §4.1). */
+async function listRuns(
+  store: Store,
+  userId: number,
+  query: RunListQuery & { limit: number },
+): Promise<StoredRunPage> {
+  const { startingAfter, endingBefore, since, until, status, limit } = query;
+  if (startingAfter !== undefined && endingBefore !== undefined) {
+    throw invalid('startingAfter and endingBefore can’t be sent together');
+  }
+  if (since !== undefined && until !== undefined && since >= until) {
+    throw invalid('since must be less than until');
+  }
+  const page = await store.runList.page({
+    userId,
+    limit,
+    status,
+    startingAfter: startingAfter?.toLowerCase(),
+    endingBefore: endingBefore?.toLowerCase(),
+    from: since === undefined ? undefined : since * MICROSECONDS,
+    until: until === undefined ? undefined : until * MICROSECONDS,
+  });
+  if (!page) {
+    throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is not a run of yours`);
+  }
+  return page;
 }

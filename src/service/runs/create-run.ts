@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, invalid, notFound, tooManyRequests } from '../http/api-error.ts';
 import type { Caller } from '../http/route.ts';
-import { InvalidImage, type LoadedImage } from '../images/index.ts';
+import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import type { Idempotency, NewRun, Outcome, RefusalReason } from '../store/run-records.ts';
 import { outcomeOf } from './endings.ts';
-import { idempotencyOf } from './idempotency.ts';
 import { checkInputs } from './run-request.ts';
 
 /** A run that was created, now or before; without an outcome while it goes on. */
-export interface CreatedRun {
+interface CreatedRun {
   id: string;
   outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens'> | undefined;
 }
@@ -130,4 +129,22 @@ async function within<T>(ms: number, clock: Clock, work: Promise<T | undefined>)
   } finally {
     enough.abort(new Error('the run has ended'));
   }
+}
+
+const MAX_KEY_LENGTH = 255;
+
+/** What the store keeps of a creation's `Idempotency-Key`; undefined where none was sent. */
+function idempotencyOf(key: string | undefined, body: unknown): Idempotency | undefined {
+  if (key === undefined) return undefined;
+  if (key === '' || key.length > MAX_KEY_LENGTH) {
+    throw invalid(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);
+  }
+  const digest = createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
+  return { key, digest };
+}
+
+/** The order in which the fields of an object were sent makes no other body of it. */
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

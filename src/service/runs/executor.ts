@@ -1,17 +1,18 @@
 import type { Clock } from '../clock.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/index.ts';
-import { retryForever } from '../lifecycle/retry-forever.ts';
+import { messageOf } from '../error-utils.ts';
+import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
-import type { ModelEntry } from '../models/index.ts';
+import type { ModelEntry } from '../models/entry.ts';
+import type { PromptDefinition } from '../prompts/definition.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { type PromptDefinition, renderPrompt } from '../prompts/index.ts';
 import { checkOutput, wantsJson } from '../prompts/output.ts';
+import { renderPrompt } from '../prompts/render.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome, StoredOutput } from '../store/run-records.ts';
-import { messageOf } from '../thrown.ts';
 import type { InputFiles } from './input-files.ts';
 import type { TextFeed } from './text-feed.ts';
 

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../clock.ts';
-import type { LoadedImage } from '../images/index.ts';
-import type { Blobs } from '../store/blobs.ts';
+import type { LoadedImage } from '../images/loaded-image.ts';
+import type { Blobs } from '../store/store.ts';
 
 /** The input pictures of runs, kept until the run ends so that it can be started again. */
 export interface InputFiles {

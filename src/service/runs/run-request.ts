@@ -1,7 +1,8 @@
 import type { ImageInput } from '../../wire/index.ts';
 import { invalid } from '../http/api-error.ts';
-import { type ModelEntry, PROVIDER_SETTINGS } from '../models/index.ts';
-import { InvalidInputs, type PromptDefinition, readTextInputs } from '../prompts/index.ts';
+import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
+import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
+import { readTextInputs } from '../prompts/typed-inputs.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 
 /** The inputs of a run that its prompt and its model accept. */

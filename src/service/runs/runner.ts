@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
-import { PendingWork } from '../lifecycle/pending-work.ts';
-import { retryForever } from '../lifecycle/retry-forever.ts';
+import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Creation, NewRun, Outcome, UserLimits } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';

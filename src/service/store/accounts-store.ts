@@ -1,6 +1,5 @@
-import { type Db, prepared } from './prepared.ts';
+import { type Db, prepared, type Writer } from './queries.ts';
 import type { Plan } from './tables.ts';
-import type { Writer } from './writer.ts';
 
 /** A user as found by a key. */
 export interface KeyOwner {

@@ -1,32 +1,10 @@
 import type { Stats } from 'node:fs';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../thrown.ts';
+import { DataDirectoryError } from './errors.ts';
 
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';
-
-/** The data directory can't be used. The message names it and what to do. */
-export class DataDirectoryError extends Error {
-  override readonly name = 'DataDirectoryError';
-}
-
-/** Wraps a fault with the data directory into one line that names it and the remedy. */
-export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
-  if (cause instanceof DataDirectoryError) return cause;
-  const reason = messageOf(cause);
-  return new DataDirectoryError(
-    `the data directory ${dataDir} can't be used: ${reason}; make it writable, free space on its disk, or set PROMPTRUN_DATA_DIR to another directory`,
-    { cause },
-  );
-}
-
-/** The database can't be used, and what its owner can do. */
-export function damagedStore(file: string, reason: string): DataDirectoryError {
-  return new DataDirectoryError(
-    `the store ${file} is damaged: ${reason}; restore the file from a backup, or begin a new store with \`promptrun serve --new-store\`, which puts this one aside`,
-  );
-}
 
 /**
  * Makes the data directory (0700) where it is missing; returns the database's file in it.

@@ -1,3 +1,4 @@
+import { messageOf } from '../error-utils.ts';
 /** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
 export class DatabaseUrlError extends Error {
   override readonly name = 'DatabaseUrlError';
@@ -6,4 +7,26 @@ export class DatabaseUrlError extends Error {
 /** The database can't be reached, or not at present. The message holds no password. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError';
+}
+
+/** The data directory can't be used. The message names it and what to do. */
+export class DataDirectoryError extends Error {
+  override readonly name = 'DataDirectoryError';
+}
+
+/** Wraps a fault with the data directory into one line that names it and the remedy. */
+export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
+  if (cause instanceof DataDirectoryError) return cause;
+  const reason = messageOf(cause);
+  return new DataDirectoryError(
+    `the data directory ${dataDir} can't be used: ${reason}; make it writable, free space on its disk, or set PROMPTRUN_DATA_DIR to another directory`,
+    { cause },
+  );
+}
+
+/** The database can't be used, and what its owner can do. */
+export function damagedStore(file: string, reason: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `the store ${file} is damaged: ${reason}; restore the file from a backup, or begin a new store with \`promptrun serve --new-store\`, which puts this one aside`,
+  );
 }

@@ -1,5 +1,4 @@
-import type { Db } from './prepared.ts';
-import type { Writer } from './writer.ts';
+import type { Db, Writer } from './queries.ts';
 
 /** A generated picture or video whose bytes are kept apart. */
 export interface StoredMedia {

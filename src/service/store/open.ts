@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { dataDirectoryError, prepareDataDirectory } from './data-dir.ts';
+import { prepareDataDirectory } from './data-dir.ts';
+import { dataDirectoryError } from './errors.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,5 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
-import { type Db, prepared } from './prepared.ts';
-import type { Writer } from './writer.ts';
+import { type Db, prepared, type Writer } from './queries.ts';
 
 /** A version of a prompt that is published at present. */
 export interface StoredVersion {

@@ -1,7 +1,6 @@
 import { type Compilable, sql } from 'kysely';
-import { type Db, prepared } from './prepared.ts';
+import { type Db, prepared, type Writer } from './queries.ts';
 import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
-import type { Writer } from './writer.ts';
 
 /** How long a key keeps leading to the run it made, in milliseconds (service-facts, decisions). */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../wire/index.ts';
-import { type Db, type Prepared, prepared } from './prepared.ts';
+import { type Db, type Prepared, prepared } from './queries.ts';
 import { parseOutputs, RUN_COLUMNS, type StoredRun } from './run-records.ts';
 
 /** Which of a user's runs, in microseconds: from `from` on, before `until`. */

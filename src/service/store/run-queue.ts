@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { type Db, prepared } from './prepared.ts';
+import { type Db, prepared, type Writer } from './queries.ts';
 import type { StoredRequest } from './run-records.ts';
 import { giveBack } from './runs-store.ts';
-import type { Writer } from './writer.ts';
 
 /** A run in a worker's hands. */
 export interface QueuedRun {

@@ -1,5 +1,5 @@
 import type { Compilable } from 'kysely';
-import { type Db, prepared } from './prepared.ts';
+import { type Db, prepared, type Writer } from './queries.ts';
 import { IDEMPOTENCY_LIFETIME_MS, runCreation } from './run-creation.ts';
 import {
   type Creation,
@@ -10,7 +10,6 @@ import {
   type StoredRun,
   type UserLimits,
 } from './run-records.ts';
-import type { Writer } from './writer.ts';
 
 /** Creates, reads and ends runs; times in milliseconds. */
 export interface RunsStore {

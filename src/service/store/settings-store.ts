@@ -1,5 +1,4 @@
-import type { Db } from './prepared.ts';
-import type { Writer } from './writer.ts';
+import type { Db, Writer } from './queries.ts';
 
 /** Single values of the store, each written once. */
 export interface SettingsStore {

@@ -1,18 +1,15 @@
+import type { Readable } from 'node:stream';
 import { type AccountsStore, accountsStore } from './accounts-store.ts';
-import type { Blobs, Collection } from './blobs.ts';
 import { type MediaStore, mediaStore } from './media-store.ts';
-import type { Db } from './prepared.ts';
 import { type PromptsStore, promptsStore } from './prompts-store.ts';
+import type { Db, Writer } from './queries.ts';
 import { type RunList, runList } from './run-list.ts';
 import { type RunQueue, runQueue } from './run-queue.ts';
 import { type RunsStore, runsStore } from './runs-store.ts';
 import { type SettingsStore, settingsStore } from './settings-store.ts';
-import type { Signals } from './signals.ts';
-import type { Workers } from './workers.ts';
-import type { Writer } from './writer.ts';
 
 /** What each kind of database does in its own way. */
-export interface Backend {
+interface Backend {
   readonly db: Db;
   readonly writer: Writer;
   /** Whether processes of other machines work on it as well. */
@@ -58,4 +55,51 @@ export function storeOn(backend: Backend): Store {
       await rest.close();
     },
   };
+}
+
+/** What processes that share a store tell each other; it may be lost, so nothing depends on it but speed. */
+export interface Signals {
+  /** There is a queued run that any process may take up. */
+  queued(): void;
+  /** A run has ended that another process may be waiting for. */
+  ended(runId: string): void;
+  /** From now on `listener` is told of what others say. */
+  subscribe(listener: SignalListener): void;
+}
+
+export interface SignalListener {
+  onQueued(): void;
+  /** `undefined`: any run may have ended, since something may have been missed. */
+  onEnded(runId: string | undefined): void;
+}
+
+/** For a store whose processes find out by looking. */
+export const NO_SIGNALS: Signals = { queued() {}, ended() {}, subscribe() {} };
+
+/** Tells living processes from dead ones. */
+export interface Workers {
+  /** This process's name as a worker; known to be alive from the first call on. */
+  hold(): Promise<string>;
+  /** The same if it was called already. */
+  held(): string | undefined;
+  /** True as well where it is not known. */
+  isAlive(worker: string): Promise<boolean>;
+  /** Removes what died workers left. */
+  sweep(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** What bytes are kept of: generated media, and the input images of unfinished runs. */
+export type Collection = 'media' | 'inputs';
+
+/** Bytes by name; a name may have parts, separated by slashes. */
+export interface Blobs {
+  /** They are on disk once this resolves. */
+  write(name: string, bytes: Uint8Array): Promise<void>;
+  /** undefined where there are none of this name. */
+  open(name: string): Promise<Readable | undefined>;
+  /** Removes what has this name, or this first part of its name. */
+  remove(name: string): Promise<void>;
+  /** The first parts of the names of what was written before `time`, in milliseconds. */
+  writtenBefore(time: number): Promise<string[]>;
 }

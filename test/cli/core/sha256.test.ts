@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sha256, uniqueId } from '../../../src/cli/core/sha256.ts';
-import { isUuid } from '../../../src/wire/uuid.ts';
+import { isUuid } from '../../../src/wire/limits.ts';
 
 const byNode = (text: string): string => createHash('sha256').update(text).digest('hex');
 

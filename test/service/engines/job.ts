@@ -2,7 +2,7 @@ import type { EngineJob } from '../../../src/service/engines/engine.ts';
 import { describeImage } from '../../../src/service/images/describe.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
-import type { MessagePart, RenderedPrompt } from '../../../src/service/prompts/rendered.ts';
+import type { MessagePart, RenderedPrompt } from '../../../src/service/prompts/render.ts';
 import { renderTemplate } from '../../../src/service/prompts/template/render.ts';
 import { Picture } from '../../../src/service/prompts/template/values.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/service/engines/index.ts';
-import { BUILT_IN_MODELS } from '../../../src/service/models/built-in.ts';
+import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
 import { png } from '../../support/pictures.ts';
 import { jobOf } from './job.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discovery, discoverModels } from '../../../src/service/models/discover.ts';
-import { loadModels } from '../../../src/service/models/index.ts';
 import { type ModelsReport, reportModels } from '../../../src/service/models/report.ts';
+import { loadModels } from '../../../src/service/models/table.ts';
 import { FakeProvider } from '../../support/fake-provider.ts';
 
 const { signal } = new AbortController();

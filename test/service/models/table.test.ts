@@ -2,7 +2,9 @@ import { chown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadModels, type ModelTable, resourcesHash, wireModel } from '../../../src/service/models/index.ts';
+import { wireModel } from '../../../src/service/models/entry.ts';
+import { resourcesHash } from '../../../src/service/models/resources-view.ts';
+import { loadModels, type ModelTable } from '../../../src/service/models/table.ts';
 import type { Model } from '../../../src/wire/index.ts';
 
 let dataDir: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalStore, openStore } from '../../../src/service/lifecycle/local-store.ts';
-import { BUILT_IN_MODELS } from '../../../src/service/models/built-in.ts';
+import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
 import { checkPrompt } from '../../../src/service/prompts/check.ts';
 import { readPromptFile } from '../../../src/service/prompts/files.ts';
 import { newPrompt } from '../../../src/service/prompts/new-prompt.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promptFilesIn, readPromptFile } from '../../../src/service/prompts/files.ts';
-import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/watch.ts';
+import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
 
 let directory: string;
 const at = (name: string): string => path.join(directory, name);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { promptConfig } from '../../../src/service/prompts/config.ts';
-import { InvalidPromptFile } from '../../../src/service/prompts/definition.ts';
+import { InvalidPromptFile, promptConfig } from '../../../src/service/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 
 const file = (...lines: string[]): string => lines.join('\n');

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
-import { renderPrompt } from '../../../src/service/prompts/render.ts';
-import type { RenderedPrompt } from '../../../src/service/prompts/rendered.ts';
+import { type RenderedPrompt, renderPrompt } from '../../../src/service/prompts/render.ts';
 import { png } from '../../support/pictures.ts';
 
 function render(

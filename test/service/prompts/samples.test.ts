@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_MODELS } from '../../../src/service/models/built-in.ts';
-import { checkModel } from '../../../src/service/prompts/check-model.ts';
+import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
+import { checkModel } from '../../../src/service/prompts/check.ts';
+import { promptConfig } from '../../../src/service/prompts/definition.ts';
 import { Findings } from '../../../src/service/prompts/findings.ts';
-import { promptConfig, renderPrompt } from '../../../src/service/prompts/index.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
+import { renderPrompt } from '../../../src/service/prompts/render.ts';
 import { samples } from '../../../src/service/prompts/samples.ts';
 import { png } from '../../support/pictures.ts';
 

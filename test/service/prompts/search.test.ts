@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bestMatches } from '../../../src/service/prompts/search.ts';
+import { bestMatches } from '../../../src/service/prompts/find-prompts.ts';
 
 const prompt = (
   slug: string,

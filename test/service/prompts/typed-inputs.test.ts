@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { promptConfig } from '../../../src/service/prompts/config.ts';
-import { InvalidInputs } from '../../../src/service/prompts/definition.ts';
+import { InvalidInputs, promptConfig } from '../../../src/service/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { readTextInputs } from '../../../src/service/prompts/typed-inputs.ts';
 

@@ -1,5 +1,5 @@
-import { baseUrlOf } from '../../../client/base-url.ts';
 import { InvalidRequestError } from '../../../client/errors.ts';
+import { baseUrlOf } from '../../../client/urls.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';

@@ -4,14 +4,14 @@ import type {
   ChatCompletionCreateParams,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { Message, MessagePart } from '../../prompts/rendered.ts';
+import type { Message, MessagePart } from '../../prompts/render.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, roughTokens } from '../engine.ts';
 import type { Access } from './access.ts';
 import { answerObjects } from './answer-body.ts';
 import { type ChatAnswer, tokensIn } from './chat-answer.ts';
+import { retryWhileBusy } from './fault.ts';
 import { requestParameters } from './options.ts';
 import { pictureOutput } from './pictures.ts';
-import { retryWhileBusy } from './retry.ts';
 
 /**
  * Asks a chat model, once. What it says is gathered in `answer`, which keeps it where a fault follows.

@@ -1,14 +1,13 @@
 import type OpenAI from 'openai';
-import type { RenderedPrompt } from '../../prompts/rendered.ts';
+import type { RenderedPrompt } from '../../prompts/render.ts';
 import { type EngineJob, type EngineResult, roughTokens } from '../engine.ts';
 import type { Access } from './access.ts';
 import { answerObjects } from './answer-body.ts';
 import { tokensIn } from './chat-answer.ts';
-import { ProviderFault } from './fault.ts';
+import { ProviderFault, retryWhileBusy } from './fault.ts';
 import { requestParameters } from './options.ts';
 import { type GivenPicture, pictureOutput } from './pictures.ts';
 import { isRecord } from './refused.ts';
-import { retryWhileBusy } from './retry.ts';
 
 /**
  * Asks an image model, once: for a new picture, or for a changed one where the prompt holds pictures.

@@ -1,9 +1,9 @@
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
+import { messageOf } from '../../error-utils.ts';
 import { fetchImage } from '../../images/fetch-image.ts';
 import { imageType } from '../../images/loaded-image.ts';
 import { proxyFor } from '../../outgoing/proxy.ts';
 import { openHttp, readBody } from '../../outgoing/request.ts';
-import { messageOf } from '../../thrown.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import type { Access } from './access.ts';
 

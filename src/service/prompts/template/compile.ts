@@ -1,12 +1,10 @@
 import type { Place } from '../../files/yaml-file.ts';
 import type { Findings } from '../findings.ts';
 import { compileBlock } from './block.ts';
-import { type CompileContext, type PartialLookup, reportFault } from './context.ts';
+import { type CompileContext, type FieldUse, type PartialLookup, reportFault, Scope } from './context.ts';
 import type { TemplateNode } from './node.ts';
 import { parseTemplate } from './parse.ts';
-import { compilePartial, compilePartialBlock } from './partial.ts';
-import { PartialLibrary } from './partial-library.ts';
-import { type FieldUse, Scope } from './scope.ts';
+import { compilePartial, compilePartialBlock, PartialLibrary } from './partials.ts';
 import { compileMustache } from './statement.ts';
 
 export interface CompiledTemplate {

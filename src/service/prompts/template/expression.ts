@@ -1,6 +1,5 @@
-import { type CompileContext, reportFault, reportNote } from './context.ts';
+import { type CompileContext, type FieldUse, reportFault, reportNote } from './context.ts';
 import type { Expression } from './node.ts';
-import type { FieldUse } from './scope.ts';
 
 type Path = hbs.AST.PathExpression;
 

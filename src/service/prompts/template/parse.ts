@@ -1,6 +1,6 @@
 import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
+import { toError } from '../../error-utils.ts';
 import { type FileFault, faultAt, type Place } from '../../files/yaml-file.ts';
-import { toError } from '../../thrown.ts';
 import { scanTags, type TagScan } from './open-tags.ts';
 
 export interface ParsedTemplate {

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import type { Blobs, Collection } from '../blobs.ts';
-import type { Db } from '../prepared.ts';
-import type { Writer } from '../writer.ts';
+import type { Db, Writer } from '../queries.ts';
+import type { Blobs, Collection } from '../store.ts';
 
 /** How much is read and written at a time, in bytes. */
 const PART_BYTES = 512 * 1024;

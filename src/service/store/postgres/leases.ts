@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Db } from '../prepared.ts';
-import type { Workers } from '../workers.ts';
+import type { Db } from '../queries.ts';
+import type { Workers } from '../store.ts';
 
 /** How long a worker counts as alive after it was last heard of. */
 const LEASE = sql`interval '15 seconds'`;

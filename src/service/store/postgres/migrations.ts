@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../prepared.ts';
+import type { Db } from '../queries.ts';
 
 /** Each step is applied once, in order; a step that was released is never changed. */
 const MIGRATIONS: readonly string[] = [

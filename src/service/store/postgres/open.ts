@@ -3,11 +3,10 @@ import { DatabaseUnavailableError } from '../errors.ts';
 import { type Store, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
-import { checkDatabaseUrl, placeOf, reasonOf } from './database-url.ts';
 import { leases } from './leases.ts';
 import { DatabaseTooNewError, migrate } from './migrations.ts';
 import { notifications } from './notifications.ts';
-import { connectionPool } from './pool.ts';
+import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 import { TransactionWriter } from './transaction-writer.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PendingWork } from '../../lifecycle/pending-work.ts';
-import { codeOf } from '../../thrown.ts';
-import type { Db } from '../prepared.ts';
-import type { Writer } from '../writer.ts';
+import { codeOf } from '../../error-utils.ts';
+import { PendingWork } from '../../lifecycle/background-work.ts';
+import type { Db, Writer } from '../queries.ts';
 
 /** What PostgreSQL ends a transaction with that would have worked alone: serialisation failure, deadlock. */
 const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];

@@ -1,6 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Db } from '../prepared.ts';
-import type { Writer } from '../writer.ts';
+import type { Db, Writer } from '../queries.ts';
 
 interface Job {
   run(db: Db): Promise<unknown>;

@@ -1,4 +1,4 @@
-import { DataDirectoryError } from '../data-dir.ts';
+import { DataDirectoryError } from '../errors.ts';
 import type { SqliteDatabase } from './binding.ts';
 
 /**

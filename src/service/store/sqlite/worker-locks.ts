@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../clock.ts';
-import type { Workers } from '../workers.ts';
+import type { Workers } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 /** Workers of a store that is a file. */

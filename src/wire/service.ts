@@ -22,3 +22,15 @@ export interface Resources {
   hash: string;
   resources: { models: Model[] };
 }
+
+/** Who a key belongs to (service-facts, account). */
+export interface Account {
+  username: string | null;
+  displayName: string | null;
+  userFlags: number;
+}
+
+/** What is left to spend (service-facts, credit balance). */
+export interface CreditBalance {
+  credits: number;
+}
