@@ -7,6 +7,7 @@ const FILES = {
   start: ['src/main.ts'],
   action: [
     'src/cli/program/run-action.ts',
+    'src/cli/commands/run/run.ts',
     'src/cli/inputs/schema/describe.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
@@ -16,7 +17,7 @@ const FILES = {
   complete: ['src/cli/complete/complete.ts'],
   resources: ['src/cli/commands/resources/list.ts'],
   client: ['src/client/client.ts', 'src/client/transport.ts', 'src/client/undici-transport.ts'],
-  run: ['src/cli/commands/run/run.ts'],
+  run: ['src/cli/commands/run/run-target.ts'],
   undici: ['undici/lib/api/api-request.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/env-http-proxy-agent.js'],
   embedded: ['src/service/embedded.ts'],

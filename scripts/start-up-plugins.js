@@ -1,5 +1,8 @@
 // What the bundle leaves out or puts off so that a command starts fast.
-import { isBuiltin } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
+import path from 'node:path';
+
+const require = createRequire(import.meta.url);
 
 /** Modules that Node loads itself before a script, or with the first word that goes to standard output. */
 const READY = new Set([
@@ -60,7 +63,10 @@ const $lateAssert = name => Object.setPrototypeOf(
 );
 `;
 
-/** What undici loads at once and no request here needs: its HTTP/2 client, and Node's HTTP server for two constants. */
+/**
+ * What undici loads and no request here needs: its HTTP/2 client, bodies that are forms, most constants of its parser, and
+ * Node's HTTP server for two constants. The parser itself is read from a file of its own, as it is.
+ */
 export function lightUndici() {
   const lighter = {
     'core/util.js': code =>
@@ -72,6 +78,13 @@ export function lightUndici() {
     'dispatcher/client.js': code =>
       replaceOnce(code, "const http = require('node:http')", 'const http = { maxHeaderSize: 16_384 }'),
     'dispatcher/client-h2.js': () => 'module.exports = undefined;',
+    'web/fetch/body.js': () => 'module.exports = {};',
+    'llhttp/constants.js': (_, id) => {
+      const { ERROR, TYPE } = require(id);
+      return `module.exports = ${JSON.stringify({ ERROR, TYPE })};`;
+    },
+    'llhttp/llhttp-wasm.js': asAsset,
+    'llhttp/llhttp_simd-wasm.js': asAsset,
   };
   return {
     name: 'light-undici',
@@ -79,10 +92,17 @@ export function lightUndici() {
       filter: { id: /undici[\\/]lib[\\/]/ },
       handler(code, id) {
         const file = id.replaceAll('\\', '/').split('/undici/lib/').at(-1);
-        return Object.hasOwn(lighter, file) ? lighter[file](code) : null;
+        return Object.hasOwn(lighter, file) ? lighter[file].call(this, code, id) : null;
       },
     },
   };
+}
+
+/** Bytes that a module has as base64: as a file beside the chunks they are neither parsed nor decoded. */
+function asAsset(_, id) {
+  const fileName = `assets/${path.basename(id, '-wasm.js')}.wasm`;
+  this.emitFile({ type: 'asset', fileName, source: require(id) });
+  return `module.exports = require('node:fs').readFileSync(require('node:path').join(__dirname, '../${fileName}'));`;
 }
 
 function replaceOnce(code, old, by) {

@@ -4,6 +4,8 @@ export interface RequestBody {
   readonly length: number;
   /** Called once for each try, so it must be able to start again. */
   chunks(): AsyncIterable<Uint8Array>;
+  /** The whole of it where it is at hand, which is sent faster than pieces. */
+  readonly text?: string;
 }
 
 /** One HTTP request, ready to be sent. */

@@ -20,13 +20,14 @@ export class RequestInFlight {
   undiciOptions(): UndiciOptions {
     const { method, url, headers, body, signal, headersTimeoutMs, bodyTimeoutMs } = this.#request;
     const { origin, pathname, search } = new URL(url);
-    const streamed = typeof body === 'object';
+    const whole = typeof body === 'object' ? body.text : body;
+    const streamed = typeof body === 'object' && whole === undefined;
     return {
       origin,
       path: pathname + search,
       method,
       headers: streamed ? { ...headers, 'content-length': String(body.length) } : headers,
-      body: streamed ? this.#chunks(body) : body,
+      body: streamed ? this.#chunks(body) : whole,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
       signal: shared(signal),

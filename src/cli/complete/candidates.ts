@@ -20,7 +20,7 @@ export async function candidatesFor(
   const { source, prefix } = sourceFor(call, current);
   const typed = current.slice(prefix.length);
   const lineCtx = withFlags(ctx, call);
-  const found = await Promise.resolve({ ctx: lineCtx, call, known: new Known(lineCtx), typed })
+  const found = await Promise.resolve({ ctx: lineCtx, call, declare, known: new Known(lineCtx), typed })
     .then(source)
     .catch(() => []);
   return found

@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expandHome } from '../core/home-path.ts';
 
@@ -14,28 +13,42 @@ export interface Candidate {
 
 const MOST_FILES = 1000;
 
-/** Files whose path starts with what was typed, and directories to go on into. */
-export async function fileCandidates(
+/**
+ * Files whose path starts with what was typed, and directories to go on into. At once: to load `node:fs/promises` takes
+ * longer than to look.
+ */
+export function fileCandidates(
   typed: string,
   place: { readonly cwd: string; readonly home: string | undefined },
   wanted: (name: string) => boolean = () => true,
-): Promise<Candidate[]> {
+): Candidate[] {
   const start = typed.slice(0, typed.lastIndexOf('/') + 1);
   const hidden = typed.slice(start.length).startsWith('.');
   const directory = path.resolve(place.cwd, expandHome(start, place.home));
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const entries = entriesOf(directory);
   const candidates: Candidate[] = [];
   for (const entry of entries.slice(0, MOST_FILES)) {
     const value = start + entry.name;
     if (!value.startsWith(typed) || (entry.name.startsWith('.') && !hidden)) continue;
-    if (await isDirectory(directory, entry)) candidates.push({ value: `${value}/`, goesOn: true });
+    if (isDirectory(directory, entry)) candidates.push({ value: `${value}/`, goesOn: true });
     else if (wanted(entry.name)) candidates.push({ value });
   }
   return candidates;
 }
 
-async function isDirectory(directory: string, entry: Dirent): Promise<boolean> {
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isDirectory(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
-  const target = await stat(path.join(directory, entry.name)).catch(() => undefined);
-  return target?.isDirectory() === true;
+  try {
+    return statSync(path.join(directory, entry.name)).isDirectory();
+  } catch {
+    return false;
+  }
 }

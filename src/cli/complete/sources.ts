@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context, Host } from '../context.ts';
 import { ageOf } from '../core/age.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
@@ -11,6 +11,8 @@ import { type Candidate, fileCandidates } from './files.ts';
 export interface SourceRequest {
   readonly ctx: Context;
   readonly call: Call;
+  /** Declares a command, so that the commands below it are known. */
+  readonly declare: Host['declare'];
   readonly known: Known;
   /** What stands of the word, without the flag it may carry. */
   readonly typed: string;
@@ -77,7 +79,7 @@ export const models: Source = async ({ known }) =>
 export const inputs: Source = async ({ ctx, call, known, typed }) => {
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
-    const found = await fileCandidates(value.slice(1), placeOf(ctx));
+    const found = fileCandidates(value.slice(1), placeOf(ctx));
     return found.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
   const fields = describeConfig((await known.prompt(call.operands[0]))?.config).text;
@@ -114,10 +116,11 @@ export const settingValues: Source = ({ call }) => {
     : [];
 };
 
-export const helpTopics: Source = ({ call: { command, operands } }) => {
+export const helpTopics: Source = async ({ call: { command, operands }, declare }) => {
   const [group] = operands;
   const root = command.parent ?? command;
   const from = group === undefined ? root : root.commands.find(one => one.name() === group);
+  if (from !== undefined && from !== root) await declare(from);
   const commands = from === undefined ? [] : from.createHelp().visibleCommands(from);
   return [
     ...commands.map(one => ({ value: one.name(), description: one.summary() })),

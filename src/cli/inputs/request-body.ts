@@ -38,6 +38,7 @@ export function buildRunBody(request: RunRequest): RunBody {
     body: {
       length: parts.reduce((length, part) => length + encodedLength(part), 0),
       chunks: () => encode(parts),
+      ...(parts.every(part => typeof part === 'string') && { text: parts.join('') }),
     },
     digest: requestDigest(request),
     recorded: recordedRequest(request),

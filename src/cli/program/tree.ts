@@ -30,13 +30,17 @@ export function buildTree(options: TreeOptions): Command {
   root.hook('preSubcommand', (_, command) => loads.get(command)?.());
   const host: Host = { ...options.host, declare: async command => loads.get(command)?.() };
   for (const entry of [...COMMANDS.filter(isSingle), ...GROUPS].sort(byHeading)) {
-    if ('path' in entry) addCommand(root, entry, loads, host);
-    else addGroup(root, entry, loads, host);
+    if ('path' in entry) addCommand(root, entry, { loads, host });
+    else addGroup(root, entry, { loads, host });
   }
   return root;
 }
 
-type Loads = Map<Command, () => Promise<void>>;
+interface Loading {
+  /** What completes a command when it is called. */
+  readonly loads: Map<Command, () => Promise<void>>;
+  readonly host: Host;
+}
 
 function configureRoot(root: Command, { version, write, columns }: TreeOptions): void {
   root
@@ -68,28 +72,40 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
   watchParsing(root);
 }
 
-function addGroup(root: Command, entry: GroupEntry, loads: Loads, host: Host): void {
+function addGroup(root: Command, entry: GroupEntry, loading: Loading): void {
   const group = stub(root, entry.name, entry.summary);
   group
     .aliases([...entry.aliases])
     .helpGroup(entry.heading)
     .usage('<command> [options]');
   group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
-  group.hook('preSubcommand', (_, command) => loads.get(command)?.());
-  for (const command of COMMANDS.filter(({ path }) => path.startsWith(`${entry.name} `))) {
-    addCommand(group, command, loads, host);
-  }
+  completeWhenCalled(group, entry.name, loading);
   root.addCommand(group);
 }
 
-function addCommand(parent: Command, entry: CommandEntry, loads: Loads, host: Host): void {
+function addCommand(parent: Command, entry: CommandEntry, loading: Loading): void {
   const command = stub(parent, entry.path.split(' ').at(-1) ?? entry.path, entry.summary);
   if (entry.heading !== undefined) command.helpGroup(entry.heading);
-  loads.set(command, async () => (await entry.load())(command, host));
-  const below = COMMANDS.filter(({ path }) => path.startsWith(`${entry.path} `));
-  if (below.length > 0) command.hook('preSubcommand', (_, child) => loads.get(child)?.());
-  for (const child of below) addCommand(command, child, loads, host);
+  completeWhenCalled(command, entry.path, loading, entry.load);
   parent.addCommand(command, { hidden: entry.hidden === true });
+}
+
+/** A command is declared, and gets the commands below it, when it is called or explained. */
+function completeWhenCalled(
+  command: Command,
+  path: string,
+  loading: Loading,
+  load?: CommandEntry['load'],
+): void {
+  const { loads, host } = loading;
+  command.hook('preSubcommand', (_, child) => loads.get(child)?.());
+  loads.set(command, async () => {
+    loads.delete(command);
+    (await load?.())?.(command, host);
+    for (const entry of COMMANDS.filter(one => one.path.startsWith(`${path} `))) {
+      addCommand(command, entry, loading);
+    }
+  });
 }
 
 /** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */

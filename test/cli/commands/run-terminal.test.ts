@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runTarget } from '../../../src/cli/commands/run/run.ts';
 import type { RunFlags } from '../../../src/cli/commands/run/run-argv.ts';
+import { runTarget } from '../../../src/cli/commands/run/run-target.ts';
 import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';

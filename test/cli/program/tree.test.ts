@@ -62,6 +62,12 @@ describe('help', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('explains itself', async () => {
+    const { stdout, exitCode } = await runInProcess(['help', 'help']);
+    expect(stdout()).toBe((await runInProcess(['help', '--help'])).stdout());
+    expect(exitCode).toBe(0);
+  });
+
   it('is the general help without a topic', async () => {
     expect((await runInProcess(['help'])).stdout()).toBe((await runInProcess([])).stdout());
   });
