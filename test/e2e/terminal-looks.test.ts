@@ -1,20 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Exchange, success } from '../support/scripted-service.ts';
-import { onTerminal, RUN_ID, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
+import { success } from '../support/scripted-service.ts';
+import {
+  onTerminal,
+  RUN_ID,
+  serviceWithPrompt,
+  slowCreation,
+  VERSION_ID,
+} from '../support/terminal-command.ts';
 
 const NO_INPUTS = { textInputs: {}, imageInputs: [] };
 const ESCAPE = '\u001b';
 const COLOUR = new RegExp(`${ESCAPE}\\[\\d+m`, 'u');
-
-/** A creation that is answered when the test says so. */
-function slowCreation(): { exchange: Exchange; answer: () => void } {
-  let answer = (): void => {};
-  const told = new Promise<void>(resolve => (answer = resolve));
-  const outputs = [{ type: 'text', data: 'At last.' }];
-  const run = success({ runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs });
-  const exchange = { expect: { method: 'POST' }, answer: () => told.then(() => run) };
-  return { exchange, answer };
-}
 
 describe('the spinner', () => {
   it('shows what is waited for, and leaves nothing on the screen', async () => {

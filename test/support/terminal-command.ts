@@ -67,3 +67,13 @@ export async function serviceWithPrompt(
     },
   };
 }
+
+/** A creation that is answered when the test says so. */
+export function slowCreation(): { exchange: Exchange; answer: () => void } {
+  let answer = (): void => {};
+  const told = new Promise<void>(resolve => (answer = resolve));
+  const outputs = [{ type: 'text', data: 'At last.' }];
+  const run = success({ runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs });
+  const exchange = { expect: { method: 'POST' }, answer: () => told.then(() => run), times: 'any' as const };
+  return { exchange, answer };
+}

@@ -1,12 +1,27 @@
 import { Writable } from 'node:stream';
 import type { Io } from './io.ts';
 
-/** Standard error as packages want a terminal to be, written to by way of `io`. */
-export function errStream(io: Io): NodeJS.WriteStream {
+/** How the calls are written by which packages move the cursor and take away what they drew. */
+interface Controls {
+  readonly moveCursor: (dx: number, dy: number) => string;
+  readonly clearLine: (direction: -1 | 0 | 1) => string;
+}
+
+const CONTROLS: Controls = {
+  moveCursor: (dx, dy) => move(dx, 'C', 'D') + move(dy, 'B', 'A'),
+  clearLine: direction => `\u001B[${direction === 0 ? 2 : direction < 0 ? 1 : 0}K`,
+};
+
+/** Standard error as packages want a terminal to be; what they draw is put out by `write`, by default as it is. */
+export function errStream(
+  io: Io,
+  write: (text: string) => void = io.err,
+  controls: Controls = CONTROLS,
+): NodeJS.WriteStream {
   const stream = new Writable({
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => {
-      io.err(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+      write(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
       done();
     },
   });
@@ -19,10 +34,8 @@ export function errStream(io: Io): NodeJS.WriteStream {
     columns: { get: () => io.stderr.columns },
     rows: { get: () => io.stderr.rows },
     cursorTo: { value: (column: number) => control(`\u001B[${column + 1}G`) },
-    clearLine: {
-      value: (direction: -1 | 0 | 1) => control(`\u001B[${direction === 0 ? 2 : direction < 0 ? 1 : 0}K`),
-    },
-    moveCursor: { value: (dx: number, dy: number) => control(move(dx, 'C', 'D') + move(dy, 'B', 'A')) },
+    clearLine: { value: (direction: -1 | 0 | 1) => control(controls.clearLine(direction)) },
+    moveCursor: { value: (dx: number, dy: number) => control(controls.moveCursor(dx, dy)) },
   });
   return stream as unknown as NodeJS.WriteStream;
 }

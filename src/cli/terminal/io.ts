@@ -32,6 +32,8 @@ export interface Io {
   readonly paintErr: ChalkInstance;
   /** Called before anything is written to either stream, so that a spinner can step aside; returns how to stop that. */
   beforeWrite(stepAside: () => void): () => void;
+  /** Called whenever the terminal of standard error has got another size; returns how to stop that. */
+  onResize(listener: () => void): () => void;
 }
 
 /** What is used of a stream that is written to. */
@@ -41,6 +43,8 @@ export interface Sink {
   readonly rows?: number | undefined;
   write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'resize', listener: () => void): unknown;
+  off(event: 'resize', listener: () => void): unknown;
 }
 
 export interface Streams {
@@ -107,6 +111,10 @@ export function plainIo(streams: Streams): PlainIo {
     beforeWrite: hook => {
       hooks.add(hook);
       return () => hooks.delete(hook);
+    },
+    onResize: listener => {
+      streams.stderr.on('resize', listener);
+      return () => streams.stderr.off('resize', listener);
     },
   };
 }

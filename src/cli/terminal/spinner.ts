@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import { errStream } from './err-stream.ts';
+import { parkingStream } from './parked.ts';
 import { wantsPlainLines } from './plain-lines.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -76,7 +76,7 @@ function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: numbe
     if (stopped.signal.aborted) return;
     spinner = ora({
       text: text(),
-      stream: errStream(ctx.io),
+      stream: parkingStream(ctx.io),
       discardStdin: false,
       isEnabled: true,
       color: color(ctx),

@@ -11,7 +11,7 @@ import { type TestContext, testContext } from '../../support/context.ts';
 import { HandClock, settled } from './support.ts';
 
 /** The line has been taken off the screen. */
-const WIPED = '\r\u001B[2K';
+const WIPED = '\r\u001B[J';
 
 function tallyOf(
   total: number | undefined,

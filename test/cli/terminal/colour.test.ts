@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { colourLevel, paintFor } from '../../../src/cli/terminal/colour.ts';
 import type { Sink } from '../../../src/cli/terminal/io.ts';
 
-const sink = (isTTY: boolean): Sink => ({ isTTY, write: () => true, on: () => undefined });
+const sink = (isTTY: boolean): Sink => ({
+  isTTY,
+  write: () => true,
+  on: () => undefined,
+  off: () => undefined,
+});
 const xterm = { TERM: 'xterm-256color' };
 
 describe('colours', () => {

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { ERASE_BELOW, parked } from '../../terminal/parked.ts';
 import { wantsPlainLines } from '../../terminal/plain-lines.ts';
 import { progressText } from './progress-text.ts';
 import type { Tally } from './tally.ts';
@@ -33,10 +34,12 @@ function startLines(ctx: Context, tally: Tally): Progress {
 async function startBar(ctx: Context, tally: Tally): Promise<Progress> {
   const { barText } = await import('./progress-text.ts');
   const startedAt = ctx.clock.now();
-  const wipe = (): void => ctx.io.err('\r\u001B[2K');
+  const wipe = (): void => ctx.io.err(`\r${ERASE_BELOW}`);
   const release = ctx.io.beforeWrite(wipe);
   const drawing = every(ctx, REDRAW_EVERY_MS, () => {
-    ctx.io.err(`\r${barText(tally, ctx.clock.now() - startedAt, ctx.io.stderr.columns)}\u001B[K`);
+    const { columns } = ctx.io.stderr;
+    const bar = barText(tally, ctx.clock.now() - startedAt, columns);
+    ctx.io.err(`\r${parked(bar + ERASE_BELOW, columns)}`);
   });
   return {
     async stop() {

@@ -65,13 +65,15 @@ export function askSeveral<T>(
     message: drawing.message(question.message),
     pageSize: drawing.pageSize(),
     choices: question.choices.map(choice => ({
-      ...listed(drawing, choice),
+      value: choice.value,
+      name: nameOf(drawing, choice),
+      description: drawing.beneath(choice.description),
       checked: question.defaults?.includes(choice.value) ?? false,
     })),
     validate: (chosen: readonly unknown[]) => chosenTooFewOrMany(chosen.length, question) ?? true,
     theme: { ...theme, style: { ...theme.style, message, keysHelpTip } },
   };
-  return asking(io, signal, place => checkbox<T>(config, place));
+  return asking(drawing, signal, place => checkbox<T>(config, place));
 }
 
 async function chooseFrom<T>(
@@ -82,20 +84,25 @@ async function chooseFrom<T>(
 ): Promise<T> {
   const config = {
     ...list,
-    message: drawing.message(question.message),
-    description: drawing.beside(question.description),
-    pageSize: drawing.pageSize(),
+    message: () => drawing.message(question.message),
+    description: () => drawing.beside(question.description),
+    pageSize: drawing.pageSize,
+    onResize: drawing.io.onResize,
     theme: drawing.theme,
   };
   // The question gives one of the choices it was given.
-  const { value } = (await asking(drawing.io, signal, place => listQuestion(config, place))) as Listed<T>;
+  const { value } = (await asking(drawing, signal, place => listQuestion(config, place))) as Listed<T>;
   return value;
 }
 
-function listed<T>(drawing: Drawing, { value, name, description }: Choice<T>): Listed<T> {
+function listed<T>(drawing: Drawing, choice: Choice<T>): Listed<T> {
   return {
-    value,
-    name: fitted(name, drawing.columns() - BESIDE_CHOICE),
-    description: drawing.beneath(description),
+    value: choice.value,
+    name: () => nameOf(drawing, choice),
+    description: () => drawing.beneath(choice.description),
   };
+}
+
+function nameOf(drawing: Drawing, { name }: Choice<unknown>): string {
+  return fitted(name, drawing.columns() - BESIDE_CHOICE);
 }

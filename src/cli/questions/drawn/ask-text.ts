@@ -19,12 +19,12 @@ export function askText(drawing: Drawing, question: TextQuestion, signal: AbortS
         ...configOf(drawing, question),
         required: question.required ?? false,
         check: question.check ?? (() => undefined),
-        edit: text => editInBetween(drawing, text, place.signal),
+        edit: text => place.screen.lend(() => editInBetween(drawing, text, place.signal)),
         signal: place.signal,
       },
       place,
     );
-  return bracketingPastes(io, () => asking(io, signal, ask));
+  return bracketingPastes(io, () => asking(drawing, signal, ask));
 }
 
 /** A path, or anything else that the question's check takes. */
@@ -34,7 +34,7 @@ export async function askPath(
   signal: AbortSignal,
 ): Promise<string> {
   const { proposes, check } = question;
-  const typed = await asking(drawing.io, signal, place =>
+  const typed = await asking(drawing, signal, place =>
     textQuestion(
       {
         ...configOf(drawing, question),
@@ -52,24 +52,23 @@ export async function askPath(
   return meantPath(typed, drawing);
 }
 
-export function askSecret(
-  { io, theme, message }: Drawing,
-  question: SecretQuestion,
-  signal: AbortSignal,
-): Promise<string> {
+export function askSecret(drawing: Drawing, question: SecretQuestion, signal: AbortSignal): Promise<string> {
+  const { theme, message } = drawing;
   const validate = async (answer: string) => (await question.check?.(answer)) ?? true;
-  return asking(io, signal, place =>
+  return asking(drawing, signal, place =>
     password({ message: message(question.message), mask: '*', toggleMask: false, validate, theme }, place),
   );
 }
 
 function configOf(drawing: Drawing, question: { message: string; description?: string; default?: string }) {
-  const message = drawing.message(question.message);
+  const message = () => drawing.message(question.message);
   return {
     message,
-    description: drawing.beneath(question.description),
+    description: () => drawing.beneath(question.description),
     default: question.default ?? '',
-    shown: (text: string) => fitted(text, Math.max(SHORTEST_ANSWER, drawing.columns() - message.length - 5)),
+    shown: (text: string) =>
+      fitted(text, Math.max(SHORTEST_ANSWER, drawing.columns() - message().length - 5)),
+    onResize: drawing.io.onResize,
     theme: drawing.theme,
   };
 }

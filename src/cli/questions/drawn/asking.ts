@@ -1,6 +1,6 @@
 import { QuestionLeft, usageError } from '../../errors.ts';
-import { errStream } from '../../terminal/err-stream.ts';
-import type { Io } from '../../terminal/io.ts';
+import type { PrompterOptions } from '../types.ts';
+import { type QuestionScreen, questionScreen } from './question-screen.ts';
 
 /** Where a question reads, draws and hears that it is no longer wanted. */
 export interface Place {
@@ -9,11 +9,16 @@ export interface Place {
   readonly signal: AbortSignal;
   /** A question that was interrupted leaves nothing on the screen. */
   readonly clearPromptOnDone: boolean;
+  readonly screen: QuestionScreen;
 }
 
 /** Asks one question; Ctrl-C, Ctrl-D, a terminal that goes away and an aborted signal all throw `Interrupted`. */
-export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place) => Promise<T>): Promise<T> {
-  const input = io.stdin.stream;
+export async function asking<T>(
+  terminal: Pick<PrompterOptions, 'io' | 'env'>,
+  signal: AbortSignal,
+  ask: (place: Place) => Promise<T>,
+): Promise<T> {
+  const input = terminal.io.stdin.stream;
   if (input.readableEnded) {
     throw usageError(
       'nothing can be asked: standard input has been read to its end',
@@ -28,11 +33,13 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
       end();
     }
   };
+  const screen = questionScreen(terminal);
   try {
     const wanted = AbortSignal.any([signal, ended.signal]);
     const answer = ask({
       input,
-      output: errStream(io),
+      output: screen.stream,
+      screen,
       signal: wanted,
       get clearPromptOnDone() {
         return wanted.aborted;
@@ -44,6 +51,7 @@ export async function asking<T>(io: Io, signal: AbortSignal, ask: (place: Place)
     signal.throwIfAborted();
     throw isEnd(error) ? new QuestionLeft() : error;
   } finally {
+    screen.close();
     input.off('keypress', endIfClosed).off('end', end).off('close', end);
   }
 }

@@ -11,21 +11,23 @@ import {
   useState,
 } from '@inquirer/core';
 import { messageOf } from '../../core/error-utils.ts';
+import type { Io } from '../../terminal/io.ts';
 import type { QuestionTheme } from './drawing.ts';
+import { useRedrawing } from './redrawing.ts';
 
 /** A choice as it is drawn. */
 export interface ListedChoice {
-  readonly name: string;
+  readonly name: () => string;
   /** Lines shown beneath while the cursor is on it. */
-  readonly description: string;
+  readonly description: () => string;
 }
 
 type Found<C> = readonly C[] | Promise<readonly C[]>;
 
 export interface ListConfig<C extends ListedChoice> {
-  readonly message: string;
+  readonly message: () => string;
   /** Stands beside the message until there is an answer. */
-  readonly description: string;
+  readonly description: () => string;
   /** The choices while nothing is typed. */
   readonly choices: readonly C[];
   /** Where the cursor starts. */
@@ -33,7 +35,8 @@ export interface ListConfig<C extends ListedChoice> {
   /** The choices for what is typed; aborted once something else is. */
   readonly find: (words: string, signal: AbortSignal) => Found<C>;
   readonly tip: string;
-  readonly pageSize: number;
+  readonly pageSize: () => number;
+  readonly onResize: Io['onResize'];
   readonly theme: QuestionTheme;
 }
 
@@ -49,6 +52,7 @@ export const listQuestion = createPrompt<ListedChoice, ListConfig<ListedChoice>>
   const [error, setError] = useState('');
   const search = useRef(new AbortController());
   const prefix = usePrefix({ status, theme: makeTheme(config.theme) });
+  useRedrawing(config.onResize);
 
   const show = (found: readonly ListedChoice[], at = 0): void => {
     setChoices(found);
@@ -100,23 +104,23 @@ export const listQuestion = createPrompt<ListedChoice, ListConfig<ListedChoice>>
   const page = usePagination({
     items: choices,
     active,
-    pageSize: config.pageSize,
+    pageSize: config.pageSize(),
     loop: false,
     renderItem: ({ item, isActive }) => {
-      if (status === 'loading') return style.help(`  ${item.name}`);
-      return isActive ? style.highlight(`❯ ${item.name}`) : `  ${item.name}`;
+      if (status === 'loading') return style.help(`  ${item.name()}`);
+      return isActive ? style.highlight(`❯ ${item.name()}`) : `  ${item.name()}`;
     },
   });
 
-  const message = style.message(config.message);
+  const message = style.message(config.message());
   if (status === 'done') {
-    return `${prefix} ${message} ${style.answer(chosen?.name ?? '')}`;
+    return `${prefix} ${message} ${style.answer(chosen?.name() ?? '')}`;
   }
   const nothing = status === 'loading' || words === '' ? '' : style.help('  nothing found');
   const list = error === '' ? page || nothing : style.error(error);
-  const beneath = [list, ' ', chosen === undefined ? '' : style.help(chosen.description), config.tip];
+  const beneath = [list, ' ', chosen === undefined ? '' : style.help(chosen.description()), config.tip];
   return [
-    `${prefix} ${message}${config.description} › ${style.searchTerm(words)}`,
+    `${prefix} ${message}${config.description()} › ${style.searchTerm(words)}`,
     beneath.filter(text => text !== '').join('\n'),
   ];
 });

@@ -9,9 +9,11 @@ import {
   useState,
 } from '@inquirer/core';
 import { messageOf } from '../../core/error-utils.ts';
+import type { Io } from '../../terminal/io.ts';
 import type { Check } from '../types.ts';
 import type { QuestionTheme } from './drawing.ts';
 import { type Line, usePaste } from './paste.ts';
+import { useRedrawing } from './redrawing.ts';
 
 /** A line of text, with Tab to complete it or take over the default; more lines by pasting, or Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
@@ -22,6 +24,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const [error, setError] = useState('');
   const [candidates, setCandidates] = useState('');
   const prefix = usePrefix({ status, theme: makeTheme(config.theme) });
+  useRedrawing(config.onResize);
 
   /** Puts a text where it can be gone on with: its last line on the line that is typed. */
   const put = (text: string, line: Line): void => {
@@ -99,9 +102,9 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
 /** How a question for a text is put. */
 export interface TextConfig {
-  readonly message: string;
+  readonly message: () => string;
   /** Lines shown beneath. */
-  readonly description: string;
+  readonly description: () => string;
   readonly default: string;
   readonly required: boolean;
   readonly check: Check<string>;
@@ -113,6 +116,7 @@ export interface TextConfig {
   readonly shown: (text: string) => string;
   /** Once aborted, the line is closed and must be left alone. */
   readonly signal: AbortSignal;
+  readonly onResize: Io['onResize'];
   readonly theme: QuestionTheme;
 }
 
@@ -137,7 +141,7 @@ export interface TextState {
 
 /** The answered question. */
 export function answeredText({ prefix, value }: TextState, { message, shown, theme }: TextConfig): string {
-  return `${prefix} ${theme.style.message(message)} ${theme.style.answer(shown(value))}`;
+  return `${prefix} ${theme.style.message(message())} ${theme.style.answer(shown(value))}`;
 }
 
 /** The question up to the cursor, and what stands beneath. */
@@ -148,7 +152,7 @@ export function openText(state: TextState, config: TextConfig): [string, string]
     ...(config.edit ? [['ctrl+o', 'editor, for several lines'] as const] : []),
   ];
   const beneath = [
-    style.help(config.description),
+    style.help(config.description()),
     state.above === ''
       ? ''
       : style.help('  several lines are one answer: enter sends them, backspace goes back up'),
@@ -164,7 +168,7 @@ function lineOf(
   { message, shown, theme }: TextConfig,
 ): string {
   const { style } = theme;
-  const question = `${prefix} ${style.message(message)}`;
+  const question = `${prefix} ${style.message(message())}`;
   if (above !== '') {
     const count = above.split('\n').length - 1;
     return `${question} ${shown(above.trimEnd())} ${style.help(count === 1 ? '1 line' : `${count} lines`)}\n› ${value}`;
