@@ -33,7 +33,8 @@ export interface QuestionScreen {
 
 /**
  * A question counts the lines it drew to take them away again. A terminal that gets narrower breaks them anew, and the
- * count no longer holds; so here they are counted as they lie on the terminal, and drawn again when its size changes.
+ * count no longer holds; so here they are counted as they lie on the terminal, and drawn again when its size changes,
+ * unless the question does so itself.
  */
 export function questionScreen({ io, env }: { readonly io: Io; readonly env: Env }): QuestionScreen {
   let drawn: Drawn | undefined;
@@ -51,15 +52,21 @@ export function questionScreen({ io, env }: { readonly io: Io; readonly env: Env
     if (column === undefined) drawn = drawnBy(rest, io.stderr.columns);
     else if (drawn !== undefined) drawn = movedTo(drawn, Number(column) - 1);
   };
+  const redraw = (before: Drawn): void => {
+    if (drawn !== before || lent) return; // the question has drawn itself again
+    const erased = erase();
+    drawn = fitting(before, io.stderr);
+    io.err(erased + redrawn(drawn, io.stderr.columns));
+  };
   const stop = io.onResize(() => {
-    if (drawn === undefined || lent) return;
-    const before = erase();
-    drawn = fitting(drawn, io.stderr);
-    io.err(before + redrawn(drawn, io.stderr.columns));
+    if (drawn !== undefined) setImmediate(redraw, drawn);
   });
   return {
     stream: errStream(io, write),
-    close: stop,
+    close: () => {
+      drawn = undefined;
+      stop();
+    },
     async lend(use) {
       lent = true;
       try {
