@@ -46,8 +46,10 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
     case 'going on':
       tally.now['going on'] += 1;
       break;
-    case 'put off':
     case 'dropped':
+      if (known.inDoubt) tally.now['in doubt'] += 1;
+      break;
+    case 'put off':
       break;
   }
   report.rowEnded(row, known);

@@ -17,7 +17,7 @@ import { checkOut, holdResults, journalAside, openResults } from './results/resu
 import type { Results } from './results/results-line.ts';
 import { isFaulty, type SourceRow } from './rows/row.ts';
 import { isInShard } from './rows/shard.ts';
-import { openSource, type RowSource, readRows } from './rows/source.ts';
+import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import type { Job, JobOutcome } from './run/job.ts';
 import { BatchJournal } from './run/job-journal.ts';
@@ -34,9 +34,11 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(ctx, source, batch, options);
   }
-  const files = await openFiles(ctx, options, source, batch);
+  // What was sent before is compared with every row before anything is sent.
+  const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
+  const files = await openFiles(ctx, options, rows, batch);
   try {
-    return await runAll(ctx, options, { source, batch, ...files });
+    return await runAll(ctx, options, { source: rows, batch, ...files });
   } finally {
     await files.journal.close();
     await files.results.close();

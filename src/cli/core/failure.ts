@@ -83,9 +83,9 @@ function hintsFor(error: PromptServiceError): string[] {
 }
 
 function whenToTryAgain({ retryAfterMs }: RateLimitError): string {
-  return retryAfterMs === undefined
-    ? 'Try again later.'
-    : `Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`;
+  const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
+  if (seconds === 0) return 'Try again later.';
+  return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
 }
 
 function failure(

@@ -8,7 +8,9 @@ const LATER_HINT = 'Look for it with: promptrun runs wait --last';
 /** Ctrl-C or SIGTERM before the creation was answered. */
 export function interruptedCreation(reason: unknown, sent: boolean, embedded: boolean): unknown {
   if (!(reason instanceof Interrupted)) return reason;
-  if (!sent) return new Interrupted(reason.signal, [], { message: 'no run was started' });
+  if (!sent) {
+    return new Interrupted(reason.signal, [], { message: 'no run was started', data: { started: false } });
+  }
   const hints = [...laterIfEmbedded(embedded), 'Get it with: promptrun runs wait --last'];
   return new Interrupted(reason.signal, hints, { message: 'a run may have been started and may go on' });
 }

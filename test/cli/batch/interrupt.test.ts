@@ -88,6 +88,7 @@ test('the second Ctrl-C drops what runs; going on creates none of it twice', asy
   await clock.sleep(500);
   running.raise('SIGINT');
   expect(await running.ended).toBe(130);
+  expect(running.stderr()).toContain('0 of 6 rows succeeded, 2 in doubt, 4 not done');
   expect(journalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
   expect(resultLines(home)).toEqual([]);
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });

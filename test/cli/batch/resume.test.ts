@@ -195,6 +195,22 @@ describe('rows that are no longer what was sent', () => {
     expect(await created()).toBe(0);
   });
 
+  test('are refused where they come from standard input', async () => {
+    const done = DONE(1);
+    const { runId } = JSON.parse(done) as { runId: string };
+    const home = homeWith({ 'results.jsonl': done });
+    const ended = { row: 1, id: '1', state: 'succeeded', runId };
+    writeJournal(home, await versionOf('hello'), [await creating(1, 'Ada'), ended]);
+    const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
+    const changed = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nZoe\nBo\n' });
+    expect(changed.exitCode).toBe(2);
+    expect(changed.stderr).toContain('(standard input line 2) is no longer what was sent');
+    expect(await created()).toBe(0);
+    const same = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nAda\nBo\n' });
+    expect(same.stderr).toContain('2 of 2 rows succeeded');
+    expect(await created()).toBe(1);
+  });
+
   test.each([
     ['run', 'Zoe', 1],
     ['skip', undefined, 0],
@@ -365,6 +381,7 @@ describe('a table of results', () => {
     expect(header).toEqual(['id', 'name', 'runId', 'runStatus', 'error', 'output1']);
     expect(ada?.slice(0, 2)).toEqual(['a', 'Ada']);
     expect(bo?.slice(0, 4)).toEqual(['b', '', '', 'failed']);
+    expect(bo).toHaveLength(6);
     expect(eve?.[3]).toBe('succeeded');
     expect(existsSync(path.join(home, 'results.csv.journal'))).toBe(false);
   });

@@ -97,13 +97,14 @@ describe('a run that takes long', () => {
     });
   });
 
-  it('is not waited for any longer on 401', async () => {
+  it('is not waited for any longer on 401, and is named', async () => {
     const service = await serviceOf(goesOn, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
-    const { exitCode, stdout } = await command(service, RUN_IT);
+    const { exitCode, stdout, stderr } = await command(service, RUN_IT);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
   it('is asked for again for a minute where the service does not know the id it gave', async () => {

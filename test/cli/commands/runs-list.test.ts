@@ -98,6 +98,7 @@ describe('what is asked for', () => {
     [['--since', '1h', '--until', '2h'], '--since'],
     [['--since', '100', '--until', '100'], '--since'],
     [['--until', '2026-13-01'], '--until'],
+    [['--since', '2026-02-30'], '--since'],
   ])('refuses %j before anything is sent', async (args, message) => {
     const { stderr, stdout, exitCode } = await list(args, []);
     expect(stderr).toContain(message);

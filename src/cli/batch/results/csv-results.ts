@@ -198,9 +198,11 @@ function headerFits(header: readonly string[], own: readonly string[], values: n
   return own.every(name => header.slice(0, at).includes(name)) && header.length - at >= values;
 }
 
+/** As many cells as the header has: readers of tables refuse a record that lacks some. */
 function recordOf(header: readonly string[], { cells, values }: Kept): string[] {
   const at = header.indexOf('runId');
-  return [...header.slice(0, at).map(name => cells[name] ?? ''), ...values];
+  const missing = Math.max(0, header.length - at - values.length);
+  return [...header.slice(0, at).map(name => cells[name] ?? ''), ...values, ...Array(missing).fill('')];
 }
 
 function csvLine(values: readonly string[]): string {

@@ -73,6 +73,23 @@ function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Ar
 }
 
 /**
+ * A source that can be read more than once: one that can't is read to its end and held in memory, so that nothing of
+ * it is left on disk.
+ */
+export async function repeatableSource(source: RowSource, signal: AbortSignal): Promise<RowSource> {
+  if (source.repeatable) return source;
+  const pieces: (Uint8Array | string)[] = [];
+  for await (const piece of source.open(signal)) pieces.push(piece);
+  return {
+    ...source,
+    repeatable: true,
+    async *open() {
+      yield* pieces;
+    },
+  };
+}
+
+/**
  * The rows of a source, one at a time. What is wrong with one row is a fault of that row.
  *
  * @throws {CliError} for what is wrong with all of them: an encoding, a header

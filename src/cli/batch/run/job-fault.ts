@@ -46,8 +46,9 @@ export function verdictOn(error: unknown, runId: string | undefined): Verdict {
   return error instanceof ServiceError && error.httpStatus >= 500 ? 'failed, maybe with a run' : 'failed';
 }
 
-/** Whether the time was over after some of a creation had been sent. */
-function wasStarted({ data }: CliError): boolean {
+/** Whether a creation was given up, by time or by a signal, after some of it had been sent. */
+export function wasStarted(error: unknown): boolean {
+  const data = error instanceof CliError ? error.data : undefined;
   return !(typeof data === 'object' && data !== null && 'started' in data && data.started === false);
 }
 

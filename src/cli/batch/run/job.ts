@@ -52,8 +52,8 @@ export type JobOutcome =
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
   | { readonly kind: 'put off'; readonly error: unknown }
-  /** The batch was told to let go of it. */
-  | { readonly kind: 'dropped' };
+  /** The batch was told to let go of it, `inDoubt` where its creation may have made a run that nobody knows. */
+  | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 
 /** Where it is kept how far each job is. Every step resolves once it would survive a power cut. */
 export interface JobJournal {

@@ -8,7 +8,7 @@ import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunFacts } from './job.ts';
-import { maySendAgain, runIdOf, verdictOn } from './job-fault.ts';
+import { maySendAgain, runIdOf, verdictOn, wasStarted } from './job-fault.ts';
 
 /** Requests for one creation at most while the service says that there are too many. */
 const MOST_REFUSALS = 10;
@@ -140,10 +140,16 @@ class RunningJob {
     );
   }
 
+  /** Whether what was let go of may have a run that nobody knows. @param error what it ended with */
+  #isInDoubt(error: unknown): boolean {
+    const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
+    return isSent && this.#runId === undefined && wasStarted(error);
+  }
+
   async #afterFault(error: unknown): Promise<JobOutcome | JobDoubt> {
     const { ctx, journal, isStopping } = this.#work;
     if (ctx.signal.aborted) {
-      return { kind: 'dropped' };
+      return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
     }
     this.#runId ??= runIdOf(error);
     const runId = this.#runId;

@@ -1,11 +1,14 @@
-import { NotFoundError } from '../../../client/errors.ts';
+import { NotFoundError, PromptServiceError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import { failureOf } from '../../core/failure.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
+import { CliError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { liveText } from './live-text.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -55,10 +58,15 @@ async function start(
   const { timeoutMs } = ctx.globals;
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
   const live = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
+  let startedId: string | undefined;
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
       timeoutMs,
+      onRunId: runId => {
+        startedId = runId;
+        options.onRunId();
+      },
       onBegin: async entry => live?.begin(entry.id),
       onProgress: state => {
         if (live?.started() !== true) progress.update(state);
@@ -69,8 +77,21 @@ async function start(
   } catch (error) {
     const printed = (await live?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
-    throw error;
+    throw startedId === undefined ? error : namingRun(error, startedId);
   } finally {
     progress.stop();
   }
+}
+
+/** The service refuses to tell what became of a run that was started: it is paid for, and can be asked for later. */
+function namingRun(error: unknown, runId: string): unknown {
+  if (!(error instanceof PromptServiceError)) return error;
+  const { message, status, exitCode, data, hints } = failureOf(error);
+  return new CliError(message, {
+    status,
+    exitCode,
+    data: data ?? { runId },
+    hints: [...hints, `The run was started. Get it with: promptrun runs wait ${shellWord(runId)}`],
+    cause: error,
+  });
 }

@@ -104,7 +104,7 @@ export function parseTime(text: string, flag: string, now: number, round: 'down'
   const age = AGE.exec(text);
   if (age !== null) return whole(now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS]);
   if (/^\d+$/u.test(text)) return unixSeconds(Number(text), text, flag);
-  const time = ISO_8601.test(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
+  const time = isDate(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
   if (Number.isNaN(time)) {
     throw usageError(
       `${flag}: ${JSON.stringify(text)} is not a time`,
@@ -112,6 +112,13 @@ export function parseTime(text: string, flag: string, now: number, round: 'down'
     );
   }
   return whole(time / 1000);
+}
+
+/** Whether it is written as ISO 8601 and its day exists: `Date.parse` takes 30 February for a day in March. */
+function isDate(text: string): boolean {
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  const time = ISO_8601.test(text) ? Date.parse(day) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
 function unixSeconds(seconds: number, text: string, flag: string): number {
