@@ -202,7 +202,11 @@ function headerFits(header: readonly string[], own: readonly string[], values: n
 function recordOf(header: readonly string[], { cells, values }: Kept): string[] {
   const at = header.indexOf('runId');
   const missing = Math.max(0, header.length - at - values.length);
-  return [...header.slice(0, at).map(name => cells[name] ?? ''), ...values, ...Array(missing).fill('')];
+  return [
+    ...header.slice(0, at).map(name => cells[name] ?? ''),
+    ...values,
+    ...Array<string>(missing).fill(''),
+  ];
 }
 
 function csvLine(values: readonly string[]): string {
