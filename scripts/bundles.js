@@ -28,7 +28,7 @@ export async function writeBundles(outdir) {
 async function bundleCommand(outdir) {
   const bundle = await rolldown({
     ...common(),
-    input: { main: 'src/main.ts' },
+    input: { main: 'src/main.ts', 'prompt-worker': 'src/service/prompts/tasks/worker.ts' },
     preserveEntrySignatures: 'allow-extension',
     plugins: [lightUndici(), lateBuiltins()],
   });

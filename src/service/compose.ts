@@ -13,6 +13,7 @@ import { resourcesView } from './models/resources-view.ts';
 import { loadModels, type ModelTable } from './models/table.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
+import { type PromptTasks, SharedTasks } from './prompts/tasks/prompt-tasks.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { type MediaUrl, RunRows } from './runs/run-rows.ts';
@@ -27,6 +28,7 @@ export interface Parts {
   readonly runner: Runner;
   readonly media: Media;
   readonly models: ModelTable;
+  readonly tasks: PromptTasks;
   readonly texts: TextFeed;
   readonly sessionKey: string;
   readonly housekeeping: HousekeepingOptions;
@@ -63,12 +65,23 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     onProblem: error => onNotice(`models not read: ${error.message}`),
   });
   const resources = resourcesView(models);
-  const definitions = createDefinitions(store);
+  const tasks = new SharedTasks();
+  const definitions = createDefinitions(store, tasks);
   const engines = createEngines({ env });
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(store.blobs.inputs, clock);
   const texts = new TextFeed();
-  const executor = createExecutor({ definitions, models, engines, inputs, media, texts, clock, onNotice });
+  const executor = createExecutor({
+    definitions,
+    tasks,
+    models,
+    engines,
+    inputs,
+    media,
+    texts,
+    clock,
+    onNotice,
+  });
   const runner = new Runner({
     store,
     executor,
@@ -87,6 +100,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       store,
       runner,
       definitions,
+      tasks,
       models,
       resources,
       media,
@@ -112,7 +126,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     onFault,
   });
   const housekeeping = { store, media, inputs, clock, onFault };
-  return { api, runner, media, models, texts, sessionKey, housekeeping };
+  return { api, runner, media, models, tasks, texts, sessionKey, housekeeping };
 }
 
 /** Who reads the log knows users by name. */

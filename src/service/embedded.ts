@@ -120,6 +120,7 @@ function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedS
       parts.models.close();
       await runner.close(0);
       await requests.ended();
+      await parts.tasks.close();
       await housekeeping;
       if (given.media) await media.sweep().catch(parts.housekeeping.onFault);
       await store.close();

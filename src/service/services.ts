@@ -5,6 +5,7 @@ import type { Media } from './media/media.ts';
 import type { ResourcesView } from './models/resources-view.ts';
 import type { ModelTable } from './models/table.ts';
 import type { Definitions } from './prompts/definitions.ts';
+import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl, RunRows } from './runs/run-rows.ts';
 import type { Runner } from './runs/runner.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly store: Store;
   readonly runner: Runner;
   readonly definitions: Definitions;
+  readonly tasks: PromptTasks;
   readonly models: ModelTable;
   readonly resources: ResourcesView;
   readonly media: Media;

@@ -122,7 +122,7 @@ function originOf({ server }: HttpServer, host: string): string {
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
 async function stopServing(
-  { server, runner, requests }: Parts & HttpServer,
+  { server, runner, requests, tasks }: Parts & HttpServer,
   clock: Clock,
   graceMs: number,
   stopped: AbortController,
@@ -130,6 +130,7 @@ async function stopServing(
   const closed = new Promise(resolve => server.close(resolve));
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock)]);
   stopped.abort(new Error('the service is stopping'));
+  await tasks.close();
   await requests.endedWithin(LAST_ANSWERS_MS, clock);
   // What is still open has nothing to wait for, or has had its time.
   server.closeAllConnections();

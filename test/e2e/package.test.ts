@@ -58,6 +58,7 @@ describe('the package', () => {
       'dist/index.js',
       'dist/library/*.js',
       'dist/main.cjs',
+      'dist/prompt-worker.cjs',
       'dist/types/**/*.d.ts',
       'docs/*.md',
       'docs/man/promptrun.1',

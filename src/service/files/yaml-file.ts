@@ -89,12 +89,15 @@ function resolveAliases(document: Document): Map<Node, Node> {
   return resolved;
 }
 
-/** Values that one value may hold once its aliases are written out. */
+/** Values that one value may hold once its aliases are written out, and all that are read of one document. */
 const MAX_VALUES = 50_000;
+const MAX_VALUES_READ = 250_000;
 const MAX_DEPTH = 200;
 
 /** Reads maps, lists and scalars with the place each came from; own names only, so `__proto__` is a key like any other. */
 export class YamlReader {
+  private valuesRead = 0;
+
   constructor(
     private readonly aliases: ReadonlyMap<Node, Node>,
     private readonly placeAt: (offset: number) => Place,
@@ -138,7 +141,10 @@ export class YamlReader {
     let values = 0;
     const convert = (value: YamlValue, depth: number): JsonValue => {
       values += 1;
-      if (values > MAX_VALUES) throw faultAt(value, 'with its aliases written out, this is too large');
+      this.valuesRead += 1;
+      if (values > MAX_VALUES || this.valuesRead > MAX_VALUES_READ) {
+        throw faultAt(value, 'with its aliases written out, this is too large');
+      }
       if (depth > MAX_DEPTH) throw faultAt(value, 'this is nested too deeply');
       const { node } = value;
       if (isMap(node)) {

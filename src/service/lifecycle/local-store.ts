@@ -2,10 +2,11 @@ import { type Clock, systemClock } from '../clock.ts';
 import { createKey, localUser } from '../keys/keys.ts';
 import { loadModels, type ModelTable } from '../models/table.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { readPromptFile } from '../prompts/files.ts';
 import { type LocalPrompts, localPrompts } from '../prompts/local-prompts.ts';
 import { type Published, publishPrompt } from '../prompts/publish.ts';
+import { readPromptFile } from '../prompts/read-prompt.ts';
 import { seedSamples } from '../prompts/samples.ts';
+import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
 import type { StoredKey } from '../store/accounts-store.ts';
 import { openDatabase } from '../store/open.ts';
@@ -59,16 +60,21 @@ export async function openStore({
   await localUser(store);
   await seedSamples(store, clock);
   const models = async () => await loadModels({ dataDir, env, watch: false, onProblem: raise });
-  return localStore(store, clock, models);
+  return localStore(store, clock, models, new SharedTasks({ readsFiles: true }));
 }
 
 function raise(error: Error): never {
   throw error;
 }
 
-function localStore(store: Store, clock: Clock, models: () => Promise<ModelTable>): LocalStore {
+function localStore(
+  store: Store,
+  clock: Clock,
+  models: () => Promise<ModelTable>,
+  tasks: PromptTasks,
+): LocalStore {
   return {
-    ...localPrompts(store, models),
+    ...localPrompts(store, models, tasks),
     async createKey(options) {
       const { key, ...stored } = await createKey(store, clock, options);
       return { ...keyView(stored), key };
@@ -76,13 +82,16 @@ function localStore(store: Store, clock: Clock, models: () => Promise<ModelTable
     listKeys: async () => (await store.accounts.keys()).map(keyView),
     revokeKey: id => store.accounts.removeKey(id),
     async publish(file) {
-      const definition = await readPromptFile(file);
-      return await publishPrompt({ store, clock, models: await models() }, definition, file);
+      const definition = await readPromptFile(file, tasks);
+      return await publishPrompt({ store, clock, tasks, models: await models() }, definition, file);
     },
     ensureUnlistedVersion: async wanted =>
-      await ensureUnlistedVersion({ store, clock, models: await models() }, wanted),
+      await ensureUnlistedVersion({ store, clock, tasks, models: await models() }, wanted),
     unpublish: slug => store.prompts.unpublish(slug),
-    close: () => store.close(),
+    async close() {
+      await tasks.close();
+      await store.close();
+    },
   };
 }
 

@@ -19,9 +19,13 @@ export const BOUNDS = {
   renderSteps: 1_000_000,
   /** Bytes of all that a rendered prompt says. */
   outputBytes: 8 * 1024 * 1024,
-  /** For rendering a prompt, and for checking values against a schema, in milliseconds. */
+  /** For rendering a prompt, its inputs read and checked, and for checking values against a schema, in milliseconds. */
   renderMs: 2000,
   checkMs: 1000,
+  /** For reading a prompt file with its partials, in milliseconds: many times what the largest one takes. */
+  parseMs: 20_000,
+  /** Memory of the thread that does what takes long, in MiB. */
+  threadMiB: 512,
   /** Lists and objects inside each other in a value that is given as an input. */
   valueDepth: 200,
   /** Characters of an input that is given as YAML; JSON may be longer. */

@@ -1,12 +1,14 @@
+import type { Place } from '../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
 import type { PromptDefinition } from './definition.ts';
 import type { Finding, Findings } from './findings.ts';
-import { loadLanguage } from './language.ts';
-import type { ParsedPrompt, ParseOptions } from './parse.ts';
+import type { ParsedPrompt } from './parse.ts';
+import { type ParseTextOptions, parseText } from './read-prompt.ts';
 import { isPartialFile } from './slug.ts';
+import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 
-interface CheckOptions extends ParseOptions {
+interface CheckOptions extends ParseTextOptions {
   /** The models there are; without them the model is not checked. */
   readonly models?: KnownModels;
 }
@@ -17,9 +19,9 @@ export async function checkPrompt(
   file: string,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const { parsePrompt } = await loadLanguage();
-  const parsed = parsePrompt(source, file, options);
-  await checkParsed(parsed, options.models);
+  const { models, tasks = tasksHere } = options;
+  const parsed = await parseText(source, file, options);
+  await checkParsed(parsed, models, tasks);
   const { findings, definition } = parsed;
   if (definition && isEmptyPrompt(definition)) {
     findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
@@ -31,9 +33,10 @@ export async function checkPrompt(
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
   models?: KnownModels,
+  tasks: PromptTasks = tasksHere,
 ): Promise<void> {
   if (!definition) return;
-  await checkSchemas(definition, findings);
+  await checkSchemas(definition, findings, tasks);
   if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings);
 }
 
@@ -41,38 +44,42 @@ export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>):
   return template.trim() === '';
 }
 
+interface Trial {
+  readonly schema: JsonObject;
+  readonly value: JsonValue;
+  readonly place: Place;
+  /** The input whose default it is; of the output's schema only whether it can be used is of interest. */
+  readonly key?: string;
+}
+
 /** Whether defaults match their schemas, and the schemas can be used at all. */
-async function checkSchemas(definition: PromptDefinition, findings: Findings): Promise<void> {
-  const { textInputs, input, output, places } = definition;
-  for (const { key, schema } of textInputs) {
-    const place = places.defaults[key];
-    const value = input.default && Object.hasOwn(input.default, key) ? input.default[key] : undefined;
-    if (!schema || !place || value === undefined || findings.hasFaultAt(place)) continue;
-    await tryOut(schema, value, what => findings.fault(place, `the default of \`${key}\` ${what}`));
-  }
-  if (output.schema && !findings.hasFaults) {
-    await tryOut(output.schema, null, what => findings.fault(places.output, what), true);
+async function checkSchemas(
+  definition: PromptDefinition,
+  findings: Findings,
+  tasks: PromptTasks,
+): Promise<void> {
+  const trials = trialsOf(definition, findings);
+  if (trials.length === 0) return;
+  const faults = await tasks.do(
+    'trySchemas',
+    trials.map(({ schema, value }) => ({ schema, value })),
+  );
+  for (const [index, { place, key }] of trials.entries()) {
+    const fault = faults[index];
+    if (fault && key !== undefined) findings.fault(place, `the default of \`${key}\` ${fault.what}`);
+    else if (fault && !fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
   }
 }
 
-/** Checks a value, or with `schemaOnly` nothing but that something can be checked. */
-async function tryOut(
-  schema: JsonObject,
-  value: JsonValue,
-  report: (what: string) => void,
-  schemaOnly = false,
-): Promise<void> {
-  const { findMismatch, InvalidSchema } = await import('./schemas/validate.ts');
-  const { PastBound } = await import('./bounds.ts');
-  try {
-    const mismatch = await findMismatch(schema, value);
-    if (mismatch && !schemaOnly) {
-      report(`does not match its schema at "${mismatch.pointer}": ${mismatch.message}`);
-    }
-  } catch (error) {
-    if (!(error instanceof InvalidSchema || error instanceof PastBound)) throw error;
-    report(error.message);
-  }
+function trialsOf({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
+  const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
+    const place = places.defaults[key];
+    const value = input.default && Object.hasOwn(input.default, key) ? input.default[key] : undefined;
+    if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
+    return [{ schema, value, place, key }];
+  });
+  if (!output.schema || findings.hasFaults) return defaults;
+  return [...defaults, { schema: output.schema, value: null, place: places.output }];
 }
 
 interface KnownModels {

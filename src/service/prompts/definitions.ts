@@ -1,6 +1,7 @@
 import type { Store } from '../store/store.ts';
 import type { PromptDefinition } from './definition.ts';
-import { loadLanguage } from './language.ts';
+import { readDefinition } from './read-prompt.ts';
+import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /** A version as the store has it. */
 interface StoredPrompt {
@@ -21,13 +22,13 @@ export interface Definitions {
 
 const MOST_HELD = 500;
 
-export function createDefinitions(store: Store): Definitions {
+export function createDefinitions(store: Store, tasks: PromptTasks): Definitions {
   const held = new Map<string, PromptDefinition>();
   const of: Definitions['of'] = async version => {
     const known = held.get(version.id);
     if (known) return known;
     // An unlisted version may be run with another model than its file names.
-    const parsed = { ...(await readStored(version)), model: version.model };
+    const parsed = { ...(await readStored(version, tasks)), model: version.model };
     if (held.size >= MOST_HELD) held.clear();
     held.set(version.id, parsed);
     return parsed;
@@ -52,16 +53,12 @@ export function parsedForm(definition: PromptDefinition): string {
   return JSON.stringify({ form: FORM, definition });
 }
 
-async function readStored({ slug, source, parsed }: StoredPrompt): Promise<PromptDefinition> {
+async function readStored(
+  { slug, source, parsed }: StoredPrompt,
+  tasks: PromptTasks,
+): Promise<PromptDefinition> {
   const kept =
     parsed === null ? undefined : (JSON.parse(parsed) as { form: number; definition: PromptDefinition });
   if (kept?.form === FORM) return kept.definition;
-  const partials = new Map(Object.entries(kept?.definition.partials ?? {}));
-  const { parsePromptFile } = await loadLanguage();
-  return parsePromptFile(source, `${slug}.prompt`, {
-    partials: name => {
-      const text = partials.get(name);
-      return text === undefined ? undefined : { file: `_${name}.prompt`, text };
-    },
-  });
+  return await readDefinition(source, `${slug}.prompt`, { partials: kept?.definition.partials ?? {}, tasks });
 }

@@ -3,16 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../error-utils.ts';
 import { BOUNDS } from './bounds.ts';
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
-import { loadLanguage } from './language.ts';
+import { InvalidPromptFile } from './definition.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
 import type { PartialLookup } from './template/context.ts';
-
-/** Reads one prompt file. Throws InvalidPromptFile for what is in it, and what the file system says. */
-export async function readPromptFile(file: string): Promise<PromptDefinition> {
-  const { parsePromptFile } = await loadLanguage();
-  return parsePromptFile(await readPromptText(file), file, { partials: partialsBeside(file) });
-}
 
 /** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
 export async function readPromptText(file: string): Promise<string> {

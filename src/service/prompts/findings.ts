@@ -9,9 +9,15 @@ export interface Finding extends Place {
 
 /** Collects what is found in one file, so that a fault does not hide the next. */
 export class Findings {
-  private readonly found: Finding[] = [];
+  private readonly found: Finding[];
 
-  constructor(readonly file: string) {}
+  /** @param found what was found in it before */
+  constructor(
+    readonly file: string,
+    found: readonly Finding[] = [],
+  ) {
+    this.found = [...found];
+  }
 
   fault(place: Place, message: string, file = this.file): void {
     this.add('fault', place, message, file);

@@ -5,9 +5,11 @@ import type { Store } from '../store/store.ts';
 import { checkPrompt } from './check.ts';
 import { InvalidPromptFile, type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
-import { partialsBeside, readPromptFile, readPromptText } from './files.ts';
+import { readPromptText } from './files.ts';
 import type { Finding } from './findings.ts';
 import { type PreviewInputs, type PromptPreview, previewPrompt } from './preview.ts';
+import { readPromptFile } from './read-prompt.ts';
+import type { PromptTasks } from './tasks/prompt-tasks.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 /** A prompt file, or a version in the local store. */
@@ -45,15 +47,19 @@ export interface LocalPrompts {
   text(target: LocalPromptTarget): Promise<PromptText | undefined>;
 }
 
-export function localPrompts(store: Store, models: () => Promise<ModelTable>): LocalPrompts {
-  const definitions = createDefinitions(store);
+export function localPrompts(
+  store: Store,
+  models: () => Promise<ModelTable>,
+  tasks: PromptTasks,
+): LocalPrompts {
+  const definitions = createDefinitions(store, tasks);
   const definitionOf = async (target: LocalPromptTarget): Promise<PromptDefinition | undefined> => {
-    if ('file' in target) return await readPromptFile(target.file);
+    if ('file' in target) return await readPromptFile(target.file, tasks);
     const version = await store.prompts.version(target.promptVersionId.toLowerCase());
     return version && (await definitions.of(version));
   };
   return {
-    check: async file => await checkFile(file, await models()),
+    check: async file => await checkFile(file, await models(), tasks),
     async render(target, given) {
       const definition = await definitionOf(target);
       return definition && previewPrompt(definition, await withTexts(definition, given));
@@ -85,9 +91,9 @@ async function withTexts(
   return { ...given, inputs: { ...given.inputs, ...texts, ...typed } };
 }
 
-async function checkFile(file: string, models: ModelTable): Promise<Finding[]> {
+async function checkFile(file: string, models: ModelTable, tasks: PromptTasks): Promise<Finding[]> {
   try {
-    return await checkPrompt(await readPromptText(file), file, { models, partials: partialsBeside(file) });
+    return await checkPrompt(await readPromptText(file), file, { models, tasks });
   } catch (error) {
     if (!(error instanceof InvalidPromptFile)) throw error;
     const { line, what } = error;

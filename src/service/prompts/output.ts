@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../files/json.ts';
-import { BOUNDS, PastBound } from './bounds.ts';
+import { BOUNDS } from './bounds.ts';
 import { findMismatch, InvalidSchema } from './schemas/validate.ts';
 
 /** What a prompt wants back from its model. */
@@ -22,7 +22,11 @@ export function wantsJson({ format, schema }: PromptOutput): boolean {
   return schema !== undefined || format === 'json';
 }
 
-/** Checks an answer whatever the model claims. Never throws: a schema that can't be used is a fault as well. */
+/**
+ * Checks an answer whatever the model claims. A schema that can't be used is a fault as well.
+ *
+ * @throws {PastBound} where checking takes longer than `limitMs`
+ */
 export async function checkOutput(
   { output }: { readonly output: PromptOutput },
   text: string,
@@ -61,7 +65,7 @@ async function faultOf(schema: JsonObject, value: JsonValue, limitMs: number): P
       mismatch && `the output does not match output.schema at "${mismatch.pointer}": ${mismatch.message}`
     );
   } catch (error) {
-    if (error instanceof PastBound || error instanceof InvalidSchema) return error.message;
+    if (error instanceof InvalidSchema) return error.message;
     throw error;
   }
 }

@@ -1,13 +1,11 @@
-import type { Clock } from '../clock.ts';
 import { codeOf, toError } from '../error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
-import type { ModelTable } from '../models/table.ts';
-import type { Store } from '../store/store.ts';
 import type { PromptDefinition } from './definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';
-import { loadLanguage } from './language.ts';
-import { publishPrompt } from './publish.ts';
+import { type PublishContext, publishPrompt } from './publish.ts';
+import { readDefinition } from './read-prompt.ts';
 import { slugOf } from './slug.ts';
+import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /**
  * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
@@ -15,10 +13,11 @@ import { slugOf } from './slug.ts';
  */
 export async function publishFromDirectory(
   directory: string,
-  context: { store: Store; models: ModelTable; clock: Clock },
+  context: PublishContext,
   onNotice: (line: string) => void,
 ): Promise<WatchedPrompts> {
   const watched = watchPromptFiles(directory, {
+    tasks: context.tasks,
     async onFile(definition, file) {
       const { slug, promptVersionId, changed } = await publishPrompt(context, definition, file);
       if (changed) onNotice(`published ${slug} as ${promptVersionId}`);
@@ -37,6 +36,8 @@ export async function publishFromDirectory(
 }
 
 interface PromptWatch {
+  /** How files are read. */
+  readonly tasks: PromptTasks;
   /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
   /** A file that is gone; its prompt's slug. */
@@ -88,8 +89,7 @@ class Scanner {
     try {
       text = await readPromptText(file);
       if (isAsTaken(this.taken.get(file), text, file)) return;
-      const { parsePromptFile } = await loadLanguage();
-      const definition = parsePromptFile(text, file, { partials: partialsBeside(file) });
+      const definition = await readDefinition(text, file, { tasks: this.watch.tasks });
       await this.watch.onFile(definition, file);
       this.taken.set(file, definition);
       this.faulty.delete(file);

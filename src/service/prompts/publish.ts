@@ -8,6 +8,7 @@ import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
 import { parsedForm } from './definitions.ts';
 import { Findings } from './findings.ts';
 import { isPartialFile } from './slug.ts';
+import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /** What publishing a prompt file came to. */
 export interface Published {
@@ -19,17 +20,25 @@ export interface Published {
   changed: boolean;
 }
 
+/** What publishing takes. */
+export interface PublishContext {
+  readonly store: Store;
+  readonly models: ModelTable;
+  readonly clock: Clock;
+  readonly tasks: PromptTasks;
+}
+
 /**
  * Publishes what a prompt file says. The same content is the same version; an older version's makes that the latest.
  *
  * @throws {InvalidPromptFile} whose message names file and line, for a model or a run option that is not there
  */
 export async function publishPrompt(
-  { store, models, clock }: { store: Store; models: ModelTable; clock: Clock },
+  { store, models, clock, tasks }: PublishContext,
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
 ): Promise<Published> {
-  await refuseFaulty(definition, file, models);
+  await refuseFaulty(definition, file, { models, tasks });
   const version = newVersionOf(definition);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
@@ -44,7 +53,7 @@ export async function publishPrompt(
 export async function refuseFaulty(
   definition: PromptDefinition,
   file: string,
-  models?: ModelTable,
+  { models, tasks }: { models?: ModelTable | undefined; tasks: PromptTasks },
 ): Promise<void> {
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
@@ -52,7 +61,7 @@ export async function refuseFaulty(
   if (isEmptyPrompt(definition)) {
     findings.fault(top, 'the prompt has no template: write one below the front matter');
   }
-  await checkParsed({ findings, definition }, models);
+  await checkParsed({ findings, definition }, models, tasks);
   const [fault] = findings.list().filter(({ severity }) => severity === 'fault');
   if (fault) throw new InvalidPromptFile(file, fault.line, fault.message, findings.list());
 }

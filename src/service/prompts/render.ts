@@ -1,8 +1,8 @@
 import { describeImage } from '../images/describe.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../images/loaded-image.ts';
 import type { PromptDefinition } from './definition.ts';
-import type { Limits } from './template/budget.ts';
-import type { Part, Message as TemplateMessage } from './template/messages.ts';
+import { RENDER_LIMITS } from './template/budget.ts';
+import type { Part } from './template/messages.ts';
 import type { Role } from './template/node.ts';
 import { renderTemplate } from './template/render.ts';
 import { Picture } from './template/values.ts';
@@ -15,6 +15,42 @@ interface RenderInputs {
   readonly images: readonly LoadedImage[];
 }
 
+/** What a prompt is rendered from: plain data, that another thread can be given. */
+export interface RenderWork {
+  readonly definition: RenderedDefinition;
+  readonly textInputs: Readonly<Record<string, string>>;
+  /** The pictures in words. */
+  readonly pictures: readonly string[];
+}
+
+/** The part of a definition that rendering looks at. */
+export type RenderedDefinition = Pick<
+  PromptDefinition,
+  'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'body' | 'partialBodies'
+>;
+
+/** A message whose pictures are named: by their number among the inputs, or by the URL the template gives. */
+export interface DraftMessage {
+  readonly role: Role;
+  readonly parts: readonly (
+    | { readonly text: string }
+    | { readonly picture: number }
+    | { readonly url: string }
+  )[];
+}
+
+export interface RenderLimits {
+  readonly steps: number;
+  readonly bytes: number;
+  /** For all of it, in milliseconds. */
+  readonly ms: number;
+  /** For checking the inputs, in milliseconds. */
+  readonly checkMs: number;
+}
+
+/** Does what rendering a prompt takes; the way it is done is the caller's. */
+export type RenderDrafts = (work: RenderWork) => Promise<readonly DraftMessage[]>;
+
 /**
  * Puts the inputs of a run into its prompt, for the engine.
  *
@@ -23,45 +59,67 @@ interface RenderInputs {
  * @throws {Error} for a picture that is neither an input of its own nor a `data:` URL of one
  */
 export async function renderPrompt(
-  definition: PromptDefinition,
+  definition: RenderedDefinition,
   { textInputs, images }: RenderInputs,
-  limits?: Limits,
+  renderDrafts: RenderDrafts = work => renderMessages(work),
 ): Promise<RenderedPrompt> {
-  const values = await readTextInputs(definition, textInputs);
-  const pictures = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
-    const image = images[index];
-    return image ? [[key, new Picture(image)]] : [];
+  const { textInputs: fields, imageInputs, input, frontMatter, body, partialBodies } = definition;
+  const rendered = { textInputs: fields, imageInputs, input, frontMatter, body, partialBodies };
+  const drafts = await renderDrafts({
+    definition: rendered,
+    textInputs,
+    pictures: images.map(describeImage),
   });
-  const inputs = { ...values, ...Object.fromEntries(pictures) };
-  const messages = renderTemplate(definition, { inputs, variables: promptVariables(definition) }, limits);
-  const rendered = await Promise.all(messages.map(forEngine));
-  const written = rendered.filter(({ parts }) => parts.length > 0);
-  return { messages: written, text: oneText(written.map(({ parts }) => parts.map(asText).join(''))) };
+  const messages = await Promise.all(drafts.map(draft => forEngine(draft, images)));
+  return { messages, text: oneText(messages.map(({ parts }) => parts.map(asText).join(''))) };
 }
 
-/** Messages with an empty line between them, whatever layout stood around their markers. */
-function oneText([first = '', ...rest]: readonly string[]): string {
-  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
+/** The messages of a prompt. Throws InvalidInputs and PastBound. */
+export async function renderMessages(
+  { definition, textInputs, pictures }: RenderWork,
+  { checkMs, ...limits }: Partial<RenderLimits> = {},
+): Promise<DraftMessage[]> {
+  const startedAt = RENDER_LIMITS.now();
+  const values = await readTextInputs(definition, textInputs, checkMs);
+  const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
+    const description = pictures[index];
+    return description === undefined ? [] : [[key, new Picture(index, description)]];
+  });
+  const inputs = { ...values, ...Object.fromEntries(placed) };
+  const given = { inputs, variables: promptVariables(definition) };
+  return renderTemplate(definition, given, { ...RENDER_LIMITS, ...limits }, startedAt)
+    .map(({ role, content }) => ({ role, parts: content.flatMap(draftOf) }))
+    .filter(({ parts }) => parts.length > 0);
+}
+
+/** A section is a place that nothing fills here. */
+function draftOf(part: Part): DraftMessage['parts'] {
+  if ('text' in part) return [part];
+  if ('metadata' in part) return [];
+  const { url } = part.media;
+  return [url instanceof Picture ? { picture: url.index } : { url }];
 }
 
 /** `@metadata.prompt` is the front matter. */
-export function promptVariables({ frontMatter }: PromptDefinition): {
+export function promptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMatter'>): {
   metadata: { prompt: PromptDefinition['frontMatter'] };
 } {
   return { metadata: { prompt: frontMatter } };
 }
 
-async function forEngine({ role, content }: TemplateMessage): Promise<Message> {
-  const parts = await Promise.all(content.map(partForEngine));
-  return { role, parts: parts.filter(part => part !== undefined) };
+async function forEngine({ role, parts }: DraftMessage, images: readonly LoadedImage[]): Promise<Message> {
+  const made = parts.map(async (part): Promise<MessagePart> => {
+    if ('text' in part) return part;
+    const image = 'picture' in part ? images[part.picture] : await imageOfDataUrl(part.url);
+    if (!image) throw new Error('the template places a picture that was not given');
+    return { image };
+  });
+  return { role, parts: await Promise.all(made) };
 }
 
-async function partForEngine(part: Part): Promise<MessagePart | undefined> {
-  if ('text' in part) return part;
-  // A section is a place that nothing fills here.
-  if ('metadata' in part) return undefined;
-  const { url } = part.media;
-  return { image: url instanceof Picture ? url.image : await imageOfDataUrl(url) };
+/** Messages with an empty line between them, whatever layout stood around their markers. */
+function oneText([first = '', ...rest]: readonly string[]): string {
+  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
 const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;

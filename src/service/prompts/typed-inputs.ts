@@ -1,26 +1,29 @@
-import { messageOf } from '../error-utils.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
-import type { Mismatch } from './schemas/validate.ts';
+import type { Mismatch, SchemaChecker } from './schemas/validate.ts';
 
 /**
  * The values that the texts of a run stand for, by what the prompt's schema says; defaults where nothing was given.
  * Keys the prompt does not know are left out.
  *
  * @throws {InvalidInputs} that names every field that is missing or does not fit, with the place in it
+ * @throws {PastBound} where checking all of them takes longer than `limitMs`
  */
 export async function readTextInputs(
   definition: Pick<PromptDefinition, 'textInputs' | 'input'>,
   texts: Readonly<Record<string, string>>,
+  limitMs: number = BOUNDS.checkMs,
 ): Promise<Record<string, JsonValue>> {
+  const check = await checkerFor(definition, limitMs);
   const values: [string, JsonValue][] = [];
   const faults: string[] = [];
   for (const input of definition.textInputs) {
     const text = Object.hasOwn(texts, input.key) ? texts[input.key] : undefined;
     const field = `inputs.textInputs.${input.key}`;
     if (text === undefined && input.required) faults.push(`${field} is required`);
-    const read = text === undefined ? { value: defaultOf(definition, input) } : await readText(input, text);
+    const read =
+      text === undefined ? { value: defaultOf(definition, input) } : await readText(input, text, check);
     if (read.fault !== undefined) faults.push(`${field}${read.fault}`);
     else if (read.value !== undefined) values.push([input.key, read.value]);
   }
@@ -40,7 +43,7 @@ function defaultOf({ input }: Pick<PromptDefinition, 'input'>, field: TextInput)
   return given ?? field.schema?.['default'] ?? field.default;
 }
 
-async function readText(input: TextInput, text: string): Promise<Read> {
+async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<Read> {
   const { schema, enum: choices } = input;
   if (choices) {
     if (!choices.includes(text)) return { fault: ` must be one of ${choices.join(', ')}` };
@@ -49,11 +52,11 @@ async function readText(input: TextInput, text: string): Promise<Read> {
   if (!schema) return { value: text };
   const parsed = await parseText(input, text);
   if (parsed.fault !== undefined || parsed.value === undefined) return parsed;
-  const mismatch = await mismatchOf(schema, parsed.value);
+  const mismatch = mismatchOf(input, parsed.value, check);
   if (!mismatch) return parsed;
   // Where a text will do as well, what looks like a number may have been meant as one.
   const isText = input.type === 'any' && typeof parsed.value !== 'string';
-  if (isText && !(await mismatchOf(schema, text))) return { value: text };
+  if (isText && !mismatchOf(input, text, check)) return { value: text };
   const { pointer, message } = mismatch;
   return { fault: ` ${pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}`}` };
 }
@@ -113,14 +116,33 @@ function isTooDeep(value: JsonValue): boolean {
   return false;
 }
 
-async function mismatchOf(schema: JsonObject, value: JsonValue): Promise<Mismatch | undefined> {
-  const { findMismatch, InvalidSchema } = await import('./schemas/validate.ts');
+/** Loads what checks values only where a field may need it. */
+async function checkerFor(
+  { textInputs }: Pick<PromptDefinition, 'textInputs'>,
+  limitMs: number,
+): Promise<SchemaChecker> {
+  if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
+  const { schemaChecker } = await import('./schemas/validate.ts');
+  return await schemaChecker(limitMs);
+}
+
+function mismatchOf(
+  { key, schema = {} }: TextInput,
+  value: JsonValue,
+  check: SchemaChecker,
+): Mismatch | undefined {
   try {
-    return await findMismatch(schema, value);
+    return check(schema, value);
   } catch (error) {
-    if (error instanceof PastBound || error instanceof InvalidSchema) {
-      return { pointer: '', message: `can’t be checked: ${messageOf(error)}` };
+    if (error instanceof PastBound) {
+      throw new PastBound(`inputs.textInputs.${key} can’t be checked: ${error.message}`);
     }
-    throw error;
+    if (!isInvalidSchema(error)) throw error;
+    return { pointer: '', message: `can’t be checked: ${error.message}` };
   }
+}
+
+/** By its name: its class is loaded with what checks values. */
+function isInvalidSchema(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'InvalidSchema';
 }

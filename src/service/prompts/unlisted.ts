@@ -1,10 +1,16 @@
-import type { Clock } from '../clock.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
-import { readPromptFile } from './files.ts';
-import { newVersionOf, promptIdOf, refuseFaulty, unlistedVersionIdOf } from './publish.ts';
+import {
+  newVersionOf,
+  type PublishContext,
+  promptIdOf,
+  refuseFaulty,
+  unlistedVersionIdOf,
+} from './publish.ts';
+import { readPromptFile } from './read-prompt.ts';
+import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {
@@ -43,9 +49,10 @@ export class UnlistedFault extends Error {
  * @throws {UnlistedFault} for a prompt or a model that is not there
  */
 export async function ensureUnlistedVersion(
-  { store, models, clock }: { store: Store; models: ModelTable; clock: Clock },
+  context: PublishContext,
   wanted: UnlistedWanted,
 ): Promise<UnlistedVersion> {
+  const { store, models, clock, tasks } = context;
   const { model } = wanted;
   if (model !== undefined && !models.get(model)) {
     throw new UnlistedFault('UnknownModel', models.explainMissing(model));
@@ -53,20 +60,28 @@ export async function ensureUnlistedVersion(
   const version = wanted.file === undefined ? await storedVersion(store, wanted) : undefined;
   if (version && (model ?? version.model) === version.model) return shown(version);
   const unlisted = version
-    ? await copyOf(store, version, model)
-    : await readFile(wanted.file ?? '', models, model);
+    ? await copyOf(context, version, model)
+    : await readFile(wanted.file ?? '', { models, tasks }, model);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return shown(unlisted);
 }
 
-async function readFile(file: string, models: ModelTable, model: string | undefined): Promise<NewVersion> {
-  const definition = await readPromptFile(file);
-  await refuseFaulty(definition, file, model === undefined ? models : undefined);
+async function readFile(
+  file: string,
+  { models, tasks }: { models: ModelTable; tasks: PromptTasks },
+  model: string | undefined,
+): Promise<NewVersion> {
+  const definition = await readPromptFile(file, tasks);
+  await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
   return unlistedOf(newVersionOf(definition), model);
 }
 
-async function copyOf(store: Store, version: StoredVersion, model: string | undefined): Promise<NewVersion> {
-  return unlistedOf(newVersionOf(await createDefinitions(store).ofRun(version.id)), model);
+async function copyOf(
+  { store, tasks }: PublishContext,
+  version: StoredVersion,
+  model: string | undefined,
+): Promise<NewVersion> {
+  return unlistedOf(newVersionOf(await createDefinitions(store, tasks).ofRun(version.id)), model);
 }
 
 function unlistedOf(version: NewVersion, model = version.model): NewVersion {

@@ -72,7 +72,9 @@ async function checkedRun(
   const definition = await definitions.of(version);
   const model = models.get(definition.model);
   if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
-  const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model);
+  const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model, work =>
+    services.tasks.do('readTexts', work, { userId }),
+  );
   const images = await loadImages(services, checked.images);
   const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };
   return {

@@ -5,10 +5,11 @@ import { messageOf } from '../error-utils.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/entry.ts';
-import type { PromptDefinition } from '../prompts/definition.ts';
+import { PastBound } from '../prompts/bounds.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { checkOutput, wantsJson } from '../prompts/output.ts';
+import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
+import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
@@ -18,6 +19,7 @@ import type { TextFeed } from './text-feed.ts';
 
 export interface ExecutorOptions {
   definitions: Definitions;
+  tasks: PromptTasks;
   models: { get(name: string): ModelEntry | undefined };
   engines: Engines;
   inputs: InputFiles;
@@ -65,14 +67,17 @@ async function runEngine(
   run: QueuedRun,
   signal: AbortSignal,
 ): Promise<EngineResult> {
-  const { definitions, models, engines, inputs, texts, clock, onNotice } = options;
+  const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const { textInputs, images, runOptions } = run.request;
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   if (model.guessed) onNotice(guessNotice(model));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
-  const prompt = await renderPrompt(definition, { textInputs, images: loaded });
+  const task = { userId: run.userId, signal };
+  const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
+    tasks.do('render', work, task),
+  );
   const { output } = definition;
   const json = wantsJson(output) ? { schema: output.schema } : undefined;
   const result = await engines[model.engine].run({
@@ -85,20 +90,31 @@ async function runEngine(
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
-  return json && !result.failed ? await checked(result, definition) : result;
+  return json && !result.failed
+    ? await checked(result, text => tasks.do('checkOutput', { output, text }, task))
+    : result;
 }
 
 /** A text that is not what the prompt wants back fails the run and stays as it came, before the reason. */
-async function checked(result: EngineResult, definition: PromptDefinition): Promise<EngineResult> {
+async function checked(
+  result: EngineResult,
+  check: (text: string) => Promise<CheckedOutput>,
+): Promise<EngineResult> {
   const outputs: EngineOutput[] = [];
   let failed = false;
   for (const output of result.outputs) {
-    const { text, fault } = output.type === 'text' ? await checkOutput(definition, output.text) : {};
+    const { text, fault } =
+      output.type === 'text' ? await check(output.text).catch(error => pastBound(error, output.text)) : {};
     outputs.push(text === undefined ? output : { type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
     failed ||= fault !== undefined;
   }
   return { ...result, outputs, failed };
+}
+
+function pastBound(error: unknown, text: string): CheckedOutput {
+  if (error instanceof PastBound) return { text, fault: error.message };
+  throw error;
 }
 
 function guessNotice({ model, provider }: ModelEntry): string {

@@ -1,8 +1,10 @@
 import type { ImageInput } from '../../wire/index.ts';
-import { invalid } from '../http/api-error.ts';
+import { ApiError, invalid } from '../http/api-error.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
+import { PastBound } from '../prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
-import { readTextInputs } from '../prompts/typed-inputs.ts';
+import { TasksClosed } from '../prompts/tasks/messages.ts';
+import type { TextsWork } from '../prompts/tasks/tasks.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 
 /** The inputs of a run that its prompt and its model accept. */
@@ -13,15 +15,19 @@ export interface CheckedInputs {
   runOptions: Record<string, string>;
 }
 
+/** Reads the texts of a run as its prompt's schema wants them, to see whether they fit. */
+type ReadTexts = (work: TextsWork) => Promise<unknown>;
+
 /** Throws a validation error that names the field and the rule it breaks (interface §4.2). */
 export async function checkInputs(
   body: CreateRun,
   definition: PromptDefinition,
   model: ModelEntry,
+  readTexts: ReadTexts,
 ): Promise<CheckedInputs> {
   const { textInputs = {}, imageInputs = [] } = body.inputs;
   return {
-    textInputs: await checkTexts(textInputs, definition),
+    textInputs: await checkTexts(textInputs, definition, readTexts),
     images: checkImageCount(imageInputs, definition),
     runOptions: checkRunOptions(body.runOptions ?? {}, model),
   };
@@ -31,11 +37,14 @@ export async function checkInputs(
 async function checkTexts(
   given: Record<string, string>,
   definition: PromptDefinition,
+  readTexts: ReadTexts,
 ): Promise<Record<string, string>> {
+  const { textInputs, input } = definition;
   try {
-    await readTextInputs(definition, given);
+    await readTexts({ definition: { textInputs, input }, texts: given });
   } catch (error) {
-    if (error instanceof InvalidInputs) throw invalid(error.message);
+    if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
+    if (error instanceof TasksClosed) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
     throw error;
   }
   const keys = definition.textInputs.map(({ key }) => key).filter(key => Object.hasOwn(given, key));

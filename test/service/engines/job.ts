@@ -1,5 +1,6 @@
 import type { EngineJob } from '../../../src/service/engines/engine.ts';
 import { describeImage } from '../../../src/service/images/describe.ts';
+import type { LoadedImage } from '../../../src/service/images/loaded-image.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import type { MessagePart, RenderedPrompt } from '../../../src/service/prompts/render.ts';
@@ -27,24 +28,23 @@ export function jobOf({
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return {
     model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
-    prompt: promptOf(
-      template,
-      loaded.map(image => new Picture(image)),
-    ),
+    prompt: promptOf(template, loaded),
     runOptions,
     signal: signal ?? new AbortController().signal,
     sleep: sleep ?? (() => Promise.reject(new Error('nobody asked to sleep'))),
   };
 }
 
-function promptOf(template: string, pictures: readonly Picture[]): RenderedPrompt {
+function promptOf(template: string, images: readonly LoadedImage[]): RenderedPrompt {
+  const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
   const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
   const messages = renderTemplate(definition, { inputs }).map(({ role, content }) => ({
     role,
     parts: content.flatMap((part): MessagePart[] => {
       if ('text' in part) return [part];
-      return 'media' in part && part.media.url instanceof Picture ? [{ image: part.media.url.image }] : [];
+      const image = 'media' in part && part.media.url instanceof Picture && images[part.media.url.index];
+      return image ? [{ image }] : [];
     }),
   }));
   const texts = messages.map(({ parts }) =>

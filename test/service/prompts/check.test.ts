@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalStore, openStore } from '../../../src/service/lifecycle/local-store.ts';
 import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
 import { checkPrompt } from '../../../src/service/prompts/check.ts';
-import { readPromptFile } from '../../../src/service/prompts/files.ts';
 import { newPrompt } from '../../../src/service/prompts/new-prompt.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { previewPrompt } from '../../../src/service/prompts/preview.ts';
+import { readPromptFile } from '../../../src/service/prompts/read-prompt.ts';
 
 const models = {
   list: () => BUILT_IN_MODELS,

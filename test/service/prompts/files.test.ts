@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { promptFilesIn, readPromptFile } from '../../../src/service/prompts/files.ts';
+import { promptFilesIn } from '../../../src/service/prompts/files.ts';
 import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
+import { readPromptFile } from '../../../src/service/prompts/read-prompt.ts';
+import { tasksHere } from '../../../src/service/prompts/tasks/prompt-tasks.ts';
 
 let directory: string;
 const at = (name: string): string => path.join(directory, name);
@@ -28,7 +30,7 @@ describe('a directory of prompts', () => {
     await mkdir(at('folder.prompt'));
     await symlink(at('nowhere'), at('dangling.prompt'));
     const files = await promptFilesIn(directory);
-    const read = await Promise.allSettled(files.map(readPromptFile));
+    const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
     expect(
       read.map(result => (result.status === 'fulfilled' ? result.value.title : String(result.reason))),
     ).toEqual([
@@ -63,6 +65,7 @@ describe('a watched directory', () => {
   async function start(): Promise<string[]> {
     news = [];
     watched = watchPromptFiles(directory, {
+      tasks: tasksHere,
       onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
       onRemoved: slug => tell(`${slug} is gone`),
       onError: error => tell(error.message.replace(directory, '')),
@@ -126,6 +129,7 @@ describe('a watched directory', () => {
     const refused = new Set(['a']);
     news = [];
     watched = watchPromptFiles(directory, {
+      tasks: tasksHere,
       onFile: ({ slug }) => {
         if (refused.has(slug)) throw new Error(`${slug} is refused`);
         tell(slug);

@@ -12,6 +12,9 @@ export interface Mismatch {
   readonly message: string;
 }
 
+/** Checks values against schemas; undefined where one matches. */
+export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Mismatch | undefined;
+
 /**
  * Checks a value against a JSON Schema; undefined where it matches. References to other documents are not fetched.
  *
@@ -23,18 +26,38 @@ export async function findMismatch(
   value: JsonValue,
   limitMs: number = BOUNDS.checkMs,
 ): Promise<Mismatch | undefined> {
+  return (await schemaChecker(limitMs))(schema, value);
+}
+
+/** A checker whose checks may all together take `limitMs`; it throws as `findMismatch` does. */
+export async function schemaChecker(limitMs: number = BOUNDS.checkMs): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const { $schema: _, ...rest } = schema;
-  const ajv = new Ajv2020({
-    strict: false,
-    validateFormats: false,
-    validateSchema: false,
-    // Written out in each place, a part that is used often would make the code grow.
-    inlineRefs: false,
-    logger: false,
-  });
-  const validate = compile(ajv, rest);
-  return withinTime(limitMs, () => (isMatch(validate, value) ? undefined : mismatchOf(validate.errors?.[0])));
+  const newCompiler = (): Compiler =>
+    new Ajv2020({
+      strict: false,
+      validateFormats: false,
+      validateSchema: false,
+      // Written out in each place, a part that is used often would make the code grow.
+      inlineRefs: false,
+      logger: false,
+    });
+  const common = newCompiler();
+  let leftMs = limitMs;
+  return (given, value) => {
+    const { $schema: _, ...schema } = given;
+    const startedAt = performance.now();
+    try {
+      return withinTime({ limitMs, leftMs }, () => {
+        // Schemas that have names of their own could be taken for each other.
+        const isNamed = JSON.stringify(schema).includes('"$id"');
+        const compiler = isNamed ? newCompiler() : common;
+        const validate = compile(compiler, schema);
+        return isMatch(validate, value) ? undefined : mismatchOf(validate.errors?.[0]);
+      });
+    } finally {
+      leftMs -= performance.now() - startedAt;
+    }
+  };
 }
 
 /** A schema that can't be used, such as one that refers to another document. */
@@ -42,13 +65,13 @@ export class InvalidSchema extends Error {
   override readonly name = 'InvalidSchema';
 }
 
-type Validator = {
+interface Compiler {
   compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
-};
+}
 
-function compile(ajv: Validator, schema: JsonObject): ReturnType<Validator['compile']> {
+function compile(compiler: Compiler, schema: JsonObject): ReturnType<Compiler['compile']> {
   try {
-    return ajv.compile(schema);
+    return compiler.compile(schema);
   } catch (error) {
     throw new InvalidSchema(
       `the schema can’t be used: ${error instanceof Error ? error.message : String(error)}`,
@@ -86,7 +109,7 @@ function mismatchOf(error: ErrorObject | undefined): Mismatch {
 }
 
 /** Runs something that the engine itself stops: no bound of steps reaches into a regular expression. */
-function withinTime<T>(limitMs: number, action: () => T): T {
+function withinTime<T>({ limitMs, leftMs }: { limitMs: number; leftMs: number }, action: () => T): T {
   const result: { value?: T } = {};
   const context = createContext({
     run: () => {
@@ -94,7 +117,7 @@ function withinTime<T>(limitMs: number, action: () => T): T {
     },
   });
   try {
-    new Script('run()').runInContext(context, { timeout: limitMs });
+    new Script('run()').runInContext(context, { timeout: Math.max(1, Math.ceil(leftMs)) });
   } catch (error) {
     if (!isTimeout(error)) throw error;
     throw new PastBound(`checking a value against its schema takes longer than ${limitMs / 1000} s`);

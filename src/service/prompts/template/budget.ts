@@ -22,8 +22,12 @@ export class Budget {
   private depth = 0;
   private readonly start: number;
 
-  constructor(private readonly limits: Limits = RENDER_LIMITS) {
-    this.start = limits.now();
+  /** @param start when the work began that the time limit is for; default now */
+  constructor(
+    private readonly limits: Limits = RENDER_LIMITS,
+    start: number = limits.now(),
+  ) {
+    this.start = start;
   }
 
   step(count = 1): void {

@@ -27,8 +27,13 @@ export interface Template {
  *
  * @throws {PastBound} past one of the limits, with the limit in the message
  */
-export function renderTemplate(template: Template, given: TemplateInputs, limits?: Limits): Message[] {
-  const budget = new Budget(limits);
+export function renderTemplate(
+  template: Template,
+  given: TemplateInputs,
+  limits?: Limits,
+  startedAt?: number,
+): Message[] {
+  const budget = new Budget(limits, startedAt);
   const messages = new MessageBuilder(given.history ?? [], budget);
   const root = Environment.root(given.inputs, given.variables ?? {});
   new Renderer(template.partialBodies, messages, budget).render(template.body, root);

@@ -1,13 +1,15 @@
 import type { JsonValue } from '../../files/json.ts';
-import { describeImage } from '../../images/describe.ts';
-import type { LoadedImage } from '../../images/loaded-image.ts';
 
 /** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */
 export class Picture {
-  constructor(readonly image: LoadedImage) {}
+  constructor(
+    /** Among the prompt's `imageInputs`, from 0. */
+    readonly index: number,
+    private readonly description: string,
+  ) {}
 
   toString(): string {
-    return describeImage(this.image);
+    return this.description;
   }
 
   toJSON(): string {

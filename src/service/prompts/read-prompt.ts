@@ -1,0 +1,41 @@
+import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { readPromptText } from './files.ts';
+import { Findings } from './findings.ts';
+import type { ParsedPrompt } from './parse.ts';
+import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
+
+export interface ParseTextOptions {
+  /** By name; default those beside the file. */
+  readonly partials?: Readonly<Record<string, string>>;
+  /** How it is done; default in this thread. */
+  readonly tasks?: PromptTasks;
+}
+
+/** Reads one prompt file. Throws InvalidPromptFile for what is in it, and what the file system says. */
+export async function readPromptFile(file: string, tasks?: PromptTasks): Promise<PromptDefinition> {
+  return await readDefinition(await readPromptText(file), file, { ...(tasks && { tasks }) });
+}
+
+/** Reads the text of a prompt file. Throws InvalidPromptFile. */
+export async function readDefinition(
+  text: string,
+  file: string,
+  options: ParseTextOptions = {},
+): Promise<PromptDefinition> {
+  const { findings, definition } = await parseText(text, file, options);
+  const list = findings.list();
+  const fault = list.find(({ severity }) => severity === 'fault');
+  if (!fault && definition) return definition;
+  throw new InvalidPromptFile(fault?.file ?? file, fault?.line ?? 1, fault?.message ?? '', list);
+}
+
+/** As `readDefinition`, with all findings instead of an error. */
+export async function parseText(
+  text: string,
+  file: string,
+  { partials, tasks = tasksHere }: ParseTextOptions = {},
+): Promise<ParsedPrompt> {
+  const work = { text, file, ...(partials && { partials }) };
+  const { findings, definition } = await tasks.do('parse', work);
+  return { findings: new Findings(file, findings), definition };
+}

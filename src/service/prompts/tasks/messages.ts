@@ -1,0 +1,56 @@
+import { codeOf, toError } from '../../error-utils.ts';
+import { PastBound } from '../bounds.ts';
+import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
+import type { TaskName, Work } from './tasks.ts';
+
+/** What a thread is told to do. */
+export interface TaskOrder {
+  readonly name: TaskName;
+  readonly work: Work<TaskName>;
+}
+
+/** What was not done when the threads were closed. */
+export class TasksClosed extends Error {
+  override readonly name = 'TasksClosed';
+}
+
+/** What a thread says: that it has begun, and how it went. */
+export type Reply =
+  | { readonly state: 'begun' }
+  | { readonly state: 'done'; readonly result: unknown }
+  | { readonly state: 'failed'; readonly fault: Fault };
+
+/** An error on its way from one thread to another, where its class would be lost. */
+export interface Fault {
+  readonly name: string;
+  readonly message: string;
+  readonly code: string | undefined;
+  /** The fields of its own that its class is made with. */
+  readonly made: readonly unknown[];
+}
+
+const CLASSES: { readonly [name: string]: (fault: Fault) => Error } = {
+  PastBound: ({ message }) => new PastBound(message),
+  InvalidInputs: ({ made }) => new InvalidInputs(...(made as ConstructorParameters<typeof InvalidInputs>)),
+  InvalidPromptFile: ({ made }) =>
+    new InvalidPromptFile(...(made as ConstructorParameters<typeof InvalidPromptFile>)),
+};
+
+export function faultOf(thrown: unknown): Fault {
+  const error = toError(thrown);
+  const { name, message } = error;
+  return { name, message, code: codeOf(error), made: madeWith(error) };
+}
+
+function madeWith(error: Error): readonly unknown[] {
+  if (error instanceof InvalidInputs) return [error.faults];
+  if (error instanceof InvalidPromptFile) return [error.file, error.line, error.what, error.findings];
+  return [];
+}
+
+export function errorOf(fault: Fault): Error {
+  const { name, message, code } = fault;
+  const make = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
+  if (make) return make(fault);
+  return Object.assign(new Error(message), code !== undefined && { code });
+}

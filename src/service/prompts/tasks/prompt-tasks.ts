@@ -1,0 +1,75 @@
+import { PastBound } from '../bounds.ts';
+import type { TaskThreads } from './task-threads.ts';
+import {
+  FULL_LIMITS,
+  perform,
+  type Result,
+  sizeOf,
+  type TaskLimits,
+  type TaskName,
+  type Work,
+} from './tasks.ts';
+
+/** Does what of a prompt may take long. */
+export interface PromptTasks {
+  /**
+   * @throws what the task throws
+   * @throws {PastBound} where it takes too much time or memory
+   * @throws the signal's reason, and TasksClosed once closed
+   */
+  do<N extends TaskName>(name: N, work: Work<N>, options?: TaskOptions): Promise<Result<N>>;
+  /** Gives up what is not done yet. */
+  close(): Promise<void>;
+}
+
+export interface TaskOptions {
+  /** Whose it is: users take turns where there is a queue. */
+  readonly userId?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** In this thread, whatever it takes: for processes that nobody else waits for. */
+export const tasksHere: PromptTasks = {
+  do: (name, work) => perform(name, work, FULL_LIMITS),
+  close: () => Promise.resolve(),
+};
+
+/** What is done between two requests without anybody noticing. */
+const SMALL_LIMITS: TaskLimits = {
+  steps: 20_000,
+  bytes: 256 * 1024,
+  ms: 20,
+  checkMs: 50,
+  characters: 8 * 1024,
+};
+
+/** Texts and values that are worked on in this thread, in characters. */
+const SMALL_WORK = 32 * 1024;
+
+/** In this thread what is done soon, which is nearly everything; the rest, begun anew, in threads of its own. */
+export class SharedTasks implements PromptTasks {
+  readonly #limits: TaskLimits;
+  #threads: Promise<TaskThreads> | undefined;
+
+  /** @param readsFiles whether small prompt files are read in this thread too: no step of that can be counted */
+  constructor({ readsFiles = false }: { readsFiles?: boolean } = {}) {
+    this.#limits = readsFiles ? SMALL_LIMITS : { ...SMALL_LIMITS, characters: 0 };
+  }
+
+  async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
+    if (sizeOf(name, work) <= SMALL_WORK) {
+      try {
+        return await perform(name, work, this.#limits);
+      } catch (error) {
+        if (!(error instanceof PastBound)) throw error;
+      }
+    }
+    this.#threads ??= import('./task-threads.ts').then(({ TaskThreads }) => new TaskThreads());
+    const threads = await this.#threads;
+    return (await threads.perform({ name, work }, options.userId, options.signal)) as Result<N>;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#threads)?.close();
+  }
+}

@@ -1,0 +1,158 @@
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { BOUNDS, PastBound } from '../bounds.ts';
+import type { PromptDefinition } from '../definition.ts';
+import { partialsBeside } from '../files.ts';
+import type { Finding } from '../findings.ts';
+import { loadLanguage } from '../language.ts';
+import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
+import { type DraftMessage, type RenderLimits, type RenderWork, renderMessages } from '../render.ts';
+import type { PartialLookup } from '../template/context.ts';
+import { readTextInputs } from '../typed-inputs.ts';
+
+/**
+ * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another thread can do it;
+ * each throws PastBound past the limits it is given.
+ */
+export interface Tasks {
+  readTexts(work: TextsWork, limits: TaskLimits): Promise<Record<string, JsonValue>>;
+  render(work: RenderWork, limits: TaskLimits): Promise<readonly DraftMessage[]>;
+  checkOutput(work: OutputWork, limits: TaskLimits): Promise<CheckedOutput>;
+  trySchemas(work: SchemasWork, limits: TaskLimits): Promise<readonly (SchemaFault | undefined)[]>;
+  parse(work: ParseWork, limits: TaskLimits): Promise<ParsedFile>;
+}
+
+export type TaskName = keyof Tasks;
+export type Work<N extends TaskName> = Parameters<Tasks[N]>[0];
+export type Result<N extends TaskName> = Awaited<ReturnType<Tasks[N]>>;
+
+export interface TextsWork {
+  readonly definition: Pick<PromptDefinition, 'textInputs' | 'input'>;
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+export interface OutputWork {
+  readonly output: PromptOutput;
+  readonly text: string;
+}
+
+/** Values and the schemas that they should match. */
+export type SchemasWork = readonly { readonly schema: JsonObject; readonly value: JsonValue }[];
+
+export interface ParseWork {
+  readonly text: string;
+  readonly file: string;
+  /** By name; default those beside the file. */
+  readonly partials?: Readonly<Record<string, string>>;
+}
+
+export interface SchemaFault {
+  /** Continues a sentence that begins with what the value is. */
+  readonly what: string;
+  /** False where the value could not be checked. */
+  readonly isMismatch: boolean;
+}
+
+/** A file as far as it can be read. */
+export interface ParsedFile {
+  readonly findings: readonly Finding[];
+  readonly definition: PromptDefinition | undefined;
+}
+
+export interface TaskLimits extends RenderLimits {
+  /** Of a prompt file and its partials. */
+  readonly characters: number;
+}
+
+/** All that a prompt may take. */
+export const FULL_LIMITS: TaskLimits = {
+  steps: BOUNDS.renderSteps,
+  bytes: BOUNDS.outputBytes,
+  ms: BOUNDS.renderMs,
+  checkMs: BOUNDS.checkMs,
+  characters: Number.POSITIVE_INFINITY,
+};
+
+const TASKS: Tasks = {
+  readTexts: ({ definition, texts }, { checkMs }) => readTextInputs(definition, texts, checkMs),
+  render: (work, { steps, bytes, ms, checkMs }) => renderMessages(work, { steps, bytes, ms, checkMs }),
+  checkOutput: ({ output, text }, { checkMs }) => checkOutput({ output }, text, checkMs),
+  trySchemas: (work, { checkMs }) => trySchemas(work, checkMs),
+  parse: parseWithin,
+};
+
+/** Does it in this thread. */
+export async function perform<N extends TaskName>(
+  name: N,
+  work: Work<N>,
+  limits: TaskLimits,
+): Promise<Result<N>> {
+  // Which task goes with which work is lost to the compiler in a table.
+  const task = TASKS[name] as (work: Work<N>, limits: TaskLimits) => Promise<unknown>;
+  return (await task(work, limits)) as Result<N>;
+}
+
+const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
+  readTexts: ({ texts }) => sizeOfTexts(texts),
+  render: ({ textInputs }) => sizeOfTexts(textInputs),
+  checkOutput: ({ text }) => text.length,
+  trySchemas: () => 0,
+  parse: ({ text }) => text.length,
+};
+
+/** Characters that are worked on, as far as no limit is set to the work itself. */
+export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
+  return SIZES[name](work);
+}
+
+function sizeOfTexts(texts: Readonly<Record<string, string>>): number {
+  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+}
+
+async function parseWithin(
+  { text, file, partials }: ParseWork,
+  { characters }: TaskLimits,
+): Promise<ParsedFile> {
+  const { parsePrompt } = await loadLanguage();
+  const lookup = partials ? partialsIn(partials) : partialsBeside(file);
+  const left = new CharactersLeft(characters);
+  left.take(text);
+  const { findings, definition } = parsePrompt(text, file, {
+    partials(name) {
+      const found = lookup(name);
+      if (found) left.take(found.text);
+      return found;
+    },
+  });
+  return { findings: findings.list(), definition };
+}
+
+class CharactersLeft {
+  constructor(private left: number) {}
+
+  take(text: string): void {
+    this.left -= text.length;
+    if (this.left < 0) throw new PastBound('the prompt file is too long to be read here');
+  }
+}
+
+function partialsIn(partials: Readonly<Record<string, string>>): PartialLookup {
+  return name =>
+    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+}
+
+/** What is wrong with each value, and undefined where it matches its schema. */
+async function trySchemas(work: SchemasWork, limitMs: number): Promise<(SchemaFault | undefined)[]> {
+  const { schemaChecker, InvalidSchema } = await import('../schemas/validate.ts');
+  const check = await schemaChecker(limitMs);
+  return work.map(({ schema, value }) => {
+    try {
+      const mismatch = check(schema, value);
+      const what = mismatch && `does not match its schema at "${mismatch.pointer}": ${mismatch.message}`;
+      return what === undefined ? undefined : { what, isMismatch: true };
+    } catch (error) {
+      const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
+      if (error instanceof InvalidSchema || isLast) return { what: error.message, isMismatch: false };
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Run } from '../../src/wire/index.ts';
+import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { keyOf, TestService } from '../support/local-service.ts';
+
+const LOOPS = `${'{{#each @root}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`;
+const NAMES = 'abcdefghij'.split('');
+const PATTERN = '{type: string, pattern: "^(a+)+$"}';
+const LONG = `${'a'.repeat(60)}b`;
+
+const BOMB = {
+  source: `${NAMES.map(name => `{{${name}}}`).join('')}${LOOPS}`,
+  inputs: Object.fromEntries(NAMES.map(name => [name, 'v'])),
+};
+
+describe('a prompt that takes all it may', () => {
+  let service: TestService;
+  let other: string;
+  beforeAll(async () => {
+    service = await TestService.start();
+    other = await keyOf(service.dataDir, { user: 'ada' });
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    {
+      what: 'loops in loops',
+      ...BOMB,
+      answer: { http: 200, data: { runStatus: 'failed' } },
+    },
+    {
+      what: 'an input whose pattern tries every way',
+      source: `---\ninput:\n schema:\n  type: object\n  properties:\n   a: ${PATTERN}\n---\n{{a}}`,
+      inputs: { a: LONG },
+      answer: { http: 422 },
+    },
+    {
+      what: 'an answer whose pattern tries every way',
+      source: `---\noutput:\n schema: ${PATTERN}\ninput:\n schema:\n  a: string\n---\n{{a}}`,
+      inputs: { a: JSON.stringify(LONG) },
+      answer: { http: 200, data: { runStatus: 'failed' } },
+    },
+  ])('keeps nobody else waiting: $what', async ({ source, inputs, answer }) => {
+    const { promptVersionId } = await service.publish('hostile', source);
+    const meanwhile = { answered: 0, isOver: false };
+    const run = service
+      .post<Run>('/runs', { promptVersionId, inputs: { textInputs: inputs } })
+      .finally(() => {
+        meanwhile.isOver = true;
+      });
+    while (!meanwhile.isOver) {
+      await service.data('/runs', { key: other });
+      meanwhile.answered += 1;
+    }
+    expect(await run).toMatchObject(answer);
+    expect(meanwhile.answered).toBeGreaterThan(20);
+  });
+});
+
+describe('the built command', () => {
+  it('fails such a run with the bound, and goes on', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'bomb.prompt'), BOMB.source);
+    const inputs = Object.entries(BOMB.inputs).flatMap(([key, value]) => ['-i', `${key}=${value}`]);
+    const run = ['run', path.join(directory, 'bomb.prompt'), ...inputs];
+    const bound = expect.stringContaining('rendering the prompt takes more than 1,000,000 steps');
+    const env = { PROMPTRUN_DATA_DIR: path.join(directory, 'data') };
+    expect(await runCommand(run, { env })).toMatchObject({ code: 5, stderr: bound });
+  });
+});

@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { InvalidInputs } from '../../../src/service/prompts/definition.ts';
+import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
+import { TasksClosed } from '../../../src/service/prompts/tasks/messages.ts';
+import { SharedTasks } from '../../../src/service/prompts/tasks/prompt-tasks.ts';
+import { TaskThreads } from '../../../src/service/prompts/tasks/task-threads.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const tasks of opened.splice(0)) await tasks.close();
+});
+
+function threads(): TaskThreads {
+  const tasks = new TaskThreads();
+  opened.push(tasks);
+  return tasks;
+}
+
+function shared(): SharedTasks {
+  const tasks = new SharedTasks();
+  opened.push(tasks);
+  return tasks;
+}
+
+const head = '---\ninput:\n schema:\n  count: integer\n  list?: any\n---\n';
+const typed = parsePromptFile(`${head}{{count}} {{list}}`, 'x.prompt');
+const loops = parsePromptFile(
+  `---\ninput:\n schema:\n  l(array): integer\n---\n${'{{#each @root.l}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`,
+  'loops.prompt',
+);
+const bomb = {
+  definition: loops,
+  textInputs: { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) },
+  pictures: [],
+};
+
+/** How often this thread came to do something else until `work` had ended. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  const during = { turns: 0, isOver: false };
+  const end = (): void => {
+    during.isOver = true;
+  };
+  work.then(end, end);
+  while (!during.isOver) {
+    await new Promise(resolve => setImmediate(resolve));
+    during.turns += 1;
+  }
+  return during.turns;
+}
+
+describe('a task of a prompt in a thread of its own', () => {
+  it('gives what it gives here, errors with their kind and their fields', async () => {
+    const tasks = threads();
+    const readTexts = (texts: Record<string, string>): Promise<unknown> =>
+      tasks.perform({ name: 'readTexts', work: { definition: typed, texts } }, 1);
+    expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
+    const refused = await readTexts({ count: '1.5' }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidInputs);
+    expect(refused).toMatchObject({ faults: ['inputs.textInputs.count must be integer'] });
+    const work = { text: '{{> a}}', file: '/x.prompt', partials: { a: '{{/if}}' } };
+    expect(await tasks.perform({ name: 'parse', work }, 1)).toMatchObject({
+      findings: [{ severity: 'fault', file: '_a.prompt', line: 1 }],
+    });
+  });
+
+  it('is ended when its time is over, and the next one is done', async () => {
+    const tasks = threads();
+    const yaml = '- 1\n'.repeat(20_000);
+    const names = Array.from({ length: 40 }, (_, n) => `f${n}`);
+    const definition = parsePromptFile(
+      `---\ninput:\n schema:\n${names.map(name => `  ${name}(array): integer\n`).join('')}---\nx`,
+      'x.prompt',
+    );
+    const work = { definition, texts: Object.fromEntries(names.map(name => [name, yaml])) };
+    await expect(tasks.perform({ name: 'readTexts', work }, 1)).rejects.toThrow(
+      'checking the inputs takes longer than 1 s',
+    );
+    const small = { definition: typed, texts: { count: '1' } };
+    expect(await tasks.perform({ name: 'readTexts', work: small }, 1)).toEqual({ count: 1 });
+  });
+
+  it('waits for no more than one of each other user', async () => {
+    const tasks = threads();
+    const ended: string[] = [];
+    const perform = async (user: number): Promise<void> => {
+      const textInputs = { l: '[1, 2, 3, 4]' };
+      await tasks.perform({ name: 'render', work: { ...bomb, textInputs } }, user);
+      ended.push(`user ${user}`);
+    };
+    await Promise.all([...Array.from({ length: 12 }, () => perform(1)), perform(2)]);
+    expect(ended.indexOf('user 2')).toBeLessThan(10);
+  });
+
+  it('is given up when its run is, and when all are closed', async () => {
+    const tasks = threads();
+    const stop = new AbortController();
+    const given = tasks.perform({ name: 'render', work: bomb }, 1, stop.signal);
+    const waiting = Array.from({ length: 8 }, () => tasks.perform({ name: 'render', work: bomb }, 1));
+    const all = Promise.allSettled([given, ...waiting]);
+    stop.abort(new Error('the run is stopped'));
+    await expect(given).rejects.toThrow('the run is stopped');
+    await tasks.close();
+    const last = (await all).at(-1);
+    expect(last).toMatchObject({ status: 'rejected', reason: expect.any(TasksClosed) });
+  });
+});
+
+describe('what a prompt may take', () => {
+  it.each([
+    ['loops in loops', 'render', bomb, /1,000,000 steps|longer than 2 s/],
+    [
+      'a pattern that tries every way',
+      'readTexts',
+      {
+        definition: parsePromptFile(
+          '---\ninput:\n schema:\n  type: object\n  properties:\n   a: {type: string, pattern: "^(a+)+$"}\n---\n{{a}}',
+          'x.prompt',
+        ),
+        texts: { a: `${'a'.repeat(60)}b` },
+      },
+      /^inputs.textInputs.a can’t be checked: checking a value against its schema takes longer than 1 s$/,
+    ],
+    [
+      'more memory than there is',
+      'readTexts',
+      { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
+      /more than 512 MiB of memory|longer than 1 s/,
+    ],
+  ] as const)('%s: is found out without keeping this thread', async (_, name, work, bound) => {
+    const tasks = shared();
+    const done = tasks.do(name, work);
+    const [turns] = await Promise.all([turnsDuring(done), expect(done).rejects.toThrow(bound)]);
+    expect(turns).toBeGreaterThan(50);
+  });
+});
