@@ -47,6 +47,8 @@ export interface ServiceOptions extends CommonOptions {
   rateLimit?: number | undefined;
   /** What running runs are given when the service is closed, in milliseconds; default 0. */
   graceMs?: number;
+  /** Bytes of request bodies in memory at a time, half of them one user's; default 256 MiB. */
+  maxBodiesBytes?: number | undefined;
   /** Told of each request once its answer is out. */
   onRequest?: (event: RequestEvent) => void;
 }

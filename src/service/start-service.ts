@@ -95,7 +95,13 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
 
 function httpServer(
   { api }: Parts,
-  { host, publicUrl, onRequest, closing }: ServiceOptions & { host: string; closing: AbortSignal },
+  {
+    host,
+    publicUrl,
+    onRequest,
+    maxBodiesBytes,
+    closing,
+  }: ServiceOptions & { host: string; closing: AbortSignal },
 ): HttpServer {
   let own: string | undefined;
   const http: HttpServer = createHttpServer({
@@ -110,6 +116,7 @@ function httpServer(
     },
     closing,
     onRequest,
+    maxBodiesBytes,
   });
   return http;
 }

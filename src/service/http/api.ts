@@ -76,11 +76,12 @@ async function readCall(
   return {
     params: route.params ? checked(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && checked(route.body, parseJson(await request.readBody())),
+    body: route.body && checked(route.body, parseJson(await request.readBody((caller as Caller).userId))),
     // Only routes under /v1 look at it, and those have one.
     caller: caller as Caller,
     headers: request.headers,
     origin: request.origin,
+    forgetBody: () => request.forgetBody?.(),
   };
 }
 

@@ -21,8 +21,10 @@ export interface ApiRequest {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** Scheme, host and port that media URLs of the answer begin with. */
   readonly origin: string;
-  /** Called once the caller is known, and only where a body is expected. */
-  readBody(): Promise<Buffer>;
+  /** Called once the caller is known, and only where a body is expected; counts it as that user's. */
+  readBody(userId: number): Promise<Buffer>;
+  /** Called as soon as the body is no longer kept in memory, where that is before the answer. */
+  forgetBody?(): void;
 }
 
 export interface ApiAnswer {
@@ -41,6 +43,8 @@ export interface Call<P, Q, B> {
   readonly caller: Caller;
   readonly headers: Readonly<IncomingHttpHeaders>;
   readonly origin: string;
+  /** Says that nothing of the body is kept in memory any longer. */
+  forgetBody(): void;
 }
 
 /** The data of an answer that is JSON already: writing it out anew would be most of the work of a list. */

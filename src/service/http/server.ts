@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
-import { codeOf, messageOf } from '../error-utils.ts';
+import { codeOf, messageOf, toError } from '../error-utils.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
+import { BodyBudget, type BodyRoom } from './body-budget.ts';
 import { type HostCheck, inUrl } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
 import type { ApiAnswer } from './route.ts';
@@ -29,6 +30,8 @@ interface HttpServerOptions {
   /** Aborted once connections are to be closed after their next answer. */
   readonly closing: AbortSignal;
   readonly onRequest: ((event: RequestEvent) => void) | undefined;
+  /** Bytes of request bodies in memory at a time; default 256 MiB. */
+  readonly maxBodiesBytes?: number | undefined;
 }
 
 export interface HttpServer {
@@ -47,11 +50,12 @@ const MAX_CONNECTIONS = 4096;
 /** The interface over HTTP. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
+  const bodies = new BodyBudget(options.maxBodiesBytes);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       requests.track(once(response, 'close')).catch(() => {});
-      void answer(options, request, response);
+      void answer(options, request, response, bodies);
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -63,13 +67,20 @@ async function answer(
   { api, hosts, origin, closing, onRequest }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
+  bodies: BodyBudget,
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
-  const readBody = (): Promise<Buffer> => bodyOf(request);
+  let room: BodyRoom | undefined;
+  const readBody = (userId: number): Promise<Buffer> => {
+    room = bodies.room(userId);
+    return bodyOf(request, room);
+  };
+  const forgetBody = (): void => room?.free();
   const given = hosts.allows(headers.host)
-    ? await api({ method, target, headers, origin: origin(headers.host), readBody })
+    ? await api({ method, target, headers, origin: origin(headers.host), readBody, forgetBody })
     : misdirected();
+  forgetBody();
   if (closing.aborted) response.setHeader('connection', 'close');
   await send(response, given, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
@@ -102,20 +113,25 @@ function misdirected(): ApiAnswer {
 }
 
 /** What is too large is left unread: Node reads it away, so that the answer reaches a caller that goes on sending. */
-function bodyOf(request: IncomingMessage): Promise<Buffer> {
+function bodyOf(request: IncomingMessage, room: BodyRoom): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    request.on('data', (piece: Buffer) => {
-      length += piece.length;
-      if (length > MAX_BODY_BYTES) {
-        pieces.length = 0;
-        reject(tooLarge());
-      } else {
+    const take = (piece: Buffer): void => {
+      try {
+        length += piece.length;
+        if (length > MAX_BODY_BYTES) throw tooLarge();
+        room.take(piece.length);
         pieces.push(piece);
+      } catch (error) {
+        pieces.length = 0;
+        room.free();
+        request.off('data', take).resume();
+        reject(toError(error));
       }
-    });
+    };
+    request.on('data', take);
     request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     request.on('error', () => reject(badRequest('the request was cut short')));
   });

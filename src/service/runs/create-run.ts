@@ -22,6 +22,12 @@ const FULL_QUEUE_RETRY_S = 5;
 const NO_SPACE =
   'your generated media and the pictures of your unfinished runs take up all the space a user has; media goes 24 hours after it was made';
 
+interface CreationOptions {
+  readonly idempotencyKey: string | undefined;
+  /** Told once the pictures that were sent are no longer needed in memory. */
+  readonly onKept?: () => void;
+}
+
 /**
  * Checks a creation, puts it on disk, and waits for its end as long as the window is open (interface §4.2). One whose
  * key was used before gives that run, as it is by now.
@@ -30,13 +36,16 @@ export async function createRun(
   services: Services,
   caller: Caller,
   body: CreateRun,
-  idempotencyKey?: string,
+  { idempotencyKey, onKept }: CreationOptions,
 ): Promise<CreatedRun> {
   const idempotency = idempotencyOf(idempotencyKey, body);
   const known = idempotency && (await repeatedRun(services, caller, idempotency));
   if (known) return known;
-  const { run, images } = await checkedRun(services, caller, body);
-  await services.inputs.save(run.id, images);
+  const run = await runWithKeptImages(services, caller, body);
+  // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
+  const sent: { inputs: CreateRun['inputs'] } = body;
+  sent.inputs = {};
+  onKept?.();
   services.texts.announce(run.id, idempotencyKey);
   const { creation, ending } = await services.runner.create({ ...run, idempotency });
   if (creation.state === 'created') {
@@ -46,6 +55,12 @@ export async function createRun(
   if (creation.state === 'refused') throw refusal(creation.reason, run.credits);
   const repeated = await services.store.runs.find(caller.userId, creation.runId);
   return { id: creation.runId, outcome: repeated && outcomeOf(repeated) };
+}
+
+async function runWithKeptImages(services: Services, caller: Caller, body: CreateRun): Promise<CheckedRun> {
+  const { run, images } = await checkedRun(services, caller, body);
+  await services.inputs.save(run.id, images);
+  return run;
 }
 
 async function repeatedRun(
