@@ -1,6 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' };
-import { systemClock } from './cli/core/clock.ts';
 import type { LocalService } from './cli/core/local-service.ts';
+import { systemClock } from './cli/core/time.ts';
 import type { ExitCode } from './cli/exit-codes.ts';
 import { runCli } from './cli/run-cli.ts';
 import { processStreams } from './cli/terminal/io.ts';

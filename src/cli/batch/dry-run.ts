@@ -5,8 +5,7 @@ import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
-import { isFaulty, type SourceRow } from './rows/row.ts';
-import { isInShard } from './rows/shard.ts';
+import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { type RowSource, readRows } from './rows/source.ts';
 
 /** Checks every row as far as it can be without creating anything. */

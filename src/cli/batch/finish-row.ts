@@ -10,8 +10,7 @@ import type { Reporter } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
 import { inputsOf, lineOf, type Results, type ResultsLine } from './results/results-line.ts';
 import type { SourceRow } from './rows/row.ts';
-import type { JobOutcome, RunFacts } from './run/job.ts';
-import { errorText } from './run/job-fault.ts';
+import { errorText, type JobOutcome, type RunFacts } from './run/job.ts';
 import type { BatchJournal } from './run/job-journal.ts';
 import type { Stop } from './run/stop.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { readsStandardInput } from '../inputs/flags.ts';
 import { flagOrSetting } from '../settings/settings.ts';
-import { parseShard, type Shard } from './rows/shard.ts';
+import { parseShard, type Shard } from './rows/row.ts';
 import type { Format } from './rows/source.ts';
 
 export const CHANGED = ['run', 'skip'] as const;

@@ -4,8 +4,7 @@ import { requestDigest } from '../inputs/request-body.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import type { Results } from './results/results-line.ts';
-import { isFaulty, type SourceRow } from './rows/row.ts';
-import { isInShard } from './rows/shard.ts';
+import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { type RowSource, readRows } from './rows/source.ts';
 import type { BatchJournal } from './run/job-journal.ts';
 

@@ -1,12 +1,29 @@
 import type { Command } from 'commander';
+import { MODALITIES, RUN_STATUSES } from '../../wire/index.ts';
 import type { Context, Host } from '../context.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { Known } from './cached-facts.ts';
 import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
 import type { Candidate } from './files.ts';
 import type { Line } from './line.ts';
-import { ARGUMENT_SOURCES, FLAG_SOURCES } from './source-table.ts';
-import type { Source } from './sources.ts';
+import {
+  aliases,
+  files,
+  helpTopics,
+  inputs,
+  models,
+  profiles,
+  promptFiles,
+  prompts,
+  runOptions,
+  runs,
+  type Source,
+  settingKeys,
+  settingValues,
+  targets,
+  versions,
+  words,
+} from './sources.ts';
 
 /** Everything the word under the cursor may become. A source that can't be read gives nothing. */
 export async function candidatesFor(
@@ -83,3 +100,61 @@ function withFlags(ctx: Context, { given }: Call): Context {
 function isTypeable(value: string): boolean {
   return !/[\t\n]/u.test(value) && visible(value) === value;
 }
+
+/** What the value of a flag may be: by flag, or by command and flag where they differ. */
+const FLAG_SOURCES: Readonly<Record<string, Source>> = {
+  '--profile': profiles,
+  '--status': words(...RUN_STATUSES),
+  '--modality': words(...MODALITIES),
+  '--model': models,
+  '--starting-after': runs,
+  '--ending-before': runs,
+  '--version-id': versions,
+  'run --input': inputs,
+  'run --option': runOptions,
+  'batch --input': inputs,
+  'batch --option': runOptions,
+  'api --input': files,
+  '--inputs': files,
+  '--image': files,
+  '--from': files,
+  '--out': files,
+  '--save': files,
+  '--to': files,
+  '--schema': files,
+  'prompts render --input': inputs,
+  '--prompts': files,
+  '--format': words('csv', 'jsonl'),
+  '--plan': words('pro', 'none'),
+};
+
+/** What the arguments of a command may be, in order; the last one goes for all that follow where it repeats. */
+const ARGUMENT_SOURCES: Readonly<Record<string, readonly Source[]>> = {
+  run: [targets],
+  batch: [targets],
+  'runs get': [runs],
+  'runs wait': [runs],
+  'runs save': [runs],
+  'runs show': [runs],
+  reset: [words('caches', 'journal', 'all')],
+  'prompts check': [promptFiles],
+  'prompts render': [targets],
+  'versions diff': [prompts, versions],
+  'prompts get': [targets],
+  'prompts publish': [promptFiles],
+  'versions list': [prompts],
+  'versions get': [prompts],
+  'profile use': [profiles],
+  'profile remove': [profiles],
+  'alias set': [aliases, targets],
+  'alias remove': [aliases],
+  'config get': [settingKeys],
+  'config set': [settingKeys, settingValues],
+  'config unset': [settingKeys],
+  api: [
+    words('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+    words('/runs', '/resources', '/me', '/me/credits', '/prompts/publish'),
+  ],
+  completion: [words('bash', 'zsh', 'fish', 'powershell')],
+  help: [helpTopics],
+};

@@ -1,5 +1,5 @@
 import type { Context, Host } from '../context.ts';
-import { ageOf } from '../core/age.ts';
+import { ageOf } from '../core/time.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';

@@ -6,9 +6,8 @@ import { messageOf } from '../core/error-utils.ts';
 import { type CliError, configError } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { TimeIsUp } from './deadline.ts';
+import { interruptedCreation, TimeIsUp, timedOutCreation, timedOutUnsent, timedOutWait } from './deadline.ts';
 import { searchRuns } from './find-run.ts';
-import { interruptedCreation, timedOutCreation, timedOutUnsent, timedOutWait } from './give-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { type CreationRequest, creationFault, runIn, sendCreation } from './send-creation.ts';
 

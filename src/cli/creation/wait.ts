@@ -2,8 +2,7 @@ import { WaitTimeoutError } from '../../client/errors.ts';
 import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type Deadline, startDeadline, TimeIsUp } from './deadline.ts';
-import { interruptedWait, timedOutWait } from './give-up.ts';
+import { type Deadline, interruptedWait, startDeadline, TimeIsUp, timedOutWait } from './deadline.ts';
 
 /** What is known of a run while it is waited for. */
 export interface WaitProgress {

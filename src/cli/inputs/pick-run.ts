@@ -1,8 +1,8 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { ageOf } from '../core/age.ts';
 import { fieldText } from '../core/json-value.ts';
+import { ageOf } from '../core/time.ts';
 import { matching } from '../questions/choices.ts';
 import type { Choice } from '../questions/types.ts';
 import { pickOptions } from './pick-options.ts';

@@ -2,8 +2,7 @@ import type { Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
-import { parseJsonAsWritten } from './json-as-written.ts';
-import { inputText, Literal } from './literal.ts';
+import { inputText, Literal, parseJsonAsWritten } from './literal.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
 /** The input flags as they were given. */

@@ -1,7 +1,7 @@
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { ageOf } from '../core/age.ts';
 import { fieldText, textUnder } from '../core/json-value.ts';
+import { ageOf } from '../core/time.ts';
 import { describeConfig, type InputFields, type TextField } from '../inputs/schema/describe.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';

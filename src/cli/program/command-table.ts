@@ -151,7 +151,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'prompts list',
     summary: 'all prompts of the local service',
-    load: () => import('../commands/prompts/list.ts').then(file => file.declarePromptsList),
+    load: () => import('../commands/prompts/find.ts').then(file => file.declarePromptsList),
   },
   {
     path: 'prompts get',
@@ -161,7 +161,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'prompts search',
     summary: 'find prompts',
-    load: () => import('../commands/prompts/search.ts').then(file => file.declarePromptsSearch),
+    load: () => import('../commands/prompts/find.ts').then(file => file.declarePromptsSearch),
   },
   {
     path: 'prompts new',
@@ -202,12 +202,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'resources refresh',
     summary: 'renew the cached resources',
-    load: () => import('../commands/resources/refresh.ts').then(file => file.declareResourcesRefresh),
+    load: () => import('../commands/resources/cache.ts').then(file => file.declareResourcesRefresh),
   },
   {
     path: 'resources status',
     summary: 'which hash is held, how old, and where',
-    load: () => import('../commands/resources/status.ts').then(file => file.declareResourcesStatus),
+    load: () => import('../commands/resources/cache.ts').then(file => file.declareResourcesStatus),
   },
   { path: 'models', summary: 'the same as resources list', heading: LOOKING, load: resourcesList },
   {
@@ -260,37 +260,37 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'profile list',
     summary: 'the profiles there are',
-    load: () => import('../commands/profile/list.ts').then(file => file.declareProfileList),
+    load: () => import('../commands/profile/profile.ts').then(file => file.declareProfileList),
   },
   {
     path: 'profile use',
     summary: 'make a profile the active one',
-    load: () => import('../commands/profile/use.ts').then(file => file.declareProfileUse),
+    load: () => import('../commands/profile/profile.ts').then(file => file.declareProfileUse),
   },
   {
     path: 'profile add',
     summary: 'add a profile, or change where one leads',
-    load: () => import('../commands/profile/add.ts').then(file => file.declareProfileAdd),
+    load: () => import('../commands/profile/profile.ts').then(file => file.declareProfileAdd),
   },
   {
     path: 'profile remove',
     summary: 'forget a profile and its key',
-    load: () => import('../commands/profile/remove.ts').then(file => file.declareProfileRemove),
+    load: () => import('../commands/profile/profile.ts').then(file => file.declareProfileRemove),
   },
   {
     path: 'config get',
     summary: 'the value of a setting',
-    load: () => import('../commands/config/get.ts').then(file => file.declareConfigGet),
+    load: () => import('../commands/config/value.ts').then(file => file.declareConfigGet),
   },
   {
     path: 'config set',
     summary: 'change a setting',
-    load: () => import('../commands/config/set.ts').then(file => file.declareConfigSet),
+    load: () => import('../commands/config/value.ts').then(file => file.declareConfigSet),
   },
   {
     path: 'config unset',
     summary: 'put a setting back to its default',
-    load: () => import('../commands/config/unset.ts').then(file => file.declareConfigUnset),
+    load: () => import('../commands/config/value.ts').then(file => file.declareConfigUnset),
   },
   {
     path: 'config list',
@@ -305,17 +305,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'alias set',
     summary: 'give a target a short name',
-    load: () => import('../commands/alias/set.ts').then(file => file.declareAliasSet),
+    load: () => import('../commands/alias/alias.ts').then(file => file.declareAliasSet),
   },
   {
     path: 'alias remove',
     summary: 'forget an alias',
-    load: () => import('../commands/alias/remove.ts').then(file => file.declareAliasRemove),
+    load: () => import('../commands/alias/alias.ts').then(file => file.declareAliasRemove),
   },
   {
     path: 'alias list',
     summary: 'the aliases there are',
-    load: () => import('../commands/alias/list.ts').then(file => file.declareAliasList),
+    load: () => import('../commands/alias/alias.ts').then(file => file.declareAliasList),
   },
   {
     path: 'serve',
@@ -326,17 +326,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     path: 'keys create',
     summary: 'create a key and print it once',
-    load: () => import('../commands/keys/create.ts').then(file => file.declareKeysCreate),
+    load: () => import('../commands/keys/keys.ts').then(file => file.declareKeysCreate),
   },
   {
     path: 'keys list',
     summary: 'the keys there are, never their text',
-    load: () => import('../commands/keys/list.ts').then(file => file.declareKeysList),
+    load: () => import('../commands/keys/keys.ts').then(file => file.declareKeysList),
   },
   {
     path: 'keys revoke',
     summary: 'make a key invalid',
-    load: () => import('../commands/keys/revoke.ts').then(file => file.declareKeysRevoke),
+    load: () => import('../commands/keys/keys.ts').then(file => file.declareKeysRevoke),
   },
   {
     path: 'help',

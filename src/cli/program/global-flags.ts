@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { parseDuration } from '../core/duration.ts';
+import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
 
 /** The flags every command takes; declared on the root, they are understood anywhere on the line. */

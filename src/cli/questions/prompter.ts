@@ -1,4 +1,4 @@
-import { wantsPlainLines } from '../terminal/plain-lines.ts';
+import { wantsPlainLines } from '../terminal/terminal-context.ts';
 import type { Prompter, PrompterOptions } from './types.ts';
 
 /** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */

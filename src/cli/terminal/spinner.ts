@@ -1,8 +1,7 @@
 import type { Ora } from 'ora';
 import { parkingStream } from './parked.ts';
-import { wantsPlainLines } from './plain-lines.ts';
 import { oneLine } from './sanitise.ts';
-import type { TerminalContext } from './terminal-context.ts';
+import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 
 /** What is shown of a wait. */
 export interface ProgressState {

@@ -2,7 +2,6 @@ import type CliTable3 from 'cli-table3';
 import { type Column, type FittedColumn, fitColumns, GAP, haveRoom, type Measure } from './fit-columns.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
-import { shortIds } from './short-ids.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 export type { Column } from './fit-columns.ts';
@@ -138,4 +137,15 @@ export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, st
   ]);
   const colour = paints.get(status);
   return colour === undefined ? status : { text: status, paint: colour };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/iu;
+const SHORTEST = 8;
+
+/** Identifiers as their beginnings, all of one length, long enough to tell them apart; other texts as they are. */
+function shortIds(texts: readonly string[]): string[] {
+  const ids = new Set(texts.filter(text => UUID.test(text)));
+  let length = SHORTEST;
+  while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;
+  return texts.map(text => (UUID.test(text) ? text.slice(0, length) : text));
 }

@@ -11,3 +11,8 @@ export interface TerminalContext {
   /** Hands every signal to `handler` instead of aborting; returns how to hand them back. */
   onInterrupt(handler: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
 }
+
+/** Whether nothing may be drawn and redrawn: `ACCESSIBLE` is set, or the terminal can't. */
+export function wantsPlainLines(env: Env): boolean {
+  return Boolean(env['ACCESSIBLE']) || env['TERM'] === 'dumb';
+}

@@ -1,7 +1,7 @@
 import type { Run } from '../../wire/index.ts';
 import type { Failure } from '../core/failure.ts';
 import type { TestCase, TestFile } from './cases/read-test-file.ts';
-import type { Mismatch } from './expectations/expectation.ts';
+import type { Mismatch } from './expectations/read-expectations.ts';
 
 /** A case with one model: one entry of every report, however often it is repeated. */
 export interface Entry {

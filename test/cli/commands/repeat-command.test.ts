@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repeatCommand } from '../../../src/cli/commands/run/repeat-command.ts';
+import { repeatCommand } from '../../../src/cli/commands/run/run-argv.ts';
 
 describe('the command that repeats a run', () => {
   it('quotes only what needs it', () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { iterm2, kitty } from '../../../src/cli/terminal/pictures/graphics.ts';
-import { halfBlocks } from '../../../src/cli/terminal/pictures/half-blocks.ts';
+import { halfBlocks, iterm2, kitty, sixel } from '../../../src/cli/terminal/pictures/graphics.ts';
 import { miniature } from '../../../src/cli/terminal/pictures/miniature.ts';
-import { sixel } from '../../../src/cli/terminal/pictures/sixel.ts';
 import { png } from '../../support/pictures.ts';
 
 describe('a miniature', () => {

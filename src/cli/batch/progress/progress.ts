@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ERASE_BELOW, parked } from '../../terminal/parked.ts';
-import { wantsPlainLines } from '../../terminal/plain-lines.ts';
+import { wantsPlainLines } from '../../terminal/terminal-context.ts';
 import { progressText } from './progress-text.ts';
 import type { Tally } from './tally.ts';
 

@@ -7,8 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 import type { RowPlace } from '../rows/row.ts';
-import type { JobOutcome } from '../run/job.ts';
-import { isEverybodys, isLongPause } from '../run/job-fault.ts';
+import { isEverybodys, isLongPause, type JobOutcome } from '../run/job.ts';
 import type { Stop } from '../run/stop.ts';
 import type { Tally } from './tally.ts';
 

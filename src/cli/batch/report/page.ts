@@ -2,8 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fieldText } from '../../core/json-value.ts';
 import { htmlPage, htmlText, statusFilter } from '../../outputs/html.ts';
-import type { ReportedOutput, ReportedRow } from './read-results.ts';
-import { type BatchTotals, hasSucceeded } from './totals.ts';
+import { type BatchTotals, hasSucceeded, type ReportedOutput, type ReportedRow } from './reported-rows.ts';
 
 /** Larger pictures and videos are named, not shown. */
 const MOST_SHOWN = 8 * 1024 * 1024;

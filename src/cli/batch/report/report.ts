@@ -7,8 +7,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
-import { readResults } from './read-results.ts';
-import { type BatchTotals, totalsOf } from './totals.ts';
+import { type BatchTotals, readResults, totalsOf } from './reported-rows.ts';
 
 /** Shows what a batch came to, and writes it as a page where `html` names a file. */
 export async function reportBatch(

@@ -2,8 +2,7 @@ import type { OutputItem } from '../../../wire/index.ts';
 import { isObject } from '../../core/json-value.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../rows/row.ts';
-import type { JobOutcome } from '../run/job.ts';
-import { errorText } from '../run/job-fault.ts';
+import { errorText, type JobOutcome } from '../run/job.ts';
 
 /** What a line of the results says of a row. */
 export interface ResultsLine {

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
-import { parseJsonAsWritten } from '../../inputs/json-as-written.ts';
-import { Literal } from '../../inputs/literal.ts';
+import { Literal, parseJsonAsWritten } from '../../inputs/literal.ts';
 import { type InputsDocument, inputsOf, isNested } from '../../inputs/text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';

@@ -1,3 +1,4 @@
+import { usageError } from '../../errors.ts';
 import type { InputsDocument } from '../../inputs/text-inputs.ts';
 
 /** Where a row stands in its file and what it is called. */
@@ -83,4 +84,29 @@ export class RowIds {
     const isNumbered = String(number) === id && Number.isInteger(number) && number >= 1;
     return this.#rows.get(id) ?? (isNumbered && number <= this.#numbered ? number : undefined);
   }
+}
+
+/** One of several equal parts of a batch. */
+export interface Shard {
+  /** From 1. */
+  readonly index: number;
+  readonly of: number;
+}
+
+/** @throws {CliError} for anything but `i/n` with i from 1 to n */
+export function parseShard(text: string): Shard {
+  const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/u.exec(text) ?? [];
+  const shard = { index: Number(index), of: Number(of) };
+  if (!(shard.index >= 1 && shard.index <= shard.of)) {
+    throw usageError(
+      `--shard needs i/n with i from 1 to n, not ${JSON.stringify(text)}`,
+      'for example: --shard 1/4 on the first of four machines',
+    );
+  }
+  return shard;
+}
+
+/** Whether a row is this shard's; every row is exactly one's. */
+export function isInShard(shard: Shard | undefined, row: number): boolean {
+  return shard === undefined || (row - 1) % shard.of === shard.index - 1;
 }

@@ -7,8 +7,17 @@ import type { SendCreation } from '../../creation/send-creation.ts';
 import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
-import type { Job, JobJournal, JobOutcome, JobPlan, RunFacts } from './job.ts';
-import { maySendAgain, runIdOf, verdictOn, wasStarted } from './job-fault.ts';
+import {
+  type Job,
+  type JobJournal,
+  type JobOutcome,
+  type JobPlan,
+  maySendAgain,
+  type RunFacts,
+  runIdOf,
+  verdictOn,
+  wasStarted,
+} from './job.ts';
 
 /** Requests for one creation at most while the service says that there are too many. */
 const MOST_REFUSALS = 10;

@@ -5,8 +5,7 @@ import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
-import { checkModels } from './check-models.ts';
-import { type Check, checkConfiguration, checkService, passed, skipped } from './checks.ts';
+import { type Check, checkConfiguration, checkModels, checkService, passed, skipped } from './checks.ts';
 
 const EXAMPLES = `
 The exit code is that of the first check that failed: 2 configuration, 1 reachability, 3 key.

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { GUIDES, readGuide } from './guides.ts';
-import { flagsTopic, TOPICS } from './topics.ts';
+import { flagsTopic, GUIDES, readGuide, TOPICS } from './topics.ts';
 
 const EXAMPLES = `
 Topics: flags, ${Object.keys(TOPICS).join(', ')}

@@ -7,7 +7,8 @@ import type { LocalStore } from '../../core/local-service.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
-import { pictureUrls } from '../../inputs/images/picture-urls.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { openImage } from '../../inputs/images/open-image.ts';
 import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs } from '../../inputs/typed-inputs.ts';
@@ -102,4 +103,27 @@ function partText(part: unknown): string {
 /** Nobody reads the base64 of a picture. */
 function shortUrl(url: string): string {
   return url.startsWith('data:') && url.length > 80 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
+}
+
+/** Pictures as URLs: files and standard input as `data:` URLs, URLs as they are, of any kind. Fetches nothing. */
+async function pictureUrls(ctx: Context, given: readonly string[]): Promise<string[]> {
+  const urls: string[] = [];
+  for (const image of given) {
+    urls.push(isUrl(image) ? image : await dataUrlOf(await openImage(ctx, image)));
+  }
+  return urls;
+}
+
+function isUrl(given: string): boolean {
+  return /^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given);
+}
+
+async function dataUrlOf(image: ImageSource): Promise<string> {
+  if (image.kind === 'url') return image.url;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of image.chunks()) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const { fileTypeFromBuffer } = await import('file-type');
+  const type = (await fileTypeFromBuffer(bytes))?.mime ?? 'application/octet-stream';
+  return `data:${type};base64,${bytes.toString('base64')}`;
 }

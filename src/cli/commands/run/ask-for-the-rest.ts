@@ -4,9 +4,7 @@ import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { type ResolvedTarget, readVersion } from '../../inputs/target.ts';
 import type { CollectedInputs } from '../../inputs/text-inputs.ts';
-import { repeatCommand } from './repeat-command.ts';
-import type { RunFlags } from './run-argv.ts';
-import { type Answered, runArgv } from './run-argv.ts';
+import { type Answered, type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** What the command line said. */
 export interface Invocation {

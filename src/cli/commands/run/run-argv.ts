@@ -1,6 +1,7 @@
 import type { GlobalOptions } from '../../core/types.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { OutputFlags } from '../../outputs/output-flags.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 
 /** The flags of `run`, as commander gives them. */
 export interface RunFlags extends OutputFlags {
@@ -77,4 +78,12 @@ function each(flag: string, values: readonly string[]): string[] {
 
 function given(flag: string, value: string | undefined): string[] {
   return value === undefined ? [] : [flag, value];
+}
+
+/**
+ * The words of a command as one line that a shell reads back as the same words. Undefined where that is impossible:
+ * no argument can hold a NUL.
+ */
+export function repeatCommand(words: readonly string[]): string | undefined {
+  return words.some(word => word.includes('\0')) ? undefined : words.map(shellWord).join(' ');
 }

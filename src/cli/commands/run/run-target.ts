@@ -1,9 +1,11 @@
 import type { Connection, Context } from '../../context.ts';
+import { messageOf } from '../../core/error-utils.ts';
+import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { giveRun } from '../../outputs/give-run.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
 import { prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 import { type Started, startRun } from './start.ts';
@@ -48,5 +50,43 @@ async function giveRunId(ctx: Context, { embedded }: Connection, started: Starte
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
+  });
+}
+
+/**
+ * Gives the result of a run that this command made and paid for. A reader that has had enough, such as `head`, is none
+ * of its concern.
+ *
+ * @param give prints it, to the context that it is handed
+ * @throws {CliError} exit 1, naming the run, where standard output took nothing of it, or is full
+ */
+async function giveRun(
+  ctx: Context,
+  runId: string,
+  give: (ctx: Context) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  let wasTaken: boolean | undefined;
+  const out: Context['io']['out'] = async data => {
+    try {
+      const taken = await ctx.io.out(data);
+      if (data.length > 0) wasTaken ??= taken;
+      return taken;
+    } catch (error) {
+      throw notTaken(runId, messageOf(error));
+    }
+  };
+  const exitCode = await give({ ...ctx, io: { ...ctx.io, out } });
+  if (wasTaken === false) {
+    throw notTaken(runId, 'standard output was closed before anything was written');
+  }
+  return exitCode;
+}
+
+function notTaken(runId: string, reason: string): CliError {
+  return new CliError(`the result of run ${runId} was not given: ${reason}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: [`Get it with: promptrun runs get ${shellWord(runId)}`],
+    data: { runId },
   });
 }

@@ -1,6 +1,6 @@
 import { NotFoundError, PromptServiceError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
-import type { Context } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError } from '../../errors.ts';
@@ -8,9 +8,9 @@ import { checkInputs } from '../../inputs/check.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
+import { visible } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { liveText } from './live-text.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** A run that was started. */
@@ -24,7 +24,7 @@ export type Started =
     }
   | { readonly kind: 'going'; readonly runId: string };
 
-export interface StartOptions {
+interface StartOptions {
   /** False gives a run that still goes on back at once. */
   readonly wait: boolean;
   /** Whether text is printed while it is made. */
@@ -94,4 +94,47 @@ function namingRun(error: unknown, runId: string): unknown {
     hints: [...hints, `The run was started. Get it with: promptrun runs wait ${shellWord(runId)}`],
     cause: error,
   });
+}
+
+/** The text of one run, printed while it is made. */
+interface LiveText {
+  /** Takes up the run of the creation that is sent with this key. */
+  begin(key: string): void;
+  /** Whether anything was printed. */
+  started(): boolean;
+  /** Stops printing; gives what was printed, as it came. */
+  end(): Promise<string>;
+}
+
+/**
+ * Prints the text of a run on the terminal, each piece made harmless by itself. `onFirst` is called before the first.
+ *
+ * @param connection one that has `onText`, or nothing is ever printed
+ */
+function liveText(ctx: Context, connection: Connection, onFirst: () => void): LiveText {
+  let key: string | undefined;
+  let printed = '';
+  let printing = Promise.resolve();
+  const stop = connection.onText?.(({ idempotencyKey, text }) => {
+    if (key === undefined || idempotencyKey !== key || text === '') return;
+    if (printed === '') onFirst();
+    printed += text;
+    // A closed pipe is found again, and told of, when the rest is printed.
+    printing = printing.then(() => print(ctx, text)).catch(() => {});
+  });
+  return {
+    begin: creation => {
+      key = creation;
+    },
+    started: () => printed !== '',
+    end: async () => {
+      stop?.();
+      await printing;
+      return printed;
+    },
+  };
+}
+
+async function print({ io }: Context, text: string): Promise<void> {
+  await io.out(visible(text));
 }

@@ -7,8 +7,7 @@ import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/
 import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { factsFromJournal } from './facts.ts';
-import { checkRunNamed, namedRun, RUN_NAMES } from './named-run.ts';
+import { checkRunNamed, factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
 
 const EXAMPLES = `
 Examples:

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
+import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';

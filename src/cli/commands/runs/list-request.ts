@@ -1,8 +1,11 @@
+import type { PromptService } from '../../../client/client.ts';
 import {
   DEFAULT_LIST_LIMIT,
   isUuid,
   RUN_STATUSES,
   type RunListQuery,
+  type RunPage,
+  type RunRow,
   type RunStatus,
 } from '../../../wire/index.ts';
 import { didYouMean } from '../../core/nearest.ts';
@@ -21,7 +24,7 @@ export interface RunsListFlags {
 }
 
 /** What is asked for, checked. */
-export interface RunsListRequest {
+interface RunsListRequest {
   /** Infinity for all of them. */
   readonly limit: number;
   /** Every field of the query but the page's limit. */
@@ -127,4 +130,45 @@ function unixSeconds(seconds: number, text: string, flag: string): number {
     `${flag}: ${text} is too large for Unix seconds`,
     `did you mean ${Math.floor(seconds / 1000)}? Milliseconds have to be divided by 1000`,
   );
+}
+
+/** Where a list that was cut off goes on. */
+export interface Rest {
+  readonly flag: '--starting-after' | '--ending-before';
+  readonly cursor: string;
+}
+
+/** Rows page by page, newest first; returns where the list goes on, if it was cut off. */
+export type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
+
+/** The pages that a request asks for, fetched as they are needed. */
+export function runPages(runs: PromptService['runs'], request: RunsListRequest, signal: AbortSignal): Pages {
+  const { limit, query } = request;
+  const pages = runs.pages({ ...query, ...(Number.isFinite(limit) && { limit }) }, { signal });
+  return query.endingBefore === undefined ? olderRuns(pages) : newerRuns(pages);
+}
+
+async function* olderRuns(pages: AsyncIterable<RunPage>): Pages {
+  let rest: Rest | undefined;
+  for await (const { rows, hasMore } of pages) {
+    yield rows;
+    rest = restAt('--starting-after', rows.at(-1), hasMore);
+  }
+  return rest;
+}
+
+/** Each page is newer than the one before, so nothing can be given before all of them are there. */
+async function* newerRuns(pages: AsyncIterable<RunPage>): Pages {
+  let rest: Rest | undefined;
+  const held: (readonly RunRow[])[] = [];
+  for await (const { rows, hasMore } of pages) {
+    held.unshift(rows);
+    rest = restAt('--ending-before', rows[0], hasMore);
+  }
+  yield held.flat();
+  return rest;
+}
+
+function restAt(flag: Rest['flag'], edge: RunRow | undefined, hasMore: boolean): Rest | undefined {
+  return hasMore && edge !== undefined ? { flag, cursor: edge.runId } : undefined;
 }

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context, Host } from '../../context.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { type Pages, type Rest, runPages } from './list-pages.ts';
-import { type RunsListFlags, runsListRequest } from './list-request.ts';
-import { runLine, runsTable } from './list-table.ts';
+import { type Column, plainRow, runStatusCell, terminalTable } from '../../terminal/table.ts';
+import { type Pages, type Rest, type RunsListFlags, runPages, runsListRequest } from './list-request.ts';
 
 const EXAMPLES = `
 Examples:
@@ -75,4 +76,49 @@ async function allRows(pages: Pages): Promise<{ rows: RunRow[]; rest: Rest | und
   let page = await pages.next();
   for (; page.done !== true; page = await pages.next()) rows.push(...page.value);
   return { rows, rest: page.value };
+}
+
+// Below this many columns an age goes without its "ago".
+const ROOMY = 80;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'RUN', ids: true },
+  { title: 'STATUS' },
+  { title: 'NAME', min: 10 },
+  { title: 'AGE' },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
+];
+
+/** The runs as a table for people. */
+function runsTable(ctx: Pick<Context, 'io' | 'clock'>, rows: readonly RunRow[]): Promise<string> {
+  const now = ctx.clock.now();
+  const age = (row: RunRow): string => {
+    const words = ageOf(fieldText(row.createdAt), now);
+    return ctx.io.stdout.columns < ROOMY ? words.replace(/ ago$/u, '') : words;
+  };
+  return terminalTable(
+    ctx.io,
+    COLUMNS,
+    rows.map(row => [
+      fieldText(row.runId),
+      runStatusCell(ctx, fieldText(row.runStatus)),
+      fieldText(row.runName),
+      age(row),
+      row.credits === null ? 'free' : fieldText(row.credits),
+      fieldText(row.promptVersionId),
+    ]),
+  );
+}
+
+/** A run as a tab-separated line for programs: id, status, time, credits (`-` if free), prompt version, name. */
+export function runLine(ctx: Pick<Context, 'io'>, row: RunRow): string {
+  return plainRow([
+    fieldText(row.runId),
+    runStatusCell(ctx, fieldText(row.runStatus)),
+    fieldText(row.createdAt),
+    row.credits === null ? '-' : fieldText(row.credits),
+    fieldText(row.promptVersionId),
+    fieldText(row.runName),
+  ]);
 }

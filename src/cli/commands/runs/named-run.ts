@@ -2,6 +2,8 @@ import type { Connection, Context } from '../../context.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
+import type { RunFacts } from '../../outputs/manifest.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 
 /** What the help of a command says of the runs it takes. */
 export const RUN_NAMES =
@@ -21,4 +23,19 @@ export async function namedRun(
   name: string | undefined,
 ): Promise<string> {
   return name === undefined ? (await lastRun(ctx, connection)).runId : resolveRun(ctx, connection, name);
+}
+
+/** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
+export async function factsFromJournal(
+  { journal }: Context,
+  { service }: Connection,
+  runId: string,
+): Promise<RunFacts> {
+  return factsOf(await journal.find(service, runId));
+}
+
+/** What an entry of the journal tells of its run. */
+export function factsOf(entry: JournalEntry | undefined): RunFacts {
+  if (entry === undefined) return {};
+  return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }

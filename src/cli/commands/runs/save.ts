@@ -8,9 +8,8 @@ import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { factsFromJournal } from './facts.ts';
 import { parseTime } from './list-request.ts';
-import { namedRun, RUN_NAMES } from './named-run.ts';
+import { factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
 
 export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'> {
   readonly last?: boolean;

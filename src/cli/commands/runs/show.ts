@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { MAX_LIST_LIMIT, type OutputItem, type Run, type RunRow } from '../../../wire/index.ts';
 import type { Connection, Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';

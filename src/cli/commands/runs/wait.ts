@@ -10,8 +10,7 @@ import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { factsOf } from './facts.ts';
-import { RUN_NAMES } from './named-run.ts';
+import { factsOf, RUN_NAMES } from './named-run.ts';
 
 export interface RunsWaitFlags extends OutputFlags {
   readonly last?: boolean;

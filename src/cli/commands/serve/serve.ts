@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import { parseDuration } from '../../core/duration.ts';
-import type { RunningService, ServeOptions } from '../../core/serving.ts';
+import type { EndedRun, RunningService, ServedRequest, ServeOptions } from '../../core/serving.ts';
+import { parseDuration } from '../../core/time.ts';
+import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { requestLine, runLine } from './log.ts';
 
 const EXAMPLES = `
 The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
@@ -35,7 +35,7 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
 }
 
-export type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
+type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
@@ -94,7 +94,7 @@ export interface ServeFlags {
 }
 
 /** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
-export function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
+function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
   }
@@ -149,4 +149,21 @@ function directory(given: string, cwd: string): string {
   const found = path.resolve(cwd, given);
   if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
   throw usageError(`--prompts: ${given} is not a directory`);
+}
+
+/** A request as one line: time, user, method, path, status, duration. */
+function requestLine(clock: Clock, request: ServedRequest): string {
+  const { user, method, path, httpStatus, durationMs } = request;
+  return logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
+}
+
+/** The end of a run as one line: time, user, id, status, duration. */
+export function runLine(clock: Clock, { user, runId, status, durationMs }: EndedRun): string {
+  return logLine(clock, user, `run ${runId} ${status}`, durationMs);
+}
+
+/** A user who is not known is a dash. */
+function logLine(clock: Clock, user: string | undefined, what: string, durationMs: number): string {
+  const time = new Date(clock.now()).toISOString();
+  return oneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);
 }

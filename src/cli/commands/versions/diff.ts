@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
 import { fieldText, textUnder } from '../../core/json-value.ts';
+import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';

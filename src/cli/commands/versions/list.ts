@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';

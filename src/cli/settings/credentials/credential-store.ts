@@ -3,10 +3,9 @@ import { isObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { damaged, type JsonDocument, loadWriter, readJsonFile } from '../json-file.ts';
 import { withLock } from '../lock.ts';
-import { deleteFromKeychain, readFromKeychain, writeToKeychain } from './keychain.ts';
 
 /** Where a profile's key is kept, and the one origin it may be sent to. */
-export interface Credential {
+interface Credential {
   readonly origin: string;
   /** undefined where the key is in the system's keychain. */
   readonly key?: string;
@@ -95,4 +94,46 @@ function isCredential(value: unknown): value is Credential {
     typeof value['origin'] === 'string' &&
     (typeof value['key'] === 'string' || value['keychain'] === true)
   );
+}
+
+const SERVICE = 'promptrun';
+
+interface Entry {
+  getPassword(): Promise<string | null | undefined>;
+  setPassword(password: string): Promise<void>;
+  deletePassword(): Promise<boolean>;
+}
+
+/** The key kept for a profile and origin; undefined where there is no keychain, or no such key in it. */
+function readFromKeychain(profile: string, origin: string): Promise<string | undefined> {
+  return attempt(profile, origin, async entry => (await entry.getPassword()) ?? undefined);
+}
+
+/** Whether the key is in the keychain now: written, and read back. */
+async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
+  const stored = await attempt(profile, origin, async entry => {
+    await entry.setPassword(key);
+    return entry.getPassword();
+  });
+  return stored === key;
+}
+
+async function deleteFromKeychain(profile: string, origin: string): Promise<void> {
+  await attempt(profile, origin, entry => entry.deletePassword());
+}
+
+/** Machines without a keychain, and installations without its native part, are as good as an empty one. */
+async function attempt<T>(
+  profile: string,
+  origin: string,
+  use: (entry: Entry) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const { AsyncEntry } = await import('@napi-rs/keyring');
+    // The kernel's keyring, which is taken otherwise where nothing else is there, forgets at the next start.
+    const options = { linux: { store: 'secret-service' as const } };
+    return await use(new AsyncEntry(SERVICE, `${profile} ${origin}`, options));
+  } catch {
+    return undefined;
+  }
 }

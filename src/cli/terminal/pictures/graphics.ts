@@ -1,10 +1,8 @@
 import type { TerminalContext } from '../terminal-context.ts';
-import { halfBlocks } from './half-blocks.ts';
 import type { Miniature } from './miniature.ts';
-import { sixel } from './sixel.ts';
 
 /** Turns a picture into what a terminal draws it from. */
-export type Graphics = (picture: Miniature) => string;
+type Graphics = (picture: Miniature) => string;
 
 /** kitty takes a picture in pieces of at most this many characters. */
 const KITTY_PIECE = 4096;
@@ -42,4 +40,120 @@ export function kitty({ png }: Miniature): string {
 export function iterm2({ png, width, height }: Miniature): string {
   const facts = `inline=1;size=${png.length};width=${width}px;height=${height}px;preserveAspectRatio=1`;
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
+}
+
+/** Widest and highest, in cells of the terminal; a cell shows two pixels, one above the other. */
+const MOST_COLUMNS = 48;
+const MOST_ROWS = 16;
+
+/** A picture as upper halves of blocks in 24-bit colour, for terminals that show no pictures. */
+export function halfBlocks(picture: Miniature): string {
+  const scale = Math.min(1, MOST_COLUMNS / picture.width, (MOST_ROWS * 2) / picture.height);
+  const columns = Math.max(1, Math.round(picture.width * scale));
+  const rows = Math.max(1, Math.ceil((picture.height * scale) / 2));
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const cells = Array.from({ length: columns }, (_, column) =>
+      cell(
+        colourAt(picture, column / columns, 1 / columns, row / rows, 1 / rows / 2),
+        colourAt(picture, column / columns, 1 / columns, (row + 0.5) / rows, 1 / rows / 2),
+      ),
+    );
+    return `${cells.join('')}\u001B[0m`;
+  });
+  return lines.join('\n');
+}
+
+type Colour = readonly [red: number, green: number, blue: number];
+
+/** The mean of a part of the picture, given as shares of its width and height; undefined where it is transparent. */
+function colourAt(
+  { width, height, pixels }: Miniature,
+  left: number,
+  wide: number,
+  top: number,
+  high: number,
+): Colour | undefined {
+  const sums = [0, 0, 0, 0];
+  const [fromX, toX] = [
+    Math.floor(left * width),
+    Math.max(Math.floor(left * width) + 1, Math.floor((left + wide) * width)),
+  ];
+  const [fromY, toY] = [
+    Math.floor(top * height),
+    Math.max(Math.floor(top * height) + 1, Math.floor((top + high) * height)),
+  ];
+  for (let y = fromY; y < Math.min(toY, height); y += 1) {
+    for (let x = fromX; x < Math.min(toX, width); x += 1) {
+      const at = (y * width + x) * 4;
+      if ((pixels[at + 3] ?? 0) < 128) continue;
+      for (const part of [0, 1, 2]) sums[part] = (sums[part] ?? 0) + (pixels[at + part] ?? 0);
+      sums[3] = (sums[3] ?? 0) + 1;
+    }
+  }
+  const [red = 0, green = 0, blue = 0, count = 0] = sums;
+  if (count * 2 < (toX - fromX) * (toY - fromY)) return undefined;
+  return [Math.round(red / count), Math.round(green / count), Math.round(blue / count)];
+}
+
+function cell(upper: Colour | undefined, lower: Colour | undefined): string {
+  if (upper === undefined && lower === undefined) return '\u001B[0m ';
+  if (upper === undefined) return `\u001B[0;38;2;${lower?.join(';')}m▄`;
+  if (lower === undefined) return `\u001B[0;38;2;${upper.join(';')}m▀`;
+  return `\u001B[38;2;${upper.join(';')};48;2;${lower.join(';')}m▀`;
+}
+
+/** Each of red, green and blue takes one of this many levels, so that there are 216 colours in all. */
+const LEVELS = 6;
+const BAND = 6;
+
+/** A picture as sixels, on a palette of 216 colours; what is transparent stays the background. */
+export function sixel({ width, height, pixels }: Miniature): string {
+  const colours = indexed(pixels, width * height);
+  const used = [...new Set(colours)].filter(colour => colour >= 0).toSorted((one, other) => one - other);
+  const bands = Array.from({ length: Math.ceil(height / BAND) }, (_, band) =>
+    bandOf(colours, width, Math.min(BAND, height - band * BAND), band * BAND * width),
+  );
+  return `\u001BP0;1q"1;1;${width};${height}${used.map(definition).join('')}${bands.join('-')}\u001B\\`;
+}
+
+/** The palette's colour of each pixel, -1 where it is more transparent than not. */
+function indexed(pixels: Uint8Array, count: number): Int16Array {
+  const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
+  return Int16Array.from({ length: count }, (_, pixel) => {
+    const at = pixel * 4;
+    if ((pixels[at + 3] ?? 0) < 128) return -1;
+    return (level(pixels[at]) * LEVELS + level(pixels[at + 1])) * LEVELS + level(pixels[at + 2]);
+  });
+}
+
+/** Components in percent, as sixels have them. */
+function definition(colour: number): string {
+  const percent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
+  const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(part =>
+    percent(Math.floor(part)),
+  );
+  return `#${colour};2;${red};${green};${blue}`;
+}
+
+/** Six rows at once: for each colour in them a line of characters whose bits say which rows have it. */
+function bandOf(colours: Int16Array, width: number, rows: number, start: number): string {
+  const lines = new Map<number, Uint8Array>();
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < width; column += 1) {
+      const colour = colours[start + row * width + column] ?? -1;
+      if (colour < 0) continue;
+      const line = lines.get(colour) ?? new Uint8Array(width);
+      line[column] = (line[column] ?? 0) | (1 << row);
+      lines.set(colour, line);
+    }
+  }
+  return [...lines].map(([colour, bits]) => `#${colour}${packed(bits)}`).join('$');
+}
+
+/** Runs of the same character are counted instead of repeated. */
+function packed(bits: Uint8Array): string {
+  return String.fromCharCode(...bits.map(value => value + 63)).replace(
+    /(.)\1{3,}/gsu,
+    run => `!${run.length}${run[0]}`,
+  );
 }

@@ -7,8 +7,7 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import type { Expectation } from '../expectations/expectation.ts';
-import { readExpectations } from '../expectations/read-expectations.ts';
+import { type Expectation, readExpectations } from '../expectations/read-expectations.ts';
 import { YamlPlace } from './yaml-place.ts';
 
 /** The cases of one test file. */

@@ -13,12 +13,18 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
-import { type ComparedRow, shownText, type Verdict, verdictOn } from './comparison.ts';
-import { withCredits } from './credits.ts';
+import {
+  type ComparedRow,
+  type DiffPart,
+  shownText,
+  type Verdict,
+  verdictOn,
+  withCredits,
+  wordDiff,
+} from './comparison.ts';
 import { comparisonPage } from './page.ts';
 import { readCheckedRows, runComparison } from './run-comparison.ts';
 import { type Variant, variantsOf } from './variants.ts';
-import { type DiffPart, wordDiff } from './word-diff.ts';
 
 export interface CompareOptions {
   readonly targets: readonly string[];

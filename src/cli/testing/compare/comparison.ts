@@ -1,4 +1,5 @@
 import type { OutputItem, Run } from '../../../wire/index.ts';
+import type { Connection } from '../../context.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 
@@ -66,4 +67,62 @@ export function shownText({ run, fault }: VariantResult): string {
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) => (type === 'error' ? `error: ${fieldText(data)}` : fieldText(data)))
     .join('\n');
+}
+
+/** Pages of the list that are read at most. */
+const MOST_PAGES = 20;
+
+/** The rows with what each run cost: only the list of runs says that. What is not found there stays unknown. */
+export async function withCredits(
+  { client }: Connection,
+  rows: readonly ComparedRow[],
+  signal: AbortSignal,
+): Promise<ComparedRow[]> {
+  const wanted = new Set(rows.flatMap(({ results }) => results.flatMap(({ run }) => run?.runId ?? [])));
+  const credits = new Map<string, number | null>();
+  try {
+    let startingAfter: string | undefined;
+    for (let page = 0; page < MOST_PAGES && credits.size < wanted.size; page += 1) {
+      const query = { limit: 50, ...(startingAfter !== undefined && { startingAfter }) };
+      const { rows: listed, hasMore } = await client.runs.list(query, { signal });
+      for (const { runId, credits: cost } of listed) {
+        if (wanted.has(runId)) {
+          credits.set(runId, cost);
+        }
+      }
+      startingAfter = listed.at(-1)?.runId;
+      if (!hasMore || startingAfter === undefined) {
+        break;
+      }
+    }
+  } catch {
+    // A comparison is complete without them.
+  }
+  return rows.map(row => ({
+    ...row,
+    results: row.results.map(result => ({
+      ...result,
+      credits: credits.get(result.run?.runId ?? '') ?? null,
+    })),
+  }));
+}
+
+/** A piece of two texts: in both, only in the first, or only in the second. */
+export interface DiffPart {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
+
+/** Longer texts are compared by lines: by words it would take too long. */
+const MOST_CHARACTERS = 50_000;
+
+/** In what words two texts differ. */
+export async function wordDiff(one: string, other: string): Promise<DiffPart[]> {
+  const { diffLines, diffWordsWithSpace } = await import('diff');
+  const isLong = one.length + other.length > MOST_CHARACTERS;
+  const parts = isLong ? diffLines(one, other) : diffWordsWithSpace(one, other);
+  return parts.map(({ value, added, removed }) => ({
+    kind: added ? 'added' : removed ? 'removed' : 'same',
+    text: value,
+  }));
 }

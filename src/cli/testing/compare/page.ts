@@ -1,7 +1,14 @@
 import { htmlPage, htmlText, statusFilter } from '../../outputs/html.ts';
-import { type ComparedRow, mediaUrls, shownText, type VariantResult, verdictOn } from './comparison.ts';
+import {
+  type ComparedRow,
+  type DiffPart,
+  mediaUrls,
+  shownText,
+  type VariantResult,
+  verdictOn,
+  wordDiff,
+} from './comparison.ts';
 import type { Variant } from './variants.ts';
-import { type DiffPart, wordDiff } from './word-diff.ts';
 
 /** The comparison as one page that loads nothing; whatever came from a service is text in it. */
 export async function comparisonPage(

@@ -2,8 +2,8 @@ import { createContext, Script } from 'node:vm';
 import { messageOf } from '../../core/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import { applyQuery } from '../../outputs/query.ts';
-import type { Answer, Expectation, Judge, Mismatch } from './expectation.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
+import type { Answer, Expectation, Judge, Mismatch } from './read-expectations.ts';
 
 /** How long a pattern may take on one answer, in milliseconds: some take for ever on a text made for that. */
 const PATTERN_MS = 2000;

@@ -5,7 +5,7 @@ import { htmlText } from '../../outputs/html.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type EntryResult, entryName, totalsOf, totalsText } from '../result.ts';
 import { detailsOf, markedLine, messagesOf } from './details.ts';
-import { linesReport } from './lines.ts';
+import { linesReport } from './text.ts';
 
 /**
  * The results as a GitHub workflow reads them: plain lines that it takes no command from, and an annotation with file

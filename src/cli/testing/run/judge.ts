@@ -7,7 +7,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import type { Judge } from '../expectations/expectation.ts';
+import type { Judge } from '../expectations/read-expectations.ts';
 import { VersionFinder } from './version-finder.ts';
 
 const PROMPT = `---

@@ -7,7 +7,7 @@ import { fieldText } from '../../core/json-value.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { checkExpectation } from '../expectations/check-expectation.ts';
-import type { Judge, Mismatch } from '../expectations/expectation.ts';
+import type { Judge, Mismatch } from '../expectations/read-expectations.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { type RequestJob, type RequestResult, runRequests } from './run-requests.ts';

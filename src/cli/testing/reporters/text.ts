@@ -50,3 +50,19 @@ function summaryLine(results: readonly EntryResult[], paint: ChalkInstance): str
   const text = totalsText(totals);
   return totals.failed + totals.faults === 0 ? paint.green(text) : paint.red(text);
 }
+
+const WORDS = { passed: 'passed', failed: 'FAILED', fault: 'ERROR' } as const;
+
+/** A line for each case, and below each that did not pass, why. */
+export async function linesReport(results: readonly EntryResult[]): Promise<string> {
+  const lines: string[] = [];
+  for (const result of results) {
+    const { entry, status, seconds } = result;
+    const name = visible(`${entry.file.name}: ${entryName(entry)}`);
+    lines.push(`${WORDS[status]} ${name} (${seconds.toFixed(1)} s)`);
+    if (status !== 'passed') {
+      lines.push(...(await detailsOf(result)).map(line => `    ${markedLine(line)}`));
+    }
+  }
+  return `${[...lines, totalsText(totalsOf(results))].join('\n')}\n`;
+}

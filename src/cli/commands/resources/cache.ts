@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import { ageOf } from '../../core/age.ts';
+import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { cachedResources } from '../../settings/caches/cached-resources.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 
-const EXAMPLES = `
+const STATUS_EXAMPLES = `
 Examples:
   promptrun resources status
   promptrun resources status --query hash`;
 
 export function declareResourcesStatus(command: Command, host: Host, run = resourcesStatus): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+  command.addHelpText('after', STATUS_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
@@ -37,5 +37,26 @@ export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
       ].join('\n'),
     plain: () => plainRows(Object.entries(status).map(([key, value]) => [key, String(value ?? '')])),
   });
+  return EXIT.ok;
+}
+
+const REFRESH_EXAMPLES = `
+Example:
+  promptrun resources refresh`;
+
+export function declareResourcesRefresh(command: Command, host: Host, run = resourcesRefresh): void {
+  command.addHelpText('after', REFRESH_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+}
+
+/** Renews the models that are held. */
+export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
+  const { resources } = await ctx.connection();
+  const answer = await resources.refresh({ signal: ctx.signal });
+  const count = answer.resources.models.length;
+  await present(ctx, answer, {
+    terminal: () => `${count} model${count === 1 ? '' : 's'} held, hash ${oneLine(answer.hash)}\n`,
+    plain: () => plainRows([[answer.hash, String(count)]]),
+  });
+  if (!resources.isKept) ctx.io.note('They could not be kept: --debug tells why.');
   return EXIT.ok;
 }

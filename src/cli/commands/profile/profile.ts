@@ -1,0 +1,163 @@
+import type { Command } from 'commander';
+import type { Context, Host } from '../../context.ts';
+import { didYouMeanHint } from '../../core/nearest.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { confirm, present } from '../../outputs/present.ts';
+import { checkedBaseUrl } from '../../settings/config/address.ts';
+import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+
+const LIST_EXAMPLES = `
+Examples:
+  promptrun profile list
+  promptrun profile list --query '[?active].name | [0]'
+
+Piped, a line is: name, base URL, where the key is kept (file, keychain or none), active or nothing.`;
+
+const COLUMNS: readonly Column[] = [
+  { title: 'NAME', min: 8 },
+  { title: 'BASE URL', min: 16 },
+  { title: 'KEY' },
+  { title: 'ACTIVE' },
+];
+
+interface ProfileRow {
+  readonly name: string;
+  /** null for the service built in. */
+  readonly baseUrl: string | null;
+  /** Where its key is kept; null if it has none. */
+  readonly key: 'file' | 'keychain' | null;
+  readonly active: boolean;
+}
+
+export function declareProfileList(command: Command, host: Host, run = profileList): void {
+  command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+}
+
+/** Lists the profiles, never their keys. */
+export async function profileList(ctx: Context): Promise<ExitCode> {
+  const rows = profileRows(ctx);
+  const cells = rows.map(({ name, baseUrl, key, active }) => [
+    name,
+    baseUrl ?? 'built in',
+    key ?? 'none',
+    active ? 'active' : '',
+  ]);
+  await present(ctx, rows, {
+    terminal: () => (rows.length === 0 ? 'no profiles\n' : terminalTable(ctx.io, COLUMNS, cells)),
+    plain: () => plainRows(cells),
+  });
+  return EXIT.ok;
+}
+
+function profileRows({ settings }: Context): ProfileRow[] {
+  const { activeProfile } = settings.config.read();
+  const rows = settings.profiles.entries().map(([name, { baseUrl }]): ProfileRow => {
+    const credential = settings.credentials.find(name);
+    const key = credential === undefined ? null : credential.keychain ? 'keychain' : 'file';
+    return { name, baseUrl, key, active: name === activeProfile };
+  });
+  if (activeProfile !== LOCAL_PROFILE) return rows;
+  return [...rows, { name: LOCAL_PROFILE, baseUrl: null, key: null, active: true }];
+}
+
+const ADD_EXAMPLES = `
+Examples:
+  promptrun profile add work --base-url https://prompts.example.com/v1
+  promptrun login --profile work`;
+
+export function declareProfileAdd(command: Command, host: Host, run = profileAdd): void {
+  command
+    .argument('<name>', 'what to call it')
+    .addHelpText('after', ADD_EXAMPLES)
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
+}
+
+/** Adds a profile, or changes where one leads. The first one becomes the active one. */
+export async function profileAdd(ctx: Context, name: string): Promise<ExitCode> {
+  if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
+  const given = ctx.globals.baseUrl;
+  if (given === undefined) throw usageError('profile add needs --base-url <url>');
+  const baseUrl = checkedBaseUrl(given, '--base-url', ctx.globals.insecureHttp);
+  const active = await ctx.settings.config.update(document => {
+    document.profiles[name] = { ...document.profiles[name], baseUrl };
+    document.activeProfile ??= name;
+    return document.activeProfile === name;
+  });
+  await confirm(
+    ctx,
+    { name, baseUrl, active },
+    `Profile ${name} leads to ${baseUrl}${active ? ' and is active' : ''}.`,
+  );
+  if (!hasKeyFor(ctx, name, baseUrl)) ctx.io.note(`promptrun login --profile ${name} stores its key.`);
+  return EXIT.ok;
+}
+
+function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolean {
+  return settings.credentials.find(name)?.origin === new URL(baseUrl).origin;
+}
+
+const USE_EXAMPLES = `
+Examples:
+  promptrun profile use work
+  promptrun profile use local       # the service built in`;
+
+export function declareProfileUse(command: Command, host: Host, run = profileUse): void {
+  command
+    .argument('<name>', 'a profile, or local')
+    .addHelpText('after', USE_EXAMPLES)
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
+}
+
+/** Makes a profile the active one. */
+export async function profileUse(ctx: Context, name: string): Promise<ExitCode> {
+  await ctx.settings.config.update(document => {
+    if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {
+      throw unknownProfile(name, Object.keys(document.profiles));
+    }
+    document.activeProfile = name;
+  });
+  await confirm(ctx, { activeProfile: name }, `Profile ${name} is active.`);
+  return EXIT.ok;
+}
+
+const REMOVE_EXAMPLES = `
+Examples:
+  promptrun profile remove work`;
+
+export function declareProfileRemove(command: Command, host: Host, run = profileRemove): void {
+  command
+    .argument('<name>', 'the profile')
+    .addHelpText('after', REMOVE_EXAMPLES)
+    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
+}
+
+/** Forgets a profile and its key; if it was the active one, none is afterwards. */
+export async function profileRemove(ctx: Context, name: string): Promise<ExitCode> {
+  const { config, credentials, profiles } = ctx.settings;
+  if (profiles.get(name) === undefined)
+    throw unknownProfile(
+      name,
+      profiles.entries().map(([known]) => known),
+    );
+  // The key goes first: a profile without a key is harmless, a key without a profile would be forgotten here.
+  await credentials.forget(name);
+  await config.update(document => {
+    delete document.profiles[name];
+    if (document.activeProfile === name) delete document.activeProfile;
+  });
+  await confirm(ctx, { removed: name }, `Profile ${name} and its key are forgotten.`);
+  return EXIT.ok;
+}
+
+/** There is no such profile: names the nearest one, and all of them. */
+function unknownProfile(name: string, profiles: readonly string[]): CliError {
+  return usageError(
+    `there is no profile '${name}'`,
+    ...didYouMeanHint(name, profiles),
+    profiles.length === 0
+      ? 'promptrun profile add <name> --base-url <url> adds one.'
+      : `Profiles: ${profiles.join(', ')}`,
+  );
+}

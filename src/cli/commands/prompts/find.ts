@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import { NotFoundError } from '../../../client/errors.ts';
+import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
+import type { Connection, Context, Host } from '../../context.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { ageOf } from '../../core/time.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { present } from '../../outputs/present.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+
+/** What the help says of the lines that a program reads. */
+const PLAIN_PROMPT_ROW =
+  'Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
+
+const LIST_EXAMPLES = `
+Examples:
+  promptrun prompts list
+  promptrun prompts list --query '[].slug'
+
+The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
+${PLAIN_PROMPT_ROW}`;
+
+export function declarePromptsList(command: Command, host: Host, run = promptsList): void {
+  command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+}
+
+/** Lists every published prompt of the service, newest first. */
+export async function promptsList(ctx: Context): Promise<ExitCode> {
+  const connection = await ctx.connection();
+  const rows = await withSpinner(ctx, 'asking for the prompts', allPrompts(connection, ctx.signal));
+  await presentPrompts(ctx, rows, 'no prompts\n');
+  return EXIT.ok;
+}
+
+async function allPrompts({ client, baseUrl }: Connection, signal: AbortSignal): Promise<PromptSearchRow[]> {
+  const rows: PromptSearchRow[] = [];
+  try {
+    for await (const row of client.prompts.all({}, { signal })) rows.push(row);
+    return rows;
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || rows.length > 0) throw error;
+    throw usageError(
+      `${new URL(baseUrl).host} does not list its prompts`,
+      'Search them with: promptrun prompts search <words>',
+    );
+  }
+}
+
+const SEARCH_EXAMPLES = `
+Examples:
+  promptrun prompts search postcard
+  promptrun prompts search weekly report --query '[].slug'
+
+${PLAIN_PROMPT_ROW}`;
+
+export function declarePromptsSearch(command: Command, host: Host, run = promptsSearch): void {
+  command
+    .argument('<words...>', 'what to look for')
+    .addHelpText('after', SEARCH_EXAMPLES)
+    .action((words: string[]) => host.runAction(command, ctx => run(ctx, { words })));
+}
+
+/** Finds prompts, best match first. */
+export async function promptsSearch(
+  ctx: Context,
+  { words }: { readonly words: readonly string[] },
+): Promise<ExitCode> {
+  const query = searchQuery(words);
+  const { client } = await ctx.connection();
+  const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
+  await presentPrompts(ctx, rows, 'no prompts found\n');
+  return EXIT.ok;
+}
+
+function searchQuery(words: readonly string[]): string {
+  const query = words.join(' ').trim();
+  if (query === '')
+    throw usageError('there is nothing to search for', 'for example: promptrun prompts search postcard');
+  const { length } = Array.from(query);
+  if (length <= MAX_QUERY_LENGTH) return query;
+  throw usageError(
+    `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
+    'give fewer words',
+  );
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'SLUG', min: 12 },
+  { title: 'TITLE', min: 12, dropOrder: 6 },
+  { title: 'PROMPT', ids: true },
+  { title: 'TYPE', dropOrder: 5 },
+  { title: 'CREDITS', align: 'right', dropOrder: 4 },
+  { title: 'USES', align: 'right', dropOrder: 2 },
+  { title: 'PUBLISHED', dropOrder: 1 },
+  { title: 'DESCRIPTION', min: 16, dropOrder: 3 },
+];
+
+// By index (service-facts, search); video prompts are not found.
+const MODALITY_NAMES = ['text', 'image'];
+
+/** Shows prompts in the order given. @param nothing what a terminal shows where there are none */
+function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing: string): Promise<void> {
+  return present(ctx, rows, {
+    terminal: () => (rows.length === 0 ? nothing : resultsTable(ctx, rows)),
+    plain: () => plainRows(rows.map(plainCells)),
+    paged: true,
+  });
+}
+
+function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<string> {
+  return terminalTable(
+    ctx.io,
+    COLUMNS,
+    rows.map(row => [
+      fieldText(row.slug),
+      fieldText(row.title),
+      fieldText(row.promptId),
+      modalityName(row),
+      fieldText(row.estimatedCredits),
+      fieldText(row.uses),
+      ageOf(fieldText(row.publishedAt), ctx.clock.now()),
+      fieldText(row.description),
+    ]),
+  );
+}
+
+function plainCells(row: PromptSearchRow): string[] {
+  return [
+    fieldText(row.slug),
+    fieldText(row.promptVersionId),
+    fieldText(row.promptId),
+    modalityName(row),
+    fieldText(row.estimatedCredits),
+    fieldText(row.publishedAt),
+    fieldText(row.title),
+    fieldText(row.description),
+  ];
+}
+
+function modalityName({ modality }: { readonly modality: unknown }): string {
+  return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
+}

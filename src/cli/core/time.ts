@@ -1,0 +1,56 @@
+import { sleep } from '../../client/signals.ts';
+import { usageError } from '../errors.ts';
+import type { Clock } from './types.ts';
+
+/** The machine's own time and chance. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep,
+};
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+/** The longest time a timer of Node can wait, in milliseconds. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * A length of time such as `90s`, `10m`, `1h30m` or `500ms`, in milliseconds.
+ *
+ * @param where what the text was given for, named in the error: a flag or a variable
+ * @throws {CliError} USAGE_ERROR
+ */
+export function parseDuration(text: string, where: string): number {
+  const parts = [...text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  if (parts.length === 0 || parts.map(part => part[0]).join('') !== text) {
+    throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
+  }
+  const ms = parts.reduce(
+    (sum, [, number, unit]) => sum + Number(number) * UNITS[unit as keyof typeof UNITS],
+    0,
+  );
+  if (ms > LONGEST_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
+  return Math.round(ms);
+}
+
+const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
+  [365 * 86_400, 'year'],
+  [30 * 86_400, 'month'],
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];
+
+/** How long ago something was, in words; a clock that runs ahead counts as now. Times in milliseconds. */
+export function ageInWords(then: number, now: number): string {
+  const seconds = Math.floor((now - then) / 1000);
+  const step = STEPS.find(([length]) => seconds >= length);
+  if (step === undefined) return 'just now';
+  const count = Math.floor(seconds / step[0]);
+  return `${count} ${step[1]}${count === 1 ? '' : 's'} ago`;
+}
+
+/** The age of an ISO 8601 time in words; a text that is not a time is given back as it is. */
+export function ageOf(iso: string, now: number): string {
+  const then = Date.parse(iso);
+  return Number.isNaN(then) ? iso : ageInWords(then, now);
+}
