@@ -1,7 +1,6 @@
 import { NotFoundError, PromptServiceError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
@@ -77,15 +76,16 @@ async function start(
   } catch (error) {
     const printed = (await live?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
-    throw startedId === undefined ? error : namingRun(error, startedId);
+    throw startedId === undefined ? error : await namingRun(error, startedId);
   } finally {
     progress.stop();
   }
 }
 
 /** The service refuses to tell what became of a run that was started: it is paid for, and can be asked for later. */
-function namingRun(error: unknown, runId: string): unknown {
+async function namingRun(error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
+  const { failureOf } = await import('../../core/failure.ts');
   const { message, status, exitCode, data, hints } = failureOf(error);
   return new CliError(message, {
     status,
