@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
 import { failure, success } from '../support/scripted-service.ts';
@@ -30,7 +32,7 @@ const search = (q: string, ...rows: object[]) => ({
 });
 
 describe('run without a target on a terminal', () => {
-  it('finds a prompt, a version and run options, and says how to repeat it', async () => {
+  it('finds a prompt, with --ask a version and run options, and says how to repeat it', async () => {
     const versions = [
       { promptVersionId: VERSION_ID, publishedAt: '2024-01-02T03:04:05.000Z', isLatest: true },
       { promptVersionId: OLDER_ID, publishedAt: '2023-01-02T03:04:05.000Z' },
@@ -49,7 +51,7 @@ describe('run without a target on a terminal', () => {
       { expect: { path: `/prompts/${VERSION_ID}/versions` }, answer: success({ versions }) },
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models } }) },
     );
-    const terminal = onTerminal(['run'], { env, columns: 60, rows: 20 });
+    const terminal = onTerminal(['run', '--ask'], { env, columns: 60, rows: 20 });
     await terminal.waitForScreen('? prompt  words to search for ›', '', SEARCH_KEYS);
     terminal.type('po');
     await terminal.waitForScreen(
@@ -84,11 +86,23 @@ describe('run without a target on a terminal', () => {
     expect(service.calls.at(-1)?.body).toMatchObject({ runOptions: { effort: 'high' } });
   });
 
-  it('offers aliases and the prompts used before without a search', async () => {
-    const { env, service } = await serviceWithPrompt(
-      { textInputs: {}, imageInputs: [] },
-      { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'no models today') },
+  it('asks for nothing that is not required: the latest version is run, with the usual options', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'tea.prompt'), '---\nmodel: sandbox\n---\nBlack tea.\n');
+    await onTerminal(['prompts', 'publish', 'tea.prompt'], { home }).exit();
+    writeFileSync(path.join(home, 'tea.prompt'), '---\nmodel: sandbox\n---\nGreen tea.\n');
+    await onTerminal(['prompts', 'publish', 'tea.prompt'], { home }).exit();
+    const terminal = onTerminal(['run'], { home });
+    await terminal.waitFor('❯ tea');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toMatch(
+      /^✔ prompt .*tea.*\nTo repeat it: promptrun run tea\n[^?]*Green tea\.\n*$/u,
     );
+  });
+
+  it('offers aliases and the prompts used before without a search', async () => {
+    const { env, service } = await serviceWithPrompt({ textInputs: {}, imageInputs: [] });
     const home = temporaryDirectory();
     await onTerminal(['alias', 'set', 'daily', VERSION_ID], { env, home }).exit();
     const terminal = onTerminal(['run'], { env, home });
@@ -100,11 +114,7 @@ describe('run without a target on a terminal', () => {
     await again.waitFor('  A prompt');
     again.press('ctrl+c');
     expect(await again.exit()).toBe(130);
-    expect(service.calls.map(call => call.path)).toEqual([
-      '/resources',
-      `/prompt-versions/${VERSION_ID}`,
-      '/runs',
-    ]);
+    expect(service.calls.map(call => call.path)).toEqual([`/prompt-versions/${VERSION_ID}`, '/runs']);
   });
 
   it('says that nothing was found, and what went wrong', async () => {

@@ -1,5 +1,6 @@
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -34,6 +35,7 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
     case 'failed':
       await giveLine(parts, row, known);
       tally.now[known.kind === 'ended' && known.error === undefined ? 'succeeded' : 'failed'] += 1;
+      if (known.kind === 'failed' && failureOf(known.error).exitCode === EXIT.usage) tally.faulty += 1;
       break;
     case 'in doubt':
       await parts.journal.candidates(

@@ -4,6 +4,7 @@ import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
 import type { ImageSource } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/open-image.ts';
+import { connectionFor } from '../inputs/prompt-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../inputs/run-options.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
@@ -32,7 +33,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const openedImages = await openImages(ctx, images);
-  const opened = await ctx.connection();
+  const opened = await connectionFor(ctx, options.target);
   const pace = new RequestPace({
     perSecond: options.rate,
     clock: ctx.clock,

@@ -11,40 +11,67 @@ import { pickOptions } from './pick-options.ts';
 export interface Picked {
   /** An alias or a prompt version. */
   readonly target: string;
+  /** What a person would write for it. */
+  readonly shownAs: string;
   /** Run options as `--option` takes them. */
   readonly options: readonly string[];
 }
 
-/** Lets a person choose prompt and version, and run options where none were given. */
+/** Lets a person choose a prompt; with `ask` its version too, and run options where none were given. */
 export async function pickRun(
   ctx: Context,
   connection: Connection,
-  given: readonly string[],
+  { ask, option: given }: { readonly ask?: boolean; readonly option: readonly string[] },
 ): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
-  const target = prompt.alias ?? (await pickVersion(ctx, connection, prompt));
-  const options = given.length > 0 ? given : await pickOptions(ctx, connection, prompt);
-  return { target, options };
+  const named = await pickTarget(ctx, connection, prompt, ask === true);
+  const options = ask === true && given.length === 0 ? await pickOptions(ctx, connection, prompt) : given;
+  return { ...named, options };
 }
 
-/** The latest version where there is no other to choose. */
-async function pickVersion(ctx: Context, connection: Connection, prompt: PickedPrompt): Promise<string> {
-  const { versions } = await connection.client.versions.list(prompt.promptId, { signal: ctx.signal });
-  const [first, ...older] = versions;
-  if (first === undefined || older.length === 0) {
-    return first?.promptVersionId ?? prompt.promptVersionId;
-  }
-  const latest = versions.find(version => version.isLatest) ?? first;
+async function pickTarget(
+  ctx: Context,
+  connection: Connection,
+  prompt: PickedPrompt,
+  ask: boolean,
+): Promise<Pick<Picked, 'target' | 'shownAs'>> {
+  const { alias, slug } = prompt;
+  if (alias !== undefined) return { target: alias, shownAs: alias };
+  const { chosen, latest } = await versionOf(ctx, connection, prompt, ask);
+  // A slug is unique at the service of this machine, and stands for the latest version.
+  const isSlug = connection.embedded && slug !== undefined && chosen === latest;
+  return { target: chosen, shownAs: isSlug ? slug : chosen };
+}
+
+/** The latest version, or the one that is chosen where there are several to be asked about. */
+async function versionOf(
+  ctx: Context,
+  { client }: Connection,
+  { promptId, promptVersionId }: PickedPrompt,
+  ask: boolean,
+): Promise<{ chosen: string; latest: string }> {
+  const { versions } = await client.versions.list(promptId, { signal: ctx.signal });
+  const latest = versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
+  if (latest === undefined) return { chosen: promptVersionId, latest: promptVersionId };
+  const chosen = ask && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
+  return { chosen, latest };
+}
+
+async function pickVersion(
+  ctx: Context,
+  versions: readonly PromptVersionEntry[],
+  latest: string,
+): Promise<string> {
   const prompter = await ctx.prompter();
   return prompter.choice(
     {
       message: 'version',
       choices: versions.map(version => ({
         value: version.promptVersionId,
-        name: versionName(ctx, version, version === latest),
+        name: versionName(ctx, version, version.promptVersionId === latest),
         description: version.promptVersionId,
       })),
-      default: latest.promptVersionId,
+      default: latest,
     },
     ctx.signal,
   );
@@ -61,6 +88,7 @@ export interface PickedPrompt {
   readonly promptId: string;
   /** A version of it, the latest as far as is known. */
   readonly promptVersionId: string;
+  readonly slug?: string;
   /** Of the search results (service-facts): 0 text, 1 image; undefined where not known. */
   readonly modality?: number;
   /** Of the search results: the place of its model among the models of the service. */

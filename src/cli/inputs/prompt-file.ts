@@ -19,6 +19,20 @@ export async function isPromptFile(ctx: Context, name: string): Promise<boolean>
   return stats?.isFile() === true;
 }
 
+/**
+ * The service that targets are looked for at. A prompt file is refused where another service than this machine's is
+ * configured, before a key is looked for: none of that service would help.
+ *
+ * @throws {CliError} exit 2
+ */
+export async function connectionFor(ctx: Context, ...targets: readonly string[]): Promise<Connection> {
+  for (const target of targets) {
+    const name = aliasOrName(ctx, target);
+    if (await isPromptFile(ctx, name)) requireLocalService(ctx, `the prompt file ${name}`);
+  }
+  return ctx.connection();
+}
+
 /** Publishes a prompt file to the local service. @throws {CliError} where another service is configured */
 export async function publishFile(
   ctx: Context,

@@ -72,17 +72,15 @@ export async function findByName(
 /** The prompt whose slug is exactly this among the search results. */
 async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<PromptSearchRow> {
   const words = slug.trim();
-  if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(slug, []);
+  if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(connection, slug, []);
   const { rows } = await connection.client.prompts.search(words, { signal });
   const listed = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
   const fitting = listed.filter(row => row.slug === words);
   const versions = [...new Set(fitting.map(row => row.promptVersionId))];
   const [found] = fitting;
   if (found === undefined) {
-    throw noSuchPrompt(
-      slug,
-      rows.map(row => row.slug),
-    );
+    const slugs = [...rows, ...listed].map(row => row.slug);
+    throw noSuchPrompt(connection, slug, slugs);
   }
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
@@ -167,10 +165,10 @@ export async function readPrompt(
 
 export const HOW_TO_FIND = 'Find prompts with: promptrun prompts search <words>';
 
-function noSuchPrompt(slug: string, found: readonly string[]): CliError {
+function noSuchPrompt({ embedded }: Connection, slug: string, found: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
     `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
-    HOW_TO_FIND,
+    embedded ? 'The prompts there are: promptrun prompts list' : HOW_TO_FIND,
   );
 }

@@ -16,12 +16,21 @@ const INPUT_COLUMNS: readonly Column[] = [
   { title: 'DESCRIPTION', min: 16 },
 ];
 
-/** Shows a version of a prompt, the inputs it expects, how to run it, and of the local service its template. */
-export function presentPromptVersion(ctx: Context, version: PromptVersion): Promise<void> {
+/**
+ * Shows a version of a prompt, the inputs it expects, how to run it, and of the local service its template.
+ *
+ * @param target what `run` takes for it; by default its id
+ */
+export function presentPromptVersion(
+  ctx: Context,
+  version: PromptVersion,
+  target = fieldText(version.promptVersionId),
+): Promise<void> {
   const fields = describeConfig(version.config);
   const template = textUnder(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
-    terminal: async () => (await promptPage(ctx, version, fields)) + templatePart(ctx, template),
+    terminal: async () =>
+      (await promptPage(ctx, version, exampleCommand(target, fields), fields)) + templatePart(ctx, template),
     plain: () =>
       plainRows([
         ...factRows(version),
@@ -33,15 +42,20 @@ export function presentPromptVersion(ctx: Context, version: PromptVersion): Prom
 }
 
 /** A command line that runs the version, with the inputs it can't do without; safe to paste whatever the names are. */
-export function exampleCommand(promptVersionId: string, fields: InputFields): string {
+function exampleCommand(target: string, fields: InputFields): string {
   const texts = fields.text
     .filter(field => field.required)
     .flatMap(field => ['-i', shellWord(`${field.key}=${field.choices?.[0] ?? '…'}`)]);
   const images = fields.images.flatMap(() => ['--image', 'photo.png']);
-  return ['promptrun run', shellWord(promptVersionId), ...texts, ...images].join(' ');
+  return ['promptrun run', shellWord(target), ...texts, ...images].join(' ');
 }
 
-async function promptPage(ctx: Context, version: PromptVersion, fields: InputFields): Promise<string> {
+async function promptPage(
+  ctx: Context,
+  version: PromptVersion,
+  example: string,
+  fields: InputFields,
+): Promise<string> {
   const { paint } = ctx.io;
   return [
     paint.bold(oneLine(fieldText(version.title))),
@@ -51,7 +65,7 @@ async function promptPage(ctx: Context, version: PromptVersion, fields: InputFie
     `Published  ${oneLine(ageOf(fieldText(version.publishedAt), ctx.clock.now()))}`,
     '',
     await inputsPart(ctx, fields),
-    `Run it: ${paint.cyan(exampleCommand(fieldText(version.promptVersionId), fields))}`,
+    `Run it: ${paint.cyan(example)}`,
     '',
   ].join('\n');
 }

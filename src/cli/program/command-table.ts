@@ -20,6 +20,8 @@ export interface GroupEntry {
   readonly heading: string;
   /** Arguments that show what it is for. */
   readonly examples: readonly string[];
+  /** What it does without a verb; by default it explains itself. */
+  readonly load?: CommandEntry['load'];
 }
 
 const RUNNING = 'Run prompts:';
@@ -43,7 +45,8 @@ export const GROUPS: readonly GroupEntry[] = [
     aliases: ['prompt'],
     summary: 'find, read, check and publish prompts',
     heading: LOOKING,
-    examples: ['prompts list', 'prompts get hello', 'prompts new haiku.prompt'],
+    examples: ['prompts', 'prompts get hello', 'prompts new haiku.prompt'],
+    load: () => import('../commands/prompts/prompts.ts').then(file => file.declarePrompts),
   },
   {
     name: 'versions',

@@ -1,4 +1,4 @@
-import { Command, type Option } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import type { Host } from '../context.ts';
 import { COMMANDS, type CommandEntry, GROUPS, type GroupEntry, HEADINGS } from './command-table.ts';
 import { declareGlobals } from './global-flags.ts';
@@ -17,10 +17,10 @@ const GLOBAL_FLAGS_LINE = '\nFlags of every command (--json, --query, --profile,
 
 const EXAMPLES = `
 Examples:
-  promptrun run hello --input name=Ada          # a sample prompt, on the service that is built in
-  promptrun run ./my.prompt -i topic=tea        # a prompt file
+  promptrun run hello -i name=Ada    # a sample prompt, on the service built in
+  promptrun run ./my.prompt -i topic=tea
   promptrun login --base-url https://prompts.example.com/v1
-  promptrun help environment                    # or: flags, exit-codes, run, runs list …`;
+  promptrun help environment         # or: flags, exit-codes, runs list …`;
 
 /** Builds the command tree from the table: names and summaries at once, the rest of a command when it is called. */
 export function buildTree(options: TreeOptions): Command {
@@ -54,6 +54,7 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     // Of a command that is not loaded no more than its name is known.
     .configureHelp({
       visibleOptions: ownOptions,
+      optionDescription: withoutEmptyDefault,
       subcommandTerm: command => command.name(),
       commandUsage: usageOf,
     })
@@ -79,7 +80,10 @@ function addGroup(root: Command, entry: GroupEntry, loading: Loading): void {
     .helpGroup(entry.heading)
     .usage('<command> [options]');
   group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
-  completeWhenCalled(group, entry.name, loading);
+  group.allowExcessArguments().hook('preAction', (_, called) => {
+    if (called === group) refuseUnknownCommand(group);
+  });
+  completeWhenCalled(group, entry.name, loading, entry.load);
   root.addCommand(group);
 }
 
@@ -110,7 +114,10 @@ function completeWhenCalled(
 
 /** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */
 function stub(parent: Command, name: string, summary: string): Command {
-  const command = new Command(name).copyInheritedSettings(parent).helpCommand(false);
+  const command = new Command(name)
+    .copyInheritedSettings(parent)
+    .helpCommand(false)
+    .allowExcessArguments(false);
   command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   watchParsing(command);
   return command;
@@ -133,4 +140,11 @@ function isSingle({ path }: CommandEntry): boolean {
 function byHeading(one: CommandEntry | GroupEntry, other: CommandEntry | GroupEntry): number {
   const place = ({ heading }: CommandEntry | GroupEntry): number => HEADINGS.indexOf(heading ?? '');
   return place(one) - place(other);
+}
+
+/** No value of a flag that may be repeated is not worth a word. */
+function withoutEmptyDefault(this: Help, option: Option): string {
+  const { defaultValue } = option as { defaultValue?: unknown };
+  const isEmptyList = Array.isArray(defaultValue) && defaultValue.length === 0;
+  return isEmptyList ? option.description : Help.prototype.optionDescription.call(this, option);
 }

@@ -59,7 +59,7 @@ export function connectTo(
 
 async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promise<OpenConnection> {
   if (!chosen && isEmpty(sources.dataDir)) {
-    sources.io.note('Using the local service built in (profile local); promptrun login connects to another.');
+    sources.io.note('Using the local service built in (profile local); for another: promptrun login');
   }
   const service = await sources.local.start({
     dataDir: sources.dataDir,

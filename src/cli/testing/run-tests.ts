@@ -5,6 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { messageOf } from '../core/error-utils.ts';
 import { notFoundError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { connectionFor } from '../inputs/prompt-file.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { readTestFile, type TestFile } from './cases/read-test-file.ts';
@@ -99,7 +100,8 @@ async function resultsOf(
   found: readonly string[],
   options: TestOptions,
 ): Promise<EntryResult[]> {
-  const connection = paced(ctx, await ctx.connection(), options);
+  const targets = files.map(({ target }) => target);
+  const connection = paced(ctx, await connectionFor(ctx, ...targets), options);
   const prepared = await prepareEntries(ctx, connection, files);
   const state = await StateFile.open(ctx.stateDir, found, options.resume);
   const entries = options.failed ? prepared.filter(entry => state.hasFailed(entry)) : prepared;

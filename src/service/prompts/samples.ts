@@ -25,7 +25,8 @@ const SEEDED = 'samplesSeeded';
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   if ((await store.settings.get(SEEDED)) !== undefined) return;
   const { parsePromptFile } = await loadLanguage();
-  for (const { slug, source } of samples()) {
+  // Lists show the newest first: the simplest is published last.
+  for (const { slug, source } of samples().toReversed()) {
     const definition = parsePromptFile(source, `${slug}.prompt`);
     await store.prompts.publish(newVersionOf(definition), clock.now());
   }

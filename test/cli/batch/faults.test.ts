@@ -468,3 +468,13 @@ describe('several creations at a time', () => {
     expect(journalSteps(home).filter(({ candidates }) => candidates?.length === 1)).toHaveLength(2);
   });
 });
+
+test('says to correct rows that no other try would help', async () => {
+  const faulty = await batchAgainst([creation('Bo', succeeded())], { rows: 'name\n""\nBo\n' });
+  expect(faulty.stderr).toContain(
+    'Correct the faulty rows, then run the failed ones again with: --resume --retry-failed\n',
+  );
+  const failed = { runId: randomUUID(), outputs: [], runStatus: 'failed', tokens: 1 };
+  const unlucky = await batchAgainst([creation('Bo', success(failed))], { rows: 'name\nBo\n' });
+  expect(unlucky.stderr).toContain('\nRun the failed ones again with: --resume --retry-failed\n');
+});

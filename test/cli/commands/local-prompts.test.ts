@@ -36,6 +36,43 @@ function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
   return { home, promptrun };
 }
 
+describe('prompts without a verb', () => {
+  it('lists what there is, the simplest sample first', async () => {
+    const { stdout, exitCode } = await machine().promptrun(['prompts']);
+    expect(stdout).toMatch(/^hello\t.*\npostcard\t/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('explains itself where the service has no such list, and asks it nothing', async () => {
+    const { stdout, exitCode } = await against([], ['prompts']);
+    expect(stdout).toMatch(/^Usage: promptrun prompts <command>/);
+    expect(exitCode).toBe(0);
+  });
+
+  it('refuses a verb that does not exist', async () => {
+    const { stderr, exitCode } = await machine().promptrun(['prompts', 'lst']);
+    expect(stderr).toMatch(/^error: unknown command 'lst'; did you mean list\?/);
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('prompts get', () => {
+  it('says how to run a prompt by the name it was asked for', async () => {
+    const { stdout } = await machine().promptrun(['prompts', 'get', 'hello', '--no-color'], {
+      terminal: { stdout: true },
+    });
+    expect(stdout).toContain("Run it: promptrun run hello -i 'name=…'\n");
+  });
+
+  it('knows what was meant by a name that does not exist, and where the names are', async () => {
+    const { stderr, exitCode } = await machine().promptrun(['prompts', 'get', 'helo']);
+    expect(stderr).toContain(
+      'error: there is no prompt "helo"; did you mean hello? (NOT_FOUND_ERROR)\nThe prompts there are: promptrun prompts list\n',
+    );
+    expect(exitCode).toBe(4);
+  });
+});
+
 describe('prompts list', () => {
   it('shows every prompt of the local service, with nothing to search for', async () => {
     const { promptrun } = machine();

@@ -121,10 +121,21 @@ describe('what belongs to the service of this machine', () => {
   });
 });
 
-it('a prompt file is refused elsewhere even where no key is known', async () => {
+it.each([
+  ['run x.prompt'],
+  ['prompts get x.prompt'],
+  ['versions list x.prompt'],
+  ['versions get x.prompt'],
+  ['versions diff x.prompt'],
+  ['batch x.prompt --from rows.csv --out out.jsonl'],
+  ['compare x.prompt hello --from rows.csv'],
+  ['test'],
+])('%s refuses a prompt file elsewhere even where no key is known', async command => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
-  const argv = ['run', 'x.prompt', '--base-url', 'https://prompts.example/v1'];
+  writeFileSync(path.join(home, 'x.test.yaml'), 'cases:\n  - name: tea\n    expect: [{ contains: Tea }]\n');
+  writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
+  const argv = [...command.split(' '), '--base-url', 'https://prompts.example/v1'];
   const { exitCode, stderr } = await runInProcess(argv, { home, local: localService });
   expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--profile local')]);
 });

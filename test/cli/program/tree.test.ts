@@ -20,6 +20,7 @@ describe('the tree of commands', () => {
     const { exitCode, stdout, stderr } = await runInProcess([...path.split(' '), '--help']);
     expect(stdout()).toMatch(new RegExp(`^Usage: promptrun ${path}\\b`));
     expect(stdout()).toMatch(/\nExamples?:\n {2}.*promptrun /);
+    expect(stdout()).not.toContain('(default: [])');
     expect(stdout()).toMatch(/^Flags of every command .*: promptrun help flags$/m);
     expect(stdout()).not.toContain('--base-url <url>');
     expect([stderr(), exitCode]).toEqual(['', 0]);
@@ -30,6 +31,15 @@ describe('the tree of commands', () => {
     expect(stdout()).toMatch(/^Usage: promptrun <command>/);
     expect(stdout()).not.toContain('__complete');
     expect([stderr(), exitCode]).toEqual(['', 0]);
+  });
+
+  it('fits 80 columns', async () => {
+    const { stdout } = await runInProcess([]);
+    expect(
+      stdout()
+        .split('\n')
+        .filter(line => line.length > 80),
+    ).toEqual([]);
   });
 
   it('prints the help of a group that is called alone', async () => {
@@ -46,7 +56,8 @@ describe('the tree of commands', () => {
     ['aliases', 'alias'],
     ['key', 'keys'],
   ])('takes %s for %s', async (alias, name) => {
-    expect((await runInProcess([alias])).stdout()).toBe((await runInProcess([name])).stdout());
+    const [short, long] = [await runInProcess([alias, '--help']), await runInProcess([name, '--help'])];
+    expect(short.stdout()).toBe(long.stdout());
   });
 
   it('prints the version, which nothing is added to', async () => {

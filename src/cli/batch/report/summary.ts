@@ -103,7 +103,7 @@ function summaryText(tally: Tally, rows: number | undefined): string {
 function hintsFor(out: string, tally: Tally, rows: number | undefined): string[] {
   const { failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
   return [
-    ...(failed > 0 ? ['Run the failed ones again with: --resume --retry-failed'] : []),
+    ...(failed > 0 ? [retryHint(tally)] : []),
     ...(inDoubt > 0
       ? [
           'One in doubt may have a run: look with promptrun runs list, run it again with --resume --retry-unknown',
@@ -111,6 +111,11 @@ function hintsFor(out: string, tally: Tally, rows: number | undefined): string[]
       : []),
     ...(goingOn > 0 || notDone !== 0 ? [goOn(out)] : []),
   ];
+}
+
+function retryHint({ faulty }: Tally): string {
+  const first = faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
+  return `${first} the failed ones again with: --resume --retry-failed`;
 }
 
 function goOn(out: string): string {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { isUuid } from '../../../wire/index.ts';
 import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
@@ -32,7 +34,7 @@ export function declarePromptsGet(command: Command, host: Host, run = promptsGet
 
 /** Shows a prompt: title, version, the inputs it expects, and of the local service its template. */
 export async function promptsGet(ctx: Context, { prompt, versionId }: PromptsGetOptions): Promise<ExitCode> {
-  const connection = await ctx.connection();
+  const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const chosen = versionId === undefined ? named : { ...named, promptVersionId: versionId };
   const version = await withSpinner(
@@ -40,6 +42,7 @@ export async function promptsGet(ctx: Context, { prompt, versionId }: PromptsGet
     'asking for the prompt',
     askOfPrompt(connection, chosen, ctx.signal, of => readPrompt(connection, of, ctx.signal)),
   );
-  await presentPromptVersion(ctx, version);
+  const isId = versionId !== undefined || isUuid(prompt);
+  await presentPromptVersion(ctx, version, ...(isId ? [] : [prompt]));
   return EXIT.ok;
 }

@@ -2,7 +2,7 @@ import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
@@ -29,7 +29,6 @@ export async function prepareRun(
   if (target === undefined && !ctx.interactive) throw missingTarget();
   if (flags.ask === true && !ctx.interactive) throw noQuestions();
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
-  if (target !== undefined) await checkPromptFile(ctx, target);
   parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
     inputs: flags.input,
@@ -37,9 +36,11 @@ export async function prepareRun(
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const images = await openImages(ctx, given.images);
-  const connection = await ctx.connection();
-  const { name, option } =
-    target === undefined ? await pick(ctx, connection, flags) : { name: target, ...flags };
+  const connection = await connectionFor(ctx, ...(target === undefined ? [] : [target]));
+  const { name, shownAs, option } =
+    target === undefined
+      ? await pick(ctx, connection, flags)
+      : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
   const found =
     flags.model === undefined
@@ -47,7 +48,12 @@ export async function prepareRun(
       : await resolveWithModel(ctx, connection, name, flags.model);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
   const { resolved, inputs } = mayAsk(ctx)
-    ? await ask(ctx, connection, { name, resolved: found }, { target, given, flags: { ...flags, option } })
+    ? await ask(
+        ctx,
+        connection,
+        { name: shownAs, resolved: found },
+        { target, given, flags: { ...flags, option } },
+      )
     : checkKnown(connection, found, given);
   const asked = await openImages(ctx, inputs.images.slice(images.length));
   const { promptVersionId, mayBePrompt } = resolved;
@@ -60,12 +66,6 @@ export async function prepareRun(
     ...(schema !== undefined && { schema }),
   };
   return { connection, request, mayBePrompt };
-}
-
-/** Refused before a key is looked for: no key of another service would help. */
-async function checkPromptFile(ctx: Context, target: string): Promise<void> {
-  const name = aliasOrName(ctx, target);
-  if (await isPromptFile(ctx, name)) requireLocalService(ctx, `the prompt file ${name}`);
 }
 
 async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {
@@ -99,10 +99,10 @@ async function pick(
   ctx: Context,
   connection: Connection,
   flags: RunFlags,
-): Promise<{ name: string; option: readonly string[] }> {
+): Promise<{ name: string; shownAs: string; option: readonly string[] }> {
   const { pickRun } = await import('../../inputs/pick-run.ts');
-  const { target, options } = await pickRun(ctx, connection, flags.option);
-  return { name: target, option: options };
+  const { target, shownAs, options } = await pickRun(ctx, connection, flags);
+  return { name: target, shownAs, option: options };
 }
 
 function noQuestions(): Error {

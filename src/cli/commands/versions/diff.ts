@@ -5,6 +5,7 @@ import { fieldText, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
@@ -40,7 +41,7 @@ export async function versionsDiff(
   { prompt, versions }: VersionsDiffOptions,
 ): Promise<ExitCode> {
   if (versions.length > 2) throw usageError('two versions at most can be compared');
-  const connection = await ctx.connection();
+  const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const { promptId, pair, count } = await chosen(ctx, connection, named, versions);
   if (pair === undefined) {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import { resolveTarget } from '../../inputs/target.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 
@@ -21,7 +22,7 @@ export async function versionsGet(
   ctx: Context,
   { promptVersionId }: { readonly promptVersionId: string },
 ): Promise<ExitCode> {
-  const connection = await ctx.connection();
+  const connection = await connectionFor(ctx, promptVersionId);
   const named = await resolveTarget(ctx, connection, promptVersionId);
   const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
   connection.prompts.put(version);

@@ -3,6 +3,7 @@ import type { Context, Host } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
@@ -29,7 +30,7 @@ export function declareVersionsList(command: Command, host: Host, run = versions
 
 /** Lists the published versions of a prompt, newest first. */
 export async function versionsList(ctx: Context, { prompt }: { readonly prompt: string }): Promise<ExitCode> {
-  const connection = await ctx.connection();
+  const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
