@@ -46,7 +46,7 @@ export const GROUPS: readonly GroupEntry[] = [
     summary: 'find, read, check and publish prompts',
     heading: LOOKING,
     examples: ['prompts', 'prompts get hello', 'prompts new haiku.prompt'],
-    load: () => import('../commands/prompts/prompts.ts').then(file => file.declarePrompts),
+    load: () => import('../commands/prompts/find.ts').then(file => file.declarePrompts),
   },
   {
     name: 'versions',

@@ -7,6 +7,7 @@ import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { resolveAddress } from '../../settings/config/address.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
@@ -21,6 +22,17 @@ Examples:
 
 The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
 ${PLAIN_PROMPT_ROW}`;
+
+/** Without a verb: the prompts there are, where this machine's own service can list them, else what can be done. */
+export function declarePrompts(command: Command, host: Host, list = promptsList): void {
+  command.action(() =>
+    host.runAction(command, async ctx => {
+      if (resolveAddress(ctx).embedded) return list(ctx);
+      command.outputHelp();
+      return EXIT.ok;
+    }),
+  );
+}
 
 export function declarePromptsList(command: Command, host: Host, run = promptsList): void {
   command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
