@@ -470,7 +470,7 @@ describe('several creations at a time', () => {
 });
 
 test('says to correct rows that no other try would help', async () => {
-  const faulty = await batchAgainst([creation('Bo', succeeded())], { rows: 'name\n""\nBo\n' });
+  const faulty = await batchAgainst([creation('Bo', succeeded())], { rows: 'name\nAda,x\nBo\n' });
   expect(faulty.stderr).toContain(
     'Correct the faulty rows, then run the failed ones again with: --resume --retry-failed\n',
   );
