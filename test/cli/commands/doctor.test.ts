@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import {
   deadBaseUrl,
@@ -78,6 +79,16 @@ describe('doctor', () => {
     writeFileSync(path.join(home, 'config', 'config.json'), '{');
     const { exitCode, stdout } = await runInProcess(['doctor'], { home });
     expect(stdout()).toMatch(/^configuration\tfailed\t.*config\.json is damaged/);
+    expect(exitCode).toBe(2);
+  });
+
+  it('shows a local store that can not be used among its checks', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+    writeFileSync(path.join(home, 'data', 'promptrun.db'), 'not a database '.repeat(100));
+    const { exitCode, stdout } = await runInProcess(['doctor'], { home, local: localService });
+    expect(stdout()).toMatch(/^configuration\tfailed\tthe store .*promptrun\.db is damaged/);
+    expect(stdout()).toMatch(/^terminal\tok\t/m);
     expect(exitCode).toBe(2);
   });
 

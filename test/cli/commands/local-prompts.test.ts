@@ -166,6 +166,15 @@ describe('prompts new', () => {
 });
 
 describe('prompts check', () => {
+  it('finds a file that is not text, and goes on with the next', async () => {
+    const { promptrun } = machine({ 'bytes.prompt': Buffer.from([0x48, 0xe9]), 'bad.prompt': '{{#if x}}' });
+    const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bytes.prompt', 'bad.prompt']);
+    expect(stdout).toMatch(
+      /^bytes\.prompt:1:1: fault: the file is not UTF-8 text\nbad\.prompt:1:1: fault: /u,
+    );
+    expect(exitCode).toBe(2);
+  });
+
   const BAD = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';
 
   it('shows every fault with its place, and exits 2', async () => {

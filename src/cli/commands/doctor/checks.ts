@@ -8,17 +8,22 @@ import { type Address, resolveAddress } from '../../settings/config/address.ts';
 import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
 import { resolveKey } from '../../settings/credentials/resolve-key.ts';
 
-/** Reads every file of the configuration and finds out where requests would go, with whose key. */
-export async function checkConfiguration(ctx: Context): Promise<{ check: Check; usable: boolean }> {
+/** Reads every file of the configuration, and the local store where it is used, and finds out where requests would go, with whose key. */
+export async function checkConfiguration(
+  ctx: Context,
+): Promise<{ check: Check; connection: Connection | undefined }> {
   try {
     for (const key of SETTING_KEYS) ctx.settings.get(key);
     ctx.settings.credentials.find('');
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
-    return { check: passed('configuration', described(address, key?.source)), usable: true };
+    const connection = await ctx.connection();
+    return { check: passed('configuration', described(address, key?.source)), connection };
   } catch (error) {
+    if (ctx.signal.aborted) throw error;
     const { message, hints, exitCode } = failureOf(error);
-    return { check: { name: 'configuration', ok: false, detail: message, hints, exitCode }, usable: false };
+    const check = { name: 'configuration', ok: false, detail: message, hints, exitCode } as const;
+    return { check, connection: undefined };
   }
 }
 

@@ -38,9 +38,8 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
 }
 
 async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
-  const { check, usable } = await checkConfiguration(ctx);
-  if (usable) {
-    const connection = await ctx.connection();
+  const { check, connection } = await checkConfiguration(ctx);
+  if (connection !== undefined) {
     const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
     if (!connection.embedded) return [check, ...service];
     return [check, ...service, ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx)))];

@@ -1,10 +1,11 @@
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import type { PromptFinding } from '../../core/local-prompts.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { readTextFile } from '../../inputs/read-text.ts';
+import { fileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
@@ -28,7 +29,7 @@ export async function promptsCheck(
   ctx: Context,
   { files }: { readonly files: readonly string[] },
 ): Promise<ExitCode> {
-  for (const file of files) await readTextFile(file, ctx.cwd, 'prompts check');
+  for (const file of files) await refuseUnreadable(ctx, file);
   const findings = await findingsOf(ctx, files);
   await present(ctx, findings, {
     terminal: () => lines(ctx, findings),
@@ -38,6 +39,16 @@ export async function promptsCheck(
   if (faults.length > 0) throw faulty(faults);
   if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
   return EXIT.ok;
+}
+
+/** What is in a file is a finding; a file that is not there is a mistake of the command line. */
+async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
+  try {
+    const handle = await open(path.resolve(cwd, file));
+    await handle.read(Buffer.alloc(1)).finally(() => handle.close());
+  } catch (error) {
+    throw fileFault(error, file, 'prompts check');
+  }
 }
 
 async function findingsOf(ctx: Context, files: readonly string[]): Promise<PromptFinding[]> {

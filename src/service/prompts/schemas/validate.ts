@@ -100,6 +100,10 @@ function mismatchOf(error: ErrorObject | undefined): Mismatch {
     const name = String(params['missingProperty']);
     return { pointer: instancePath + pointerStep(name), message: 'is missing' };
   }
+  const types = params['type'];
+  if (keyword === 'type' && Array.isArray(types)) {
+    return { pointer: instancePath, message: `must be ${types.join(' or ')}` };
+  }
   const choices = params['allowedValues'];
   if (keyword === 'enum' && Array.isArray(choices)) {
     const written = choices.map(choice => JSON.stringify(choice)).join(', ');
