@@ -45,7 +45,11 @@ export async function promptsCheck(
 async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
   try {
     const handle = await open(path.resolve(cwd, file));
-    await handle.read(Buffer.alloc(1)).finally(() => handle.close());
+    try {
+      await handle.read(Buffer.alloc(1));
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     throw fileFault(error, file, 'prompts check');
   }
