@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { syncDirectory } from './durable-file.ts';
 import { codeOf } from './error-utils.ts';
-import { syncDirectory } from './sync-directory.ts';
 
 const NEWLINE = 0x0a;
 
@@ -19,10 +19,17 @@ export class LineFile {
   #group: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param reopenAfter bytes of its own after which the file is opened anew; never by default */
+  /** @param reopenAfter bytes of its own after which the file is opened again; never by default */
   constructor(open: () => Promise<FileHandle>, reopenAfter: number = Number.POSITIVE_INFINITY) {
     this.#open = open;
     this.#reopenAfter = reopenAfter;
+  }
+
+  /** Lines added to a file that is open already, and is closed with them even if there are none. */
+  static on(handle: FileHandle): LineFile {
+    const lines = new LineFile(() => Promise.reject(new Error('the file is closed')));
+    lines.#handle = handle;
+    return lines;
   }
 
   /** Resolves once the line would survive a power cut. Once a line could not be written, no other is. */

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { replaceDurably } from '../../core/durable-file.ts';
 import { isObject } from '../../core/json-value.ts';
-import { syncDirectory } from '../../core/sync-directory.ts';
 import { usageError } from '../../errors.ts';
 import { readTable } from '../rows/csv.ts';
 import type { SourceRow } from '../rows/row.ts';
@@ -135,21 +135,11 @@ export class CsvResults implements Results {
     const all = [...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
     const header = headerOf(all);
-    const aside = `${this.#file}.${process.pid}.tmp`;
-    const target = await open(aside, 'w', (await this.#handle.stat()).mode);
-    try {
-      await target.appendFile(
-        [csvLine(header), ...all.map(kept => csvLine(recordOf(header, kept)))].join(''),
-      );
-      await target.sync();
-      await rename(aside, this.#file);
-      await syncDirectory(path.dirname(this.#file));
-    } catch (error) {
-      await rm(aside, { force: true });
+    const text = [csvLine(header), ...all.map(kept => csvLine(recordOf(header, kept)))].join('');
+    const { mode } = await this.#handle.stat();
+    await replaceDurably(this.#file, mode, target => target.appendFile(text)).catch((error: unknown) => {
       throw unwritable(this.#file, error);
-    } finally {
-      await target.close();
-    }
+    });
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { replaceDurably } from '../../core/durable-file.ts';
 import { codeOf } from '../../core/error-utils.ts';
-import { syncDirectory } from '../../core/sync-directory.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../rows/text-lines.ts';
@@ -77,23 +77,16 @@ export class JsonlResults implements Results {
     const lines = [...(await lastLines(this.#handle)).values()].sort((one, other) =>
       sorted ? one.row - other.row : one.start - other.start,
     );
-    const aside = `${this.#file}.${process.pid}.tmp`;
     const { mode } = await this.#handle.stat();
-    const target = await open(aside, 'w', mode);
-    try {
+    const copyLines = async (target: FileHandle): Promise<void> => {
       for (const { start, end } of lines) {
         const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
         await target.appendFile(buffer);
       }
-      await target.sync();
-      await rename(aside, this.#file);
-      await syncDirectory(path.dirname(this.#file));
-    } catch (error) {
-      await rm(aside, { force: true });
+    };
+    await replaceDurably(this.#file, mode, copyLines).catch((error: unknown) => {
       throw unwritable(this.#file, error);
-    } finally {
-      await target.close();
-    }
+    });
   }
 
   async close(): Promise<void> {

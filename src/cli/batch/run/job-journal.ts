@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { syncDirectory } from '../../core/durable-file.ts';
 import { codeOf, messageOf } from '../../core/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
 import { endTornLine, LineFile } from '../../core/line-file.ts';
-import { syncDirectory } from '../../core/sync-directory.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -57,7 +57,7 @@ export class BatchJournal implements JobJournal {
     this.file = file;
     this.states = read.states;
     this.facts = read.facts;
-    this.#lines = new LineFile(() => Promise.resolve(handle));
+    this.#lines = LineFile.on(handle);
   }
 
   /** Opens a journal to go on with it, or makes one. @throws {CliError} where it can't be written or is another file */
