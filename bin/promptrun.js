@@ -12,9 +12,11 @@ async function start() {
     process.exitCode = 1;
     return;
   }
+  const keepCompiled = require('./code-cache.js').useCodeCache();
   /** @type {{ main(argv: readonly string[]): Promise<number> }} */
   const command = require('../dist/main.cjs');
   process.exitCode = await command.main(process.argv.slice(2));
+  keepCompiled();
 }
 
 void start();

@@ -35,6 +35,7 @@ async function bundleCommand(outdir) {
   const { output } = await bundle.write({
     dir: outdir,
     format: 'cjs',
+    dynamicImportInCjs: false, // loading Node's own modules by `import` takes longer
     minify: true,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',

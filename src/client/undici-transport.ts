@@ -16,10 +16,10 @@ const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTime
 
 /** The HTTP client that is used where none is given: undici, loaded now. Redirects are not followed. */
 export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
-  if (options.shortLived) useBaselineWebAssembly();
   const { default: request } = await import('undici/lib/api/api-request.js');
   const agent = await agentMaker(options);
-  return new UndiciTransport(request, agent({}), agent(FRESH));
+  const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
+  return new UndiciTransport(request, agent({}), agent(FRESH), endBaseline);
 }
 
 class UndiciTransport implements Transport {
@@ -28,11 +28,13 @@ class UndiciTransport implements Transport {
   readonly #kept: Dispatcher;
   /** Keeps them for so short a time that none is stale. */
   readonly #fresh: Dispatcher;
+  readonly #onClose: () => void;
 
-  constructor(request: typeof send, kept: Dispatcher, fresh: Dispatcher) {
+  constructor(request: typeof send, kept: Dispatcher, fresh: Dispatcher, onClose: () => void) {
     this.#send = request;
     this.#kept = kept;
     this.#fresh = fresh;
+    this.#onClose = onClose;
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {
@@ -53,6 +55,7 @@ class UndiciTransport implements Transport {
 
   async close(): Promise<void> {
     await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
+    this.#onClose();
   }
 }
 
@@ -66,7 +69,10 @@ async function agentMaker(
   return keepAlive => new Agent({ ...keepAlive, connect: { timeout: connectTimeoutMs } });
 }
 
-// On Node 20 undici's parser is compiled a second time in the background.
-function useBaselineWebAssembly(): void {
-  if (process.versions.node.startsWith('20.')) v8.setFlagsFromString('--liftoff-only');
+// On Node 20 undici's parser is compiled a second time in the background. Code compiled under other flags than V8 starts
+// with can't be kept for the next start, so the flags are put back at the end: the one given, and the two it turns off.
+function useBaselineWebAssembly(): () => void {
+  if (!process.versions.node.startsWith('20.')) return () => {};
+  v8.setFlagsFromString('--liftoff-only');
+  return () => v8.setFlagsFromString('--no-liftoff-only --wasm-tier-up --wasm-dynamic-tiering');
 }

@@ -76,14 +76,14 @@ describe('what the built command loads', () => {
   afterEach(() => service?.close());
 
   it.each([
-    ['its version', ['--version'], { files: 3, kilobytes: 70, builtins: [] }],
-    ['its help', ['--help'], { files: 3, kilobytes: 70, builtins: [] }],
+    ['its version', ['--version'], { files: 4, kilobytes: 75, builtins: [] }],
+    ['its help', ['--help'], { files: 4, kilobytes: 75, builtins: [] }],
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 5, kilobytes: 135, builtins: [] },
+      { files: 6, kilobytes: 140, builtins: [] },
     ],
-    ['reading a setting', ['config', 'get', 'concurrency'], { files: 5, kilobytes: 135, builtins: [] }],
+    ['reading a setting', ['config', 'get', 'concurrency'], { files: 6, kilobytes: 135, builtins: [] }],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
   });
@@ -93,12 +93,12 @@ describe('what the built command loads', () => {
     service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
-    expectWithin(loaded, { files: 7, kilobytes: 280, builtins: ['fs/promises', 'v8'] });
+    expectWithin(loaded, { files: 8, kilobytes: 280, builtins: ['fs/promises', 'v8'] });
   });
 
   it('for one run on the service built in', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'worker_threads');
-    expectWithin(loaded, { files: 10, kilobytes: 665, builtins });
+    expectWithin(loaded, { files: 11, kilobytes: 675, builtins });
   });
 });

@@ -23,6 +23,8 @@ const ENVIRONMENT_TOPIC = `Environment
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
                         the proxy for requests, and the hosts reached without it
   NODE_EXTRA_CA_CERTS   a file with further certificate authorities to trust
+  NODE_DISABLE_COMPILE_CACHE
+                        1: compiled code, which makes the next start faster, is not kept beside the installed command
   CI                    nothing is asked
   PAGER                 what shows long results on a terminal; cat for none
 

@@ -1,0 +1,79 @@
+'use strict';
+// Keeps what V8 compiled of the command beside the command, as Python does in `__pycache__`: the next start compiles
+// nothing, which is a quarter of one call. Where the installation can't be written, or with NODE_DISABLE_COMPILE_CACHE,
+// all of this is left out.
+const fs = require('node:fs');
+const path = require('node:path');
+const vm = require('node:vm');
+
+const COMMAND = path.resolve(__dirname, '../dist');
+const KEPT = path.join(COMMAND, 'compiled', `${process.version}-${process.platform}-${process.arch}`);
+
+const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
+const END = '\n})';
+
+/** @typedef {{ source: Buffer, script: vm.Script }} Compiled */
+
+/**
+ * Makes `require` take the files of the command with what was kept of them. What comes back keeps what was not kept
+ * yet; it is called once the command is done, when most of what it uses has been compiled.
+ */
+function useCodeCache() {
+  if (process.env.NODE_DISABLE_COMPILE_CACHE) return () => {};
+  /** @type {Map<string, Compiled>} */
+  const fresh = new Map();
+  const loadAny = require.extensions['.js'];
+  require.extensions['.cjs'] = (module, file) => {
+    if (file.startsWith(COMMAND + path.sep)) load(module, file, fresh);
+    else loadAny(module, file);
+  };
+  return () => {
+    if (fresh.size > 0) keep(fresh);
+  };
+}
+
+/** Runs a file of the command as `require` would. */
+function load(module, file, fresh) {
+  const source = fs.readFileSync(file);
+  const place = path.join(KEPT, `${path.basename(file)}.v8`);
+  const cachedData = keptFor(place, source);
+  const script = compile(file, source, cachedData);
+  if (cachedData === undefined) fresh.set(place, { source, script });
+  const own = id => module.require(id);
+  script.runInThisContext().call(module.exports, module.exports, own, module, file, path.dirname(file));
+}
+
+function compile(filename, source, cachedData) {
+  const code = `${BEGINNING}${source}${END}`;
+  return new vm.Script(code, { filename, columnOffset: -BEGINNING.length, cachedData });
+}
+
+/** What is kept stands behind the source that it was made from: V8 itself compares no more than the lengths. */
+function keptFor(place, source) {
+  try {
+    const bytes = fs.readFileSync(place);
+    if (bytes.subarray(0, source.length).equals(source)) return bytes.subarray(source.length);
+  } catch {
+    // Nothing is kept yet.
+  }
+  return undefined;
+}
+
+/** V8 takes what it is given without a check: a file has its name only once it is whole, and on the disk. */
+function keep(fresh) {
+  try {
+    // What root left in a user's directory, the user could not remove.
+    if (process.getuid && fs.statSync(COMMAND).uid !== process.getuid()) return;
+    fs.mkdirSync(KEPT, { recursive: true, mode: 0o755 });
+    for (const [place, { source, script }] of fresh) {
+      const temporary = `${place}.${process.pid}`;
+      const bytes = Buffer.concat([source, script.createCachedData()]);
+      fs.writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o644, flush: true });
+      fs.renameSync(temporary, place);
+    }
+  } catch {
+    // It may be kept by somebody who can write here.
+  }
+}
+
+module.exports = { useCodeCache };

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND, commandEnvironment } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
+
+describe('what V8 compiled of the command', () => {
+  let copy: string;
+  let compiled: string;
+  beforeEach(() => {
+    copy = temporaryDirectory();
+    compiled = path.join(copy, 'dist/compiled');
+    for (const part of ['bin', 'package.json', 'dist/main.cjs', 'dist/chunks']) {
+      cpSync(path.join(INSTALLED, part), path.join(copy, part), { recursive: true });
+    }
+  });
+
+  const version = (env: Record<string, string> = {}): string =>
+    execFileSync(process.execPath, [path.join(copy, 'bin/promptrun.js'), '--version'], {
+      encoding: 'utf8',
+      env: commandEnvironment(copy, env),
+    });
+
+  const kept = (): string[] =>
+    readdirSync(compiled, { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.v8'))
+      .map(name => path.join(compiled, name));
+
+  it('is kept beside it, once, for this version of Node', () => {
+    const first = version();
+    const files = kept();
+    expect(files.map(file => path.basename(file))).toContain('main.cjs.v8');
+    expect(path.basename(path.dirname(files[0] ?? ''))).toContain(process.version);
+    const before = files.map(file => readFileSync(file));
+    expect(version()).toBe(first);
+    expect(kept()).toEqual(files);
+    expect(files.map(file => readFileSync(file))).toEqual(before);
+  });
+
+  it('is not used for a command that has changed, be it as long as before', () => {
+    const before = version();
+    const after = before.replace(/\d+/, major => String((Number(major) + 1) % 10));
+    const main = path.join(copy, 'dist/main.cjs');
+    writeFileSync(main, readFileSync(main, 'utf8').replaceAll(before.trim(), after.trim()));
+    expect(version()).toBe(after);
+    expect(version()).toBe(after);
+  });
+
+  it('is left alone where it is damaged', () => {
+    const before = version();
+    for (const file of kept()) truncateSync(file, readFileSync(file).length - 1000);
+    expect(version()).toBe(before);
+  });
+
+  it('is not kept where there is no place for it, or where nobody wants it', () => {
+    version({ NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(existsSync(compiled)).toBe(false);
+    writeFileSync(compiled, 'a file where the directory would be');
+    expect(version()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
