@@ -33,6 +33,8 @@ export interface RunEndEvent extends RunEnd {
 export interface ServiceOptions extends CommonOptions {
   /** A URL of PostgreSQL, for a store that several machines share; default a file in the data directory. */
   database?: string | undefined;
+  /** A directory that all instances on that database share, for media and inputs; default the database itself. */
+  mediaDir?: string | undefined;
   /** Keeps the store that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
   /** Default 127.0.0.1. */

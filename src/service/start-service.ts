@@ -14,7 +14,7 @@ import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaRoutes } from './routes/media.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
-import { openDatabase } from './store/open.ts';
+import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 /** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
@@ -31,11 +31,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const store = await openDatabase({
     dataDir: options.dataDir,
     database: options.database,
+    mediaDir: options.mediaDir,
     clock,
     newStore: options.newStore,
     onNotice: options.onNotice,
   });
   try {
+    if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
     return await serveFrom(store, { ...options, clock });
   } catch (error) {
     await store.close();

@@ -12,6 +12,8 @@ export interface ServeOptions {
   readonly maxQueued?: number;
   /** A URL of PostgreSQL, for a store that several machines share. */
   readonly database?: string | undefined;
+  /** A directory that all instances on that database share, for media and inputs. */
+  readonly mediaDir?: string;
   /** Keeps the store that is there under another name, and begins a new one. */
   readonly newStore?: boolean;
   /** How long running runs are given when the service is told to stop, in milliseconds. */

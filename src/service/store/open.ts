@@ -8,6 +8,8 @@ export interface StoreOptions {
   dataDir: string;
   /** A URL of PostgreSQL; by default the store is a file in the data directory. */
   database?: string | undefined;
+  /** A directory that all instances on the database share, for media and inputs; default the database. */
+  mediaDir?: string | undefined;
   clock: Clock;
   /** Keeps the file that is there under another name, and begins anew; default false. */
   newStore?: boolean | undefined;
@@ -23,11 +25,17 @@ export interface StoreOptions {
  * @throws {DatabaseUnavailableError} where PostgreSQL can't be reached
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
-  const { database, dataDir } = options;
+  const { database, dataDir, mediaDir } = options;
   if (database === undefined) return await openSqliteStore(options);
   const { openPostgresStore } = await import('./postgres/open.ts');
   await ownDirectory(dataDir);
-  return await openPostgresStore(database);
+  return await openPostgresStore(database, mediaDir);
+}
+
+/** Sees to it that all instances on a shared store keep media in one place. Throws DataDirectoryError. */
+export async function checkMediaPlace(store: Store, mediaDir: string | undefined): Promise<void> {
+  const { checkMediaDirectory } = await import('./postgres/media-directory.ts');
+  await checkMediaDirectory(store.settings, mediaDir);
 }
 
 /** It keeps what is this machine's own, such as models. */

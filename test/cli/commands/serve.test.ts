@@ -46,6 +46,14 @@ describe('serve', () => {
     expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe('1000000\n');
   });
 
+  it('keeps media apart only for a database that instances share', async () => {
+    const refused = await runInProcess(['serve', '--media-dir', '.'], { local: localService });
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr()).toContain('--media-dir goes with --database');
+    const missing = await runInProcess(['serve', '--media-dir', 'nowhere'], { local: localService });
+    expect(missing.stderr()).toContain('--media-dir: nowhere is not a directory');
+  });
+
   it('publishes the prompts of a directory', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');

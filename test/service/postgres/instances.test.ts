@@ -1,8 +1,12 @@
+import { chmodSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage, RunReference } from '../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+import { png } from '../../support/pictures.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { type ServingProcess, serveInProcess } from '../../support/serving-process.ts';
 import { makeDatabase } from '../../support/test-database.ts';
@@ -77,6 +81,45 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     expect(performance.now() - began).toBeLessThan(4000);
     expect((await first).data.runStatus).toBe('succeeded');
     await Promise.all([busy.close(), free.close()]);
+  });
+
+  test('keep media and inputs in a directory that they share, and find what the database kept before', async () => {
+    const database = await makeDatabase(cluster.url, 'files');
+    const before = await start(database);
+    const { key } = before;
+    const card = {
+      promptVersionId: await before.versionOf('postcard'),
+      inputs: { textInputs: { place: 'Oslo' } },
+    };
+    const early = await before.post<Run>('/runs', card, { key });
+    await before.close();
+
+    const mediaDir = temporaryDirectory();
+    const one = await start(database, { mediaDir, parallel: 1 });
+    const busy = one.post('/runs', slow(await one.versionOf('sandbox'), '1'), { key });
+    await expect.poll(() => countOf(one, key, 'running')).toBe(1);
+    // Taken up by the other, which has the picture from the directory.
+    const images = [{ type: 'base64', base64: png(3, 2).toString('base64') }];
+    const seen = { promptVersionId: await one.versionOf('describe'), inputs: { imageInputs: images } };
+    const described = one.post<Run>('/runs', seen, { key });
+    await expect.poll(() => readdirSync(path.join(mediaDir, 'inputs'))).toHaveLength(1);
+    const two = await start(database, { mediaDir, parallel: 4 });
+    expect((await described).data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
+
+    const late = await two.post<Run>('/runs', card, { key });
+    expect(readdirSync(path.join(mediaDir, 'media'))).toHaveLength(1);
+    for (const { data } of [early, late]) {
+      const shown = await one.data<Run>(`/runs/${data.runId}`, { key });
+      expect((await fetch(shown.outputs[0]?.data ?? '')).headers.get('content-type')).toBe('image/png');
+    }
+    await busy;
+    await Promise.all([one.close(), two.close()]);
+
+    await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
+    await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow('is not the one');
+    const open = temporaryDirectory();
+    chmodSync(open, 0o777);
+    await expect(start(database, { mediaDir: open })).rejects.toThrow(`chmod o-w ${open}`);
   });
 
   test('count the requests of a key together', async () => {
@@ -219,4 +262,8 @@ async function unfinishedIn(database: string): Promise<object[]> {
 async function runsIn(database: string): Promise<Map<string, string>> {
   const rows = await query<{ id: string; status: string }>(database, 'select "id", "status" from "runs"');
   return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
+async function countOf(service: TestService, key: string, status: string): Promise<number> {
+  return (await service.data<RunPage>(`/runs?status=${status}`, { key })).rows.length;
 }

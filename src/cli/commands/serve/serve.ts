@@ -28,6 +28,7 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .option('--rate-limit <n>', 'requests a second for each key; none without it')
     .option('--max-queued <n>', 'runs of one user that may be queued; over it 429', '10000')
     .option(...DATABASE_OPTION)
+    .option('--media-dir <dir>', 'with --database: keep media in a directory that all instances share')
     .option('--new-store', 'put the store aside, and begin a new one beside it')
     .option('--public-url <url>', 'where others reach it: media URLs begin with it')
     .option('--grace <duration>', 'how long running runs are given at the end', '10s')
@@ -41,10 +42,14 @@ type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'o
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
   const ending = firstSignal(ctx);
   const { io, clock } = ctx;
+  const database = databaseUrl(ctx, request.database);
+  if (request.mediaDir !== undefined && database === undefined) {
+    throw usageError('--media-dir goes with --database: without it media lies in the data directory');
+  }
   const running = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
-    database: databaseUrl(ctx, request.database),
+    database,
     onNotice: line => tell(ctx, line),
     onRequest: served => io.note(requestLine(clock, served)),
     onRunEnd: run => io.note(runLine(clock, run)),
@@ -88,6 +93,7 @@ export interface ServeFlags {
   readonly rateLimit?: string;
   readonly maxQueued: string;
   readonly database?: string;
+  readonly mediaDir?: string;
   readonly newStore?: boolean;
   readonly publicUrl?: string;
   readonly grace: string;
@@ -106,7 +112,8 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
     newStore: flags.newStore ?? false,
     ...(flags.database === undefined ? {} : { database: flags.database }),
-    ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, cwd) }),
+    ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, '--prompts', cwd) }),
+    ...(flags.mediaDir === undefined ? {} : { mediaDir: directory(flags.mediaDir, '--media-dir', cwd) }),
     ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
     ...(flags.publicUrl === undefined ? {} : { publicUrl: publicUrl(flags.publicUrl) }),
   };
@@ -145,10 +152,10 @@ function publicUrl(text: string): string {
   );
 }
 
-function directory(given: string, cwd: string): string {
+function directory(given: string, flag: string, cwd: string): string {
   const found = path.resolve(cwd, given);
   if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
-  throw usageError(`--prompts: ${given} is not a directory`);
+  throw usageError(`${flag}: ${given} is not a directory`);
 }
 
 /** A request as one line: time, user, method, path, status, duration. */

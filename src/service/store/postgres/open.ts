@@ -1,9 +1,12 @@
+import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
+import { blobFiles } from '../blob-files.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { type Store, storeOn } from '../store.ts';
+import { type Blobs, type Collection, type Store, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
+import { sharedBlobs } from './media-directory.ts';
 import { DatabaseTooNewError, migrate } from './migrations.ts';
 import { notifications } from './notifications.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
@@ -13,10 +16,11 @@ import { TransactionWriter } from './transaction-writer.ts';
 /**
  * Opens the store in a PostgreSQL database, making its tables where there are none.
  *
+ * @param mediaDir where media and inputs are kept as files; default in the database
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
  * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
  */
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(url: string, mediaDir?: string): Promise<Store> {
   const place = placeOf(checkDatabaseUrl(url));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connectionPool(url) }) });
   try {
@@ -30,13 +34,17 @@ export async function openPostgresStore(url: string): Promise<Store> {
   }
   const writer = new TransactionWriter(db);
   const signals = notifications(url, db);
+  const blobs = (collection: Collection): Blobs => {
+    const rows = blobRows(db, writer, collection);
+    return mediaDir === undefined ? rows : sharedBlobs(blobFiles(path.join(mediaDir, collection)), rows);
+  };
   return storeOn({
     db,
     writer,
     shared: true,
     workers: leases(db),
     signals,
-    blobs: { media: blobRows(db, writer, 'media'), inputs: blobRows(db, writer, 'inputs') },
+    blobs: { media: blobs('media'), inputs: blobs('inputs') },
     requestRates: perSecond => requestRates(db, perSecond),
     ping: async () => {
       await sql`select 1`.execute(db);

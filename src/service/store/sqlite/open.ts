@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { Kysely } from 'kysely';
 import type { Clock } from '../../clock.ts';
+import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
 import { dataDirectoryError } from '../errors.ts';
 import { NO_SIGNALS, type Store, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { blobFiles } from './blob-files.ts';
 import { connect, putStoreAside } from './connect.ts';
 import { sqliteDialect } from './dialect.ts';
 import { GroupWriter } from './group-writer.ts';

@@ -1,8 +1,8 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../error-utils.ts';
-import { writeDurably } from '../durable-file.ts';
-import type { Blobs } from '../store.ts';
+import { codeOf } from '../error-utils.ts';
+import { writeDurably } from './durable-file.ts';
+import type { Blobs } from './store.ts';
 
 /** Bytes as files below a directory, which is made with the first. */
 export function blobFiles(directory: string): Blobs {

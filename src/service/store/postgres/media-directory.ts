@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, messageOf } from '../../error-utils.ts';
+import { writeDurably } from '../durable-file.ts';
+import { DataDirectoryError } from '../errors.ts';
+import type { SettingsStore } from '../settings-store.ts';
+import type { Blobs } from '../store.ts';
+
+/** Tells one shared directory from another; the database knows which one its instances use. */
+const MARK = '.promptrun-media';
+const SETTING = 'mediaDirectory';
+const WRITABLE_BY_ALL = 0o002;
+
+/** Bytes as files that all instances share; what the database keeps from before is found and removed there. */
+export function sharedBlobs(files: Blobs, rows: Blobs): Blobs {
+  return {
+    write: (name, bytes) => files.write(name, bytes),
+    open: async name => (await files.open(name)) ?? (await rows.open(name)),
+    async remove(name) {
+      await files.remove(name);
+      await rows.remove(name);
+    },
+    async writtenBefore(time) {
+      return [...new Set([...(await files.writtenBefore(time)), ...(await rows.writtenBefore(time))])];
+    },
+  };
+}
+
+/**
+ * Sees to it that all instances on a database keep media in one place: the database, or the directory that the first
+ * of them was given.
+ *
+ * @throws {DataDirectoryError} for any other place, and a directory that can't be used
+ */
+export async function checkMediaDirectory(
+  settings: SettingsStore,
+  directory: string | undefined,
+): Promise<void> {
+  const known = await settings.get(SETTING);
+  if (directory === undefined) {
+    if (known === undefined) return;
+    throw new DataDirectoryError(
+      'the instances on this database keep media in a directory that they share; give it to this one too, with --media-dir',
+    );
+  }
+  const mark = await markOf(directory, known).catch((error: unknown) => {
+    if (error instanceof DataDirectoryError) throw error;
+    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${messageOf(error)}`);
+  });
+  const { value } = await settings.once(SETTING, () => mark);
+  if (value !== mark) throw anotherDirectory(directory);
+}
+
+async function markOf(directory: string, known: string | undefined): Promise<string> {
+  const { mode } = await stat(directory);
+  if ((mode & WRITABLE_BY_ALL) !== 0) {
+    throw new DataDirectoryError(
+      `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,
+    );
+  }
+  const file = path.join(directory, MARK);
+  const written = await readMark(file);
+  if (written !== undefined) return written;
+  if (known !== undefined) throw anotherDirectory(directory);
+  await writeMark(file);
+  return (await readMark(file)) ?? '';
+}
+
+function anotherDirectory(directory: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${MARK} included`,
+  );
+}
+
+async function readMark(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whole or not at all, and only where no other instance was faster. */
+async function writeMark(file: string): Promise<void> {
+  const mark = randomUUID();
+  const own = `${file}-${mark}`;
+  await writeDurably(own, Buffer.from(`${mark}\n`));
+  try {
+    await link(own, file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(own, { force: true });
+  }
+}
