@@ -1,22 +1,16 @@
 import { defineConfig } from 'vitest/config';
 import { postgresPrograms } from './test/support/postgres.ts';
+import { SlowFirst } from './test/support/slow-first.ts';
 
 /** What holds for either kind of store is tested on both. */
 const ON_BOTH_STORES = ['test/contract/**/*.test.ts'];
-
-/** Tests of one file at a time that leave nothing behind: they share a process, and load what they test once. */
-const UNITS = [
-  'test/wire/**/*.test.ts',
-  'test/cli/{core,inputs,outputs,program,questions,runtime,settings,terminal}/**/*.test.ts',
-  'test/service/prompts/**/*.test.ts',
-];
 
 const onPostgres = {
   extends: true as const,
   test: {
     name: 'on PostgreSQL',
     include: ON_BOTH_STORES,
-    globalSetup: ['test/support/build.ts', 'test/support/postgres-setup.ts'],
+    globalSetup: ['test/support/postgres-setup.ts'],
   },
 };
 
@@ -27,22 +21,22 @@ if (postgresPrograms() === undefined) {
 export default defineConfig({
   test: {
     exclude: ['test/bench/**'],
+    globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    // One more than there are cores at least: some tests wait for a second process, or for a lease to end.
+    maxWorkers: 3,
+    // Modules hold no state, so files share a process and load what they test once.
+    isolate: false,
+    sequence: { sequencer: SlowFirst },
     expect: { poll: { timeout: 15_000, interval: 20 } },
     projects: [
-      {
-        extends: true,
-        test: { name: 'units', include: UNITS, isolate: false, globalSetup: ['test/support/build.ts'] },
-      },
       {
         extends: true,
         test: {
           name: 'promptrun',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/bench/**', ...UNITS],
-          globalSetup: ['test/support/build.ts'],
+          exclude: ['test/bench/**'],
         },
       },
       ...(postgresPrograms() === undefined ? [] : [onPostgres]),

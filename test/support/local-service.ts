@@ -99,11 +99,9 @@ export class TestService {
   }
 }
 
-/** A data directory that goes when the tests of this process do. */
+/** A data directory that goes when the tests do. */
 export function temporaryDataDir(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-service-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  return path.join(directory, 'data');
+  return path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-service-')), 'data');
 }
 
 export async function publishPromptFile(

@@ -33,7 +33,7 @@ export interface PostgresCluster {
 export async function startPostgres(): Promise<PostgresCluster> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
-  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-postgres-'));
+  const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
   const data = path.join(directory, 'data');
   mkdirSync(data);
   const asUser = userFor(directory);

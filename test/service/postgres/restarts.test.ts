@@ -1,0 +1,106 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Run, RunPage } from '../../../src/wire/index.ts';
+import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+import { createAt, keyIn, slow } from '../../support/runs-on-database.ts';
+import { serveInProcess } from '../../support/serving-process.ts';
+import { makeDatabase } from '../../support/test-database.ts';
+
+/** Long enough for a lease to end and its runs to be taken up; CONTRACT says 30 s. */
+const TAKEN_OVER_MS = 30_000;
+
+describe.skipIf(postgresPrograms() === undefined)('where the database restarts', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  afterAll(() => cluster?.remove());
+
+  const start = (database: string) => TestService.start({ dataDir: temporaryDataDir(), database });
+  const hello = (promptVersionId: string) => ({
+    promptVersionId,
+    inputs: { textInputs: { name: 'Ann' } },
+  });
+
+  test('while the database is away requests are told so, and all goes on once it is back', async () => {
+    const database = await makeDatabase(cluster.url, 'away');
+    const service = await start(database);
+    const { key } = service;
+    const sandbox = await service.versionOf('sandbox');
+    const going = service.post<Run>('/runs', slow(sandbox, '1'), { key });
+    await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
+    cluster.stop();
+    const root = new URL('/', service.service.url).href;
+    expect(await service.get('/runs', { key })).toMatchObject({
+      http: 503,
+      status: 'SERVICE_UNAVAILABLE_ERROR',
+      data: null,
+    });
+    expect((await fetch(`${root}healthz`)).status).toBe(200);
+    expect((await fetch(`${root}readyz`)).status).toBe(503);
+    cluster.start();
+    expect((await going).data.runStatus).toBe('succeeded');
+    expect((await fetch(`${root}readyz`)).status).toBe(200);
+    const after = await service.post<Run>('/runs', hello(await service.versionOf('hello')), { key });
+    expect(after.data.runStatus).toBe('succeeded');
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
+    await service.close();
+  }, 60_000);
+
+  test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
+    const database = await makeDatabase(cluster.url, 'chaos');
+    const witness = await start(database);
+    const key = await keyIn(database);
+    const sandbox = await witness.versionOf('sandbox');
+    const serving = () => serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+    const instances = [await serving(), await serving(), await serving()];
+    const acknowledged: string[] = [];
+    for (let index = 0; index < 120; index += 1) {
+      if (index === 40) await instances[0]?.kill();
+      if (index === 80) {
+        cluster.stop();
+        cluster.start();
+      }
+      const at = instances[index % 3];
+      const runId =
+        at && (await createAt(at, key, slow(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
+      if (runId) acknowledged.push(runId);
+    }
+    expect(acknowledged.length).toBeGreaterThan(60);
+    await expect
+      .poll(() => unfinishedIn(database), { timeout: TAKEN_OVER_MS + 15_000, interval: 500 })
+      .toEqual([]);
+    const ended = await runsIn(database);
+    expect(acknowledged.filter(id => !ended.has(id))).toEqual([]);
+    const paid = [...ended.values()].filter(status => status === 'succeeded').length;
+    for (const at of instances.slice(1)) {
+      const answer = await fetch(`${at.url}/me/credits`, { headers: { authorization: `Bearer ${key}` } });
+      expect(await answer.json()).toMatchObject({ data: { credits: 1_000_000 - paid } });
+    }
+    expect(await witness.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - paid });
+    await witness.close();
+  }, 120_000);
+});
+
+async function query<R extends object>(database: string, sql: string): Promise<R[]> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    return (await client.query<R>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function unfinishedIn(database: string): Promise<object[]> {
+  return await query(
+    database,
+    `select "id", "status", "worker" from "runs" where "status" in ('queued', 'running')`,
+  );
+}
+
+async function runsIn(database: string): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; status: string }>(database, 'select "id", "status" from "runs"');
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}

@@ -1,0 +1,28 @@
+import { openStore } from '../../src/service/index.ts';
+import type { RunReference } from '../../src/wire/index.ts';
+import { temporaryDataDir } from './local-service.ts';
+import type { ServingProcess } from './serving-process.ts';
+
+/** A key made by the operator of the service whose state is in the database. */
+export async function keyIn(database: string): Promise<string> {
+  const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+  try {
+    return (await store.createKey({ user: 'ann' })).key;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The id of a run that the service has acknowledged; rejects where it has not. */
+export async function createAt({ url }: ServingProcess, key: string, body: object): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { data } = (await answer.json()) as { data: RunReference | null };
+  if (!data) throw new Error(`not acknowledged: ${answer.status}`);
+  return data.runId;
+}
+
+/** The body that creates a run of the sandbox which takes so long. */
+export function slow(promptVersionId: string, delaySeconds: string): object {
+  return { promptVersionId, inputs: {}, runOptions: { delaySeconds } };
+}
