@@ -6,37 +6,48 @@ import { codeOf } from './error-utils.ts';
 
 const NEWLINE = 0x0a;
 
+export interface LineFileOptions {
+  /** Bytes of its own after which the file is opened again; never by default. */
+  readonly reopenAfter?: number;
+  /** Whether a line that was appended survives a power cut, and not only the end of the process. Default true. */
+  readonly durable?: boolean;
+}
+
 /**
- * A file that grows by lines, opened at the first one and kept open. Lines that come while others are being written go
- * to the disk together, with one flush.
+ * A file that grows by lines, open already or opened at the first one, and kept open. Lines that come while others are
+ * being written go to the disk together, with one flush.
  */
 export class LineFile {
   readonly #open: () => Promise<FileHandle>;
   readonly #reopenAfter: number;
+  readonly #durable: boolean;
   #handle: FileHandle | undefined;
   #written = 0;
   #waiting: string[] = [];
   #group: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param reopenAfter bytes of its own after which the file is opened again; never by default */
-  constructor(open: () => Promise<FileHandle>, reopenAfter: number = Number.POSITIVE_INFINITY) {
+  constructor(
+    open: () => Promise<FileHandle>,
+    { reopenAfter = Number.POSITIVE_INFINITY, durable = true }: LineFileOptions = {},
+  ) {
     this.#open = open;
     this.#reopenAfter = reopenAfter;
+    this.#durable = durable;
   }
 
   /** Lines added to a file that is open already, and is closed with them even if there are none. */
-  static on(handle: FileHandle): LineFile {
-    const lines = new LineFile(() => Promise.reject(new Error('the file is closed')));
+  static on(handle: FileHandle, options: Pick<LineFileOptions, 'durable'> = {}): LineFile {
+    const lines = new LineFile(() => Promise.reject(new Error('the file is closed')), options);
     lines.#handle = handle;
     return lines;
   }
 
-  /** Resolves once the line would survive a power cut. Once a line could not be written, no other is. */
+  /** Resolves once the line is written, durably unless said otherwise. Once a line could not be written, no other is. */
   append(value: object): Promise<void> {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
     if (this.#group === undefined) {
-      this.#group = this.#writing.then(() => this.#writeGroup());
+      this.#group = this.#writing.then(untilTurnEnds).then(() => this.#writeGroup());
       this.#writing = this.#group;
       this.#writing.catch(() => {});
     }
@@ -62,7 +73,7 @@ export class LineFile {
     const handle = await this.#fresh();
     await handle.appendFile(text);
     this.#written += text.length;
-    await handle.datasync();
+    if (this.#durable) await handle.datasync();
   }
 
   async #fresh(): Promise<FileHandle> {
@@ -72,6 +83,13 @@ export class LineFile {
     this.#handle = await this.#open();
     return this.#handle;
   }
+}
+
+/** Lines of one turn of the event loop, such as the end of a run and the start of the next, share a flush. */
+function untilTurnEnds(): Promise<void> {
+  return new Promise(resolve => {
+    setImmediate(resolve);
+  });
 }
 
 /** Opens a file to append to it, readable by its owner only; it and its directory are made where they are missing. */

@@ -18,12 +18,14 @@ export function uniqueId(): string {
 }
 
 // FIPS 180-4, with its names for functions and words.
+const PRIMES = firstPrimes(64);
+const K = Int32Array.from(PRIMES, prime => fraction(Math.cbrt(prime)));
+const INITIAL = Int32Array.from(PRIMES.slice(0, 8), prime => fraction(Math.sqrt(prime)));
+
 function shortDigest(bytes: Uint8Array): string {
-  const primes = firstPrimes(64);
-  const k = Int32Array.from(primes, prime => fraction(Math.cbrt(prime)));
-  const state = Int32Array.from(primes.slice(0, 8), prime => fraction(Math.sqrt(prime)));
+  const state = INITIAL.slice();
   const message = padded(bytes);
-  for (let block = 0; block < message.byteLength; block += 64) compress(state, schedule(message, block), k);
+  for (let block = 0; block < message.byteLength; block += 64) compress(state, schedule(message, block));
   return Array.from(state, word => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
@@ -63,13 +65,13 @@ function schedule(message: DataView, block: number): Int32Array {
   return w;
 }
 
-function compress(state: Int32Array, w: Int32Array, k: Int32Array): void {
+function compress(state: Int32Array, w: Int32Array): void {
   // Eight variables, moved one by one: swapping them by a pattern takes longer than all the rest.
   let [a, b, c, d] = [at(state, 0), at(state, 1), at(state, 2), at(state, 3)];
   let [e, f, g, h] = [at(state, 4), at(state, 5), at(state, 6), at(state, 7)];
   for (let t = 0; t < 64; t += 1) {
     const sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    const t1 = (h + sum1 + ((e & f) ^ (~e & g)) + at(k, t) + at(w, t)) | 0;
+    const t1 = (h + sum1 + ((e & f) ^ (~e & g)) + at(K, t) + at(w, t)) | 0;
     const sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
     const t2 = (sum0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     h = g;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { replaceDurably } from '../../core/durable-file.ts';
 import { codeOf } from '../../core/error-utils.ts';
+import { LineFile } from '../../core/line-file.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../rows/text-lines.ts';
@@ -27,11 +28,13 @@ export class JsonlResults implements Results {
   readonly #handle: FileHandle;
   /** Whether a row may have more than one line. */
   #hasTwins: boolean;
-  #writing: Promise<void> = Promise.resolve();
+  /** What must survive a power cut is in the batch's journal, so these need not be on disk before they are all there. */
+  readonly #lines: LineFile;
 
   private constructor(file: string, handle: FileHandle, read: Read) {
     this.#file = file;
     this.#handle = handle;
+    this.#lines = LineFile.on(handle, { durable: false });
     this.states = read.states;
     this.existed = read.existed;
     this.#hasTwins = read.hasTwins;
@@ -52,19 +55,16 @@ export class JsonlResults implements Results {
     }
   }
 
-  /** What must survive a power cut is in the batch's journal, so this need not be on disk yet. */
   async give(line: ResultsLine): Promise<boolean> {
     this.#hasTwins ||= this.states.has(line.id);
-    const text = `${JSON.stringify(line)}\n`;
-    this.#writing = this.#writing.then(() => this.#handle.appendFile(text));
-    await this.#writing.catch((error: unknown) => {
+    await this.#lines.append(line).catch((error: unknown) => {
       throw unwritable(this.#file, error);
     });
     return true;
   }
 
   async finish(sorted: boolean): Promise<void> {
-    await this.#writing;
+    await this.#lines.flush();
     if (sorted || this.#hasTwins) {
       await this.#rewrite(sorted);
     } else {
@@ -89,9 +89,8 @@ export class JsonlResults implements Results {
     });
   }
 
-  async close(): Promise<void> {
-    await this.#writing.catch(() => {});
-    await this.#handle.close();
+  close(): Promise<void> {
+    return this.#lines.close();
   }
 }
 

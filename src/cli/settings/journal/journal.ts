@@ -66,7 +66,7 @@ export interface Journal {
 
 export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journal {
   const file = path.join(stateDir, 'journal.jsonl');
-  const lines = new LineFile(() => openJournalFile(file), LOOK_AFTER_BYTES);
+  const lines = new LineFile(() => openJournalFile(file), { reopenAfter: LOOK_AFTER_BYTES });
   const now = (): string => new Date(clock.now()).toISOString();
   const newestFirst = async function* (fold = new JournalFold()): AsyncGenerator<JournalEntry> {
     await lines.flush();
