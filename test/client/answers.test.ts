@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   GatewayTimeoutError,
   NotFoundError,
@@ -9,30 +9,15 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/errors.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import {
-  failure,
-  html,
-  type PlainAnswer,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { failure, html, type PlainAnswer, success } from '../support/scripted-service.ts';
 
-let service: ScriptedService;
 let client: TestClient;
 
 async function answering(answer: PlainAnswer): Promise<TestClient> {
-  service = await scriptedService({ answer });
-  client = new TestClient(service.baseUrl);
+  ({ client } = await scriptedClient([{ answer }]));
   return client;
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 

@@ -1,14 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NetworkError, NotFoundError, ProtocolError, RateLimitError } from '../../src/client/errors.ts';
 import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  type ScriptedService,
-  scriptedService,
-  scriptedServiceOf,
-} from '../support/scripted-service.ts';
+import { errorOf, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import { type Exchange, type ScriptedService, scriptedServiceOf } from '../support/scripted-service.ts';
 
 const picture = Buffer.from('not quite a picture');
 const png = {
@@ -20,16 +15,9 @@ let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<string> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl, { agentHash: () => 'hash' });
+  ({ service, client } = await scriptedClient(script, { agentHash: () => 'hash' }));
   return `${service.origin}/media/a.png?signature=secret`;
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 async function saved(url: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
@@ -100,7 +88,7 @@ describe('a download', () => {
     async size => {
       await scripted();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
-      client = new TestClient(service.baseUrl, { transport });
+      client = testClient(service.baseUrl, { transport });
       const error = await errorOf(saved(`${service.origin}/media/a.png`), NetworkError);
       expect(error.message).toContain(`${size} of 5 bytes`);
     },

@@ -1,28 +1,20 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../src/client/errors.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import { type PlainAnswer, type ScriptedService, scriptedService } from '../support/scripted-service.ts';
+import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import type { PlainAnswer } from '../support/scripted-service.ts';
 
 const MIB = 1024 * 1024;
 const data = { text: 'so — '.repeat(20_000) };
 const json = JSON.stringify({ status: 'SUCCESS', data });
 
-let service: ScriptedService;
 let client: TestClient;
 
 async function asked(encoding: string, body: Uint8Array | string, more: PlainAnswer = {}): Promise<unknown> {
   const headers = { 'content-encoding': encoding };
-  service = await scriptedService({ answer: { headers, body, ...more } });
-  client = new TestClient(service.baseUrl);
+  ({ client } = await scriptedClient([{ answer: { headers, body, ...more } }]));
   return (await client.request('GET', '/me', { retries: 0 })).data;
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 describe('an answer', () => {
   it.each<[string, Uint8Array | string]>([

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
-import { errorOf, TestClient } from '../support/client.ts';
+import { errorOf, scriptedClient, type TestClient, testClient } from '../support/client.ts';
 import {
   deadBaseUrl,
   type Exchange,
@@ -10,7 +10,6 @@ import {
   html,
   type ScriptedAnswer,
   type ScriptedService,
-  scriptedService,
   success,
 } from '../support/scripted-service.ts';
 
@@ -24,15 +23,8 @@ let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl);
+  ({ service, client } = await scriptedClient(script));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 describe('a GET', () => {
   it.each<[string, ScriptedAnswer]>([
@@ -87,7 +79,7 @@ describe('a GET', () => {
   it('bounds each try', async () => {
     await scripted();
     const transport = new SilentTransport();
-    client = new TestClient(service.baseUrl, { transport });
+    client = testClient(service.baseUrl, { transport });
     const error = await errorOf(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
@@ -130,7 +122,7 @@ describe('a POST', () => {
 describe('where nobody listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
     await scripted();
-    client = new TestClient(await deadBaseUrl());
+    client = testClient(await deadBaseUrl());
     let sent = 0;
     const onSent = (): number => sent++;
     const error = await errorOf(client.request(method, '/runs', { onSent }), NetworkError);
@@ -209,7 +201,7 @@ describe('an aborted signal', () => {
         if (kind === 'retry') controller.abort(reason);
       },
     };
-    client = new TestClient(service.baseUrl, options);
+    client = testClient(service.baseUrl, options);
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
 

@@ -1,34 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError } from '../../src/client/errors.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type ScriptedAnswer,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
 const supported = { idempotency: 'supported' };
 const me = { username: null, displayName: null, userFlags: 0 };
 
-let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl);
+  ({ client } = await scriptedClient(script));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 describe('the key of a creation', () => {
   it('is sent with it, the same at every try', async () => {

@@ -1,14 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Pace } from '../../src/client/request.ts';
-import { TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { scriptedClient, type TestClient } from '../support/client.ts';
+import { type Exchange, failure, html, type ScriptedService, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '2' });
@@ -33,16 +26,9 @@ let client: TestClient;
 let pace: CountingPace;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl);
+  ({ service, client } = await scriptedClient(script));
   pace = new CountingPace();
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 describe('a pace', () => {
   it('is asked before each try of a request, and hears how it ended', async () => {

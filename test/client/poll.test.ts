@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   NotFoundError,
   ProtocolError,
@@ -6,35 +6,19 @@ import {
   WaitTimeoutError,
 } from '../../src/client/errors.ts';
 import { type PollEvent, waitForRun } from '../../src/client/poll.ts';
-import { errorOf, TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type ScriptedAnswer,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { errorOf, scriptedClient, type TestClient } from '../support/client.ts';
+import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const running = success({ runId: 'r', runStatus: 'running', outputs: [], tokens: 0 });
 const queued = success({ runId: 'r', runStatus: 'queued', outputs: [], tokens: 0 });
 const done = { runId: 'r', runStatus: 'succeeded', outputs: [{ type: 'text', data: 'x' }], tokens: 3 };
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
-let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl, { random: () => 0 });
+  ({ client } = await scriptedClient(script, { random: () => 0 }));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 /** A clock that goes on by so many milliseconds each time it is read. */
 function steppingClock(ms: number): () => number {

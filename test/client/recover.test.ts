@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   GatewayTimeoutError,
   InvalidRequestError,
@@ -10,13 +10,8 @@ import {
 } from '../../src/client/errors.ts';
 import { answerIsLost, findLostRun, findLostRuns } from '../../src/client/recover.ts';
 import type { RunRow } from '../../src/wire/index.ts';
-import { TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { scriptedClient, type TestClient } from '../support/client.ts';
+import { type Exchange, success } from '../support/scripted-service.ts';
 
 /** The service's clock is an hour behind the local one, unless a test says otherwise. */
 const HOUR = 3_600_000;
@@ -28,19 +23,11 @@ const MARGIN = 2000;
 const WINDOW = 600_000;
 const NONE: ReadonlySet<string> = new Set();
 
-let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl, { now: () => LOCAL });
+  ({ client } = await scriptedClient(script, { now: () => LOCAL }));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 function row(runId: string, createdAt: number, promptVersionId = 'v'): RunRow {
   const when = new Date(createdAt).toISOString();

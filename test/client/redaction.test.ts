@@ -1,14 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../src/client/errors.ts';
 import { Redaction } from '../../src/client/redaction.ts';
-import { errorOf, KEY, TestClient } from '../support/client.ts';
+import { errorOf, KEY, scriptedClient, type TestClient } from '../support/client.ts';
 import {
   type Exchange,
   failure,
   html,
   type PlainAnswer,
   type ScriptedService,
-  scriptedService,
   success,
 } from '../support/scripted-service.ts';
 
@@ -18,15 +17,8 @@ let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl);
+  ({ service, client } = await scriptedClient(script));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 function shown(error: Error): string {
   return JSON.stringify([

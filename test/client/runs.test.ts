@@ -1,28 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InvalidRequestError, NotFoundError, ProtocolError } from '../../src/client/errors.ts';
 import type { RunRow } from '../../src/wire/index.ts';
-import { errorOf, KEY, TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  type ScriptedService,
-  scriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { errorOf, KEY, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import { type Exchange, failure, type ScriptedService, success } from '../support/scripted-service.ts';
 
 let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<void> {
-  service = await scriptedService(...script);
-  client = new TestClient(service.baseUrl);
+  ({ service, client } = await scriptedClient(script));
 }
-
-afterEach(async () => {
-  await client.close();
-  await service.close();
-  service.verify();
-});
 
 function rows(first: number, count: number): Pick<RunRow, 'runId' | 'runStatus'>[] {
   return Array.from({ length: count }, (_, i) => ({ runId: `r${first + i}`, runStatus: 'succeeded' }));
@@ -224,7 +211,7 @@ describe('the resources hash', () => {
       { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },
     );
     let hash: string | undefined;
-    client = new TestClient(service.baseUrl, { agentHash: () => hash });
+    client = testClient(service.baseUrl, { agentHash: () => hash });
     await client.account.get();
     hash = 'broken\r\nhash';
     await client.account.get();
@@ -241,7 +228,7 @@ describe('the resources hash', () => {
       { answer: success({ hash: 'h', resources: { models: [] } }, stale) },
     );
     let asked = 0;
-    client = new TestClient(service.baseUrl, { onActionRequire: () => asked++ });
+    client = testClient(service.baseUrl, { onActionRequire: () => asked++ });
     await client.account.get();
     expect(asked).toBe(0);
     await client.account.get();

@@ -1,5 +1,7 @@
+import { onTestFinished } from 'vitest';
 import { type ClientOptions, PromptService } from '../../src/client/client.ts';
 import type { RequestEvent } from '../../src/client/request.ts';
+import { type Exchange, type ScriptedService, scriptedServiceForTest } from './scripted-service.ts';
 
 export const KEY = 'key-of-the-tests-0123456789';
 
@@ -31,6 +33,22 @@ export class TestClient extends PromptService {
     this.slept = slept;
     this.events = events;
   }
+}
+
+/** A client that is closed when the test is over. */
+export function testClient(baseUrl: string, options?: Partial<ClientOptions>): TestClient {
+  const client = new TestClient(baseUrl, options);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** A service that answers the test by a script, all of which must be used, and a client of it; both end with the test. */
+export async function scriptedClient(
+  script: readonly Exchange[],
+  options?: Partial<ClientOptions>,
+): Promise<{ service: ScriptedService; client: TestClient }> {
+  const service = await scriptedServiceForTest(...script);
+  return { service, client: testClient(service.baseUrl, options) };
 }
 
 /** The error a promise ends in, of the class that is expected. */

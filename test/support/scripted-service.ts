@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 /**
  * A service on a free loopback port that expects the calls it is told, in that order, and answers as it is told:
@@ -18,6 +19,16 @@ import type { AddressInfo } from 'node:net';
  */
 export async function scriptedService(...script: readonly Exchange[]): Promise<ScriptedService> {
   return scriptedServiceOf(script);
+}
+
+/** The same for one test: it is closed when the test is over, and all of its script must have been used. */
+export async function scriptedServiceForTest(...script: readonly Exchange[]): Promise<ScriptedService> {
+  const service = await scriptedService(...script);
+  onTestFinished(async () => {
+    await service.close();
+    service.verify();
+  });
+  return service;
 }
 
 export async function scriptedServiceOf(

@@ -1,22 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import {
   deadBaseUrl,
   type Exchange,
   failure,
-  scriptedService,
+  scriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
 async function serviceEnv(...script: Exchange[]) {
-  const scripted = await scriptedService(...script);
-  onTestFinished(async () => {
-    await scripted.close();
-    scripted.verify();
-  });
+  const scripted = await scriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
 }
 

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { login } from '../../../src/cli/commands/login/login.ts';
 import type { Prompter } from '../../../src/cli/questions/types.ts';
 import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
-import { type Exchange, failure, scriptedService, success } from '../../support/scripted-service.ts';
+import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
 const RESOURCES = { hash: 'h1', resources: { models: [] } };
 const ASKED: Exchange = {
@@ -13,22 +13,13 @@ const ASKED: Exchange = {
   answer: success(RESOURCES),
 };
 
-async function service(...script: Exchange[]) {
-  const scripted = await scriptedService(...script);
-  onTestFinished(async () => {
-    await scripted.close();
-    scripted.verify();
-  });
-  return scripted;
-}
-
 function kept(home: string, file: string): unknown {
   return JSON.parse(readFileSync(path.join(home, 'config', file), 'utf8')) as unknown;
 }
 
 describe('login', () => {
   it('checks the key from standard input and keeps it for the profile default', async () => {
-    const { origin, baseUrl } = await service(ASKED);
+    const { origin, baseUrl } = await scriptedServiceForTest(ASKED);
     const { exitCode, stdout, stderr, home } = await runInProcess(
       ['login', '--no-keychain', '--base-url', origin],
       {
@@ -48,7 +39,9 @@ describe('login', () => {
   });
 
   it('keeps nothing if the service refuses the key', async () => {
-    const { origin } = await service({ answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') });
+    const { origin } = await scriptedServiceForTest({
+      answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key'),
+    });
     const { exitCode, stderr, home } = await runInProcess(['login', '--base-url', origin], {
       stdin: 'wrong',
     });
@@ -57,7 +50,7 @@ describe('login', () => {
   });
 
   it('asks on a terminal, for the service it will be sent to', async () => {
-    const { origin } = await service(ASKED);
+    const { origin } = await scriptedServiceForTest(ASKED);
     const asked: string[] = [];
     const prompter = {
       secret: ({ message }: { message: string }) => {
@@ -76,7 +69,7 @@ describe('login', () => {
 
   it('asks for the address where none is known, and lets a refused key be typed again', async () => {
     const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') };
-    const { origin, baseUrl } = await service(refused, ASKED);
+    const { origin, baseUrl } = await scriptedServiceForTest(refused, ASKED);
     const keys = ['wrong', 'the-key'];
     const prompter = {
       text: async ({ check }: { check: (answer: string) => unknown }) => {
@@ -112,7 +105,7 @@ describe('login', () => {
   });
 
   it('stores for the profile that is named, and leaves the active one active', async () => {
-    const { origin, baseUrl } = await service(ASKED);
+    const { origin, baseUrl } = await scriptedServiceForTest(ASKED);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
     const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
@@ -121,7 +114,7 @@ describe('login', () => {
   });
 
   it('logs in to the active profile again without a base URL', async () => {
-    const { origin } = await service(ASKED);
+    const { origin } = await scriptedServiceForTest(ASKED);
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', origin]);
     await runInProcess(['login', '--no-keychain'], { home, stdin: 'the-key' });
     expect(kept(home, 'credentials.json')).toMatchObject({ keys: { work: { origin } } });
@@ -165,7 +158,7 @@ describe('login', () => {
 
 describe('logout', () => {
   it('forgets the key, not the profile', async () => {
-    const { origin } = await service(ASKED);
+    const { origin } = await scriptedServiceForTest(ASKED);
     const { home } = await runInProcess(['login', '--no-keychain', '--base-url', origin], {
       stdin: 'the-key',
     });

@@ -1,11 +1,11 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import {
   deadBaseUrl,
   type Exchange,
   failure,
-  scriptedService,
+  scriptedServiceForTest,
   success,
 } from '../../support/scripted-service.ts';
 
@@ -13,11 +13,7 @@ const KEY = 'a-long-secret-key';
 const ACCOUNT = { username: 'ada', displayName: null, userFlags: 0 };
 
 async function serviceOf(...script: Exchange[]) {
-  const service = await scriptedService(...script);
-  onTestFinished(async () => {
-    await service.close();
-    service.verify();
-  });
+  const service = await scriptedServiceForTest(...script);
   return { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
 }
 
