@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS, HEADINGS } from '../../src/cli/program/command-table.ts';
+import { HEADINGS } from '../../src/cli/program/command-entry.ts';
+import { COMMANDS } from '../../src/cli/program/command-table.ts';
 import { runInProcess } from '../support/context.ts';
 
 const docs = path.resolve(import.meta.dirname, '..', '..', 'docs');

@@ -1,6 +1,7 @@
 import { Command, Help, type Option } from 'commander';
 import type { Host } from '../context.ts';
-import { COMMANDS, type CommandEntry, GROUPS, type GroupEntry, HEADINGS } from './command-table.ts';
+import { type CommandEntry, type GroupEntry, HEADINGS } from './command-entry.ts';
+import { COMMANDS, GROUPS } from './command-table.ts';
 import { declareGlobals } from './global-flags.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
