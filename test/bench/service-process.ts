@@ -9,7 +9,7 @@ export interface Started {
   key: string;
 }
 
-const [kind, dataDir] = process.argv.slice(2);
+const [kind, dataDir, database] = process.argv.slice(2);
 
 /** The least a server can do: the same bytes, without any service behind them. */
 function startBare(): Promise<Started> {
@@ -39,7 +39,11 @@ async function answering(dataFor: (url: string | undefined) => object): Promise<
 }
 
 async function startMeasured(): Promise<Started> {
-  const { url, sessionKey } = await startService({ dataDir: dataDir ?? '', env: {} });
+  const { url, sessionKey } = await startService({
+    dataDir: dataDir ?? '',
+    database: database === '' ? undefined : database,
+    env: {},
+  });
   return { url, key: sessionKey };
 }
 

@@ -10,7 +10,7 @@ const ROWS = 1_000_000;
 const SECONDS = 5;
 const CONNECTIONS = 20;
 
-interface Measured {
+export interface Measured {
   perSecond: number;
   p99: number;
 }
@@ -60,7 +60,8 @@ function report(name: string, measured: Measured, bare: Measured): void {
   process.stdout.write(`${name.padEnd(28)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of bare\n`);
 }
 
-async function measure(server: Server, target: string, body?: string): Promise<Measured> {
+/** What a server does under load. */
+export async function measure(server: Server, target: string, body?: string): Promise<Measured> {
   const result = await autocannon({
     url: `${server.url}${target}`,
     method: body === undefined ? 'GET' : 'POST',
@@ -80,7 +81,7 @@ async function cursorInTheMiddle(server: Server): Promise<string> {
 }
 
 /** Rows a second apart, one in a thousand of them failed. */
-async function fill(dataDir: string, rows: number): Promise<void> {
+export async function fill(dataDir: string, rows: number): Promise<void> {
   await (await openStore({ dataDir, env: {} })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(`

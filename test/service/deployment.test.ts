@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import type { RunPage } from '../../src/wire/index.ts';
 import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { TestService } from '../support/local-service.ts';
+import { freePort } from '../support/postgres.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, 'deploy', file), 'utf8');
@@ -17,6 +22,40 @@ interface Compose {
       volumes?: string[];
     }
   >;
+}
+
+const nginx = ['/usr/sbin', ...(process.env['PATH'] ?? '').split(path.delimiter)]
+  .map(place => path.join(place, 'nginx'))
+  .find(existsSync);
+if (nginx === undefined) process.stderr.write('nginx is not installed: its configuration is not tried.\n');
+
+/** Starts nginx with its configuration for these instances, and gives its origin; it ends with the test. */
+async function startNginx(instances: readonly string[]): Promise<string> {
+  const directory = temporaryDirectory();
+  const port = await freePort();
+  const at = (index: number): string => new URL(instances[index] ?? '').host;
+  const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    kind => `${kind}_temp_path ${directory}/${kind};`,
+  );
+  const config = read('nginx.conf')
+    .replace('http {', `http { access_log off; ${own.join(' ')}`)
+    .replace('one:8787', at(0))
+    .replace('two:8787', at(1))
+    .replace('listen 8080', `listen 127.0.0.1:${port}`);
+  writeFileSync(path.join(directory, 'nginx.conf'), config);
+  const files = [
+    '-p',
+    directory,
+    '-c',
+    path.join(directory, 'nginx.conf'),
+    '-e',
+    path.join(directory, 'error.log'),
+  ];
+  const running = spawn(nginx ?? '', [...files, '-g', `daemon off; pid ${directory}/nginx.pid;`]);
+  onTestFinished(() => void running.kill());
+  const origin = `http://127.0.0.1:${port}`;
+  await expect.poll(() => fetch(`${origin}/healthz`).then(({ status }) => status)).toBe(200);
+  return origin;
 }
 
 describe('the files for containers', () => {
@@ -49,5 +88,24 @@ describe('the files for containers', () => {
     const names = Object.keys(compose.services).filter(name => compose.services[name]?.build);
     const servers = [...read('nginx.conf').matchAll(/server (\w+):8787/g)].map(match => match[1]);
     expect(servers).toEqual(names);
+  });
+
+  test.skipIf(nginx === undefined)('make nginx send requests to the instances', async () => {
+    const one = await TestService.start();
+    const two = await TestService.start({ dataDir: one.dataDir });
+    const balancer = await startNginx([one.service.url, two.service.url]);
+    const headers = { authorization: `Bearer ${one.key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({
+      promptVersionId: await one.versionOf('hello'),
+      inputs: { textInputs: { name: 'Ada' } },
+    });
+    const created = await fetch(`${balancer}/v1/runs`, { method: 'POST', headers, body });
+    expect(created.status).toBe(200);
+    for (let request = 0; request < 4; request += 1) {
+      const { rows } = ((await (await fetch(`${balancer}/v1/runs`, { headers })).json()) as { data: RunPage })
+        .data;
+      expect(rows).toHaveLength(1);
+    }
+    await Promise.all([one.close(), two.close()]);
   });
 });

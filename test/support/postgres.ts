@@ -29,8 +29,16 @@ export interface PostgresCluster {
   remove(): void;
 }
 
-/** Makes and starts a server; it does not run as root, whoever runs the tests. */
-export async function startPostgres(): Promise<PostgresCluster> {
+/**
+ * Makes and starts a server; it does not run as root, whoever runs the tests.
+ *
+ * @param durable whether what it says to have written is on disk, as it is where it matters; default false
+ */
+export async function startPostgres({
+  durable = false,
+}: {
+  durable?: boolean;
+} = {}): Promise<PostgresCluster> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
@@ -45,7 +53,7 @@ export async function startPostgres(): Promise<PostgresCluster> {
     if (status !== 0) throw new Error(`${program} failed; see ${directory}/log`);
   };
   run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C');
-  const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${directory} -c fsync=off -c max_connections=300`;
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${directory} -c fsync=${durable ? 'on' : 'off'} -c max_connections=300`;
   const start = (): void =>
     run('pg_ctl', '-D', data, '-l', path.join(directory, 'log'), '-o', options, '-w', 'start');
   const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
@@ -69,7 +77,8 @@ function userFor(directory: string): string[] {
   return ['setpriv', '--reuid=nobody', '--clear-groups', '--'];
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback address that nobody listens on just now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
   const { port } = server.address() as { port: number };

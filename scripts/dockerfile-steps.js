@@ -1,0 +1,99 @@
+// Runs the steps of deploy/Dockerfile by hand, in a directory that stands for the image, and then what the image starts:
+// it needs no container engine and pulls no images. What it can't show is the base image and its users.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const root = path.resolve(import.meta.dirname, '..');
+const image = mkdtempSync(path.join(tmpdir(), 'promptrun-image-'));
+const inImage = file => path.join(image, file);
+const usr = inImage('usr/local');
+/** What npm is told elsewhere, such as its registry and its cache, holds here too. */
+const env = {
+  ...process.env,
+  PATH: `${path.join(usr, 'bin')}:${process.env.PATH}`,
+  npm_config_prefix: usr,
+  npm_config_prefer_offline: 'true',
+};
+
+try {
+  for (const directory of ['tmp', 'root', 'usr/local/lib', 'usr/local/bin']) {
+    mkdirSync(inImage(directory), { recursive: true });
+  }
+  const started = { cwd: image, entry: [], command: [], health: [] };
+  for (const { name, rest } of instructions()) step(name, rest, started);
+  await start(started);
+} finally {
+  rmSync(image, { recursive: true, force: true });
+}
+
+function instructions() {
+  const text = readFileSync(path.join(root, 'deploy/Dockerfile'), 'utf8');
+  const lines = text.replace(/\\\n\s*/g, '').split('\n');
+  return lines
+    .filter(line => line !== '' && !line.startsWith('#'))
+    .map(line => ({ name: line.split(' ', 1)[0], rest: line.slice(line.indexOf(' ') + 1) }));
+}
+
+function step(name, rest, started) {
+  if (name === 'WORKDIR') {
+    started.cwd = inImage(rest);
+    mkdirSync(started.cwd, { recursive: true });
+  }
+  if (name === 'ENV') Object.assign(env, Object.fromEntries([placed(rest).split('=')]));
+  if (name === 'COPY') copy(rest.split(' '), started.cwd);
+  if (name === 'RUN') run(placed(rest), started.cwd);
+  if (name === 'ENTRYPOINT') started.entry = JSON.parse(rest);
+  if (name === 'HEALTHCHECK') started.health = JSON.parse(rest.slice(rest.indexOf('[')));
+  if (name === 'CMD') started.command = JSON.parse(rest);
+}
+
+/** Both stages have one directory here: what the second takes from the first has to be there. */
+function copy(words, cwd) {
+  const [from, target] = words.filter(word => !word.startsWith('--'));
+  if (words.some(word => word.startsWith('--from='))) {
+    const [begin, end] = path.basename(from).split('*');
+    const made = readdirSync(path.dirname(inImage(from)));
+    if (!made.some(file => file.startsWith(begin) && file.endsWith(end ?? ''))) {
+      throw new Error(`the first stage made no ${from} for ${target}`);
+    }
+    return;
+  }
+  const ignored = readFileSync(path.join(root, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
+  const filter = file => !ignored.includes(path.relative(root, file));
+  cpSync(path.join(root, from), path.join(cwd, target), { recursive: true, filter });
+}
+
+/** Paths of the image are below its directory; its users are not there. */
+function placed(text) {
+  return text.replace(/(?<=[ =])\/(?=tmp|root|data)/g, `${image}/`).replaceAll(' -o node -g node', '');
+}
+
+function run(command, cwd) {
+  process.stdout.write(`RUN ${command}\n`);
+  const { status } = spawnSync('sh', ['-c', command], { cwd, env, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`this step failed: ${command}`);
+}
+
+/** Starts what the image starts, asks for its health, and stops it as a container is stopped. */
+async function start({ entry, command, health }) {
+  const [program, ...args] = [...entry, ...command, '--port', '0'];
+  const service = spawn(program, args, {
+    cwd: image,
+    env: { ...env, HOME: inImage('root') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(service, 'exit');
+  const first = await Promise.race([once(createInterface(service.stdout), 'line'), ended]);
+  const [, port] = /^listening on http:.*:(\d+)\/v1$/.exec(String(first[0])) ?? [];
+  if (port === undefined) throw new Error(`the service did not start: ${first[0]}`);
+  const [check, ...words] = health.filter(word => word !== 'CMD').map(word => word.replace('8787', port));
+  const { status } = spawnSync(check, words, { cwd: image, env, stdio: 'inherit' });
+  service.kill('SIGTERM');
+  const [code] = await ended;
+  process.stdout.write(`the service is ${status === 0 ? 'healthy' : 'not healthy'}, and ends with ${code}\n`);
+  if (status !== 0 || code !== 0) process.exitCode = 1;
+}
