@@ -37,6 +37,8 @@ export class RequestPace implements Pace {
   }
 
   async turn(signal: AbortSignal | undefined): Promise<void> {
+    const nobodyWaits = this.#turns.size + this.#turns.pending === 0;
+    if (nobodyWaits && this.#waitMs() <= 0) return this.#take(signal);
     await this.#turns.add(() => this.#take(signal), signal && { signal });
   }
 
@@ -53,16 +55,19 @@ export class RequestPace implements Pace {
     const { clock } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
-      const now = clock.now();
-      const wait = Math.max(this.#nextAt, this.#pausedUntil) - now;
+      const wait = this.#waitMs();
       if (wait <= 0) {
         const spacing = this.#spacing();
         const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
-        this.#nextAt = Math.max(this.#nextAt, now - late) + spacing;
+        this.#nextAt = Math.max(this.#nextAt, clock.now() - late) + spacing;
         return;
       }
       await clock.sleep(wait, signal);
     }
+  }
+
+  #waitMs(): number {
+    return Math.max(this.#nextAt, this.#pausedUntil) - this.#options.clock.now();
   }
 
   #spacing(): number {
