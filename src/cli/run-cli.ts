@@ -6,15 +6,15 @@ import type { Surroundings } from './runtime/create-context.ts';
 import { plainIo } from './terminal/io.ts';
 
 /**
- * Runs one command line and gives its exit code; what it printed and told has gone out by then.
+ * Runs one command line and gives its exit code; what it printed has gone out by then.
  *
- * Help and version load nothing but the tree: what runs commands, and what tells of errors, is loaded when needed.
+ * Help and version load nothing but the tree: what runs commands, and what reports errors, is loaded when needed.
  */
 export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const io = plainIo(surroundings.streams);
   const help: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
-  const tell = async (error: unknown): Promise<ExitCode> =>
+  const reportError = async (error: unknown): Promise<ExitCode> =>
     (await import('./program/report-error.ts')).reportError(io, error, argv);
   const tree = buildTree({
     version: surroundings.version,
@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     host: {
       runAction: async (command, run) => {
         const { runAction } = await import('./program/run-action.ts');
-        exitCode = await runAction({ command, run, surroundings, io, tell });
+        exitCode = await runAction({ command, run, surroundings, io, reportError });
       },
     },
   });
@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     await parsed(tree, argv);
     await io.out(help.join(''));
   } catch (error) {
-    exitCode = await tell(error);
+    exitCode = await reportError(error);
   }
   surroundings.streams.releaseStdin();
   return exitCode;

@@ -34,7 +34,7 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** The resources hash held, sent as `cli-agent`; asked at each request (interface §4.6). */
   readonly agentHash?: () => string | undefined;
-  /** Called when an answer asks for the resources to be fetched anew (interface §4.6). */
+  /** Called when an answer asks for the resources to be fetched again (interface §4.6). */
   readonly onActionRequire?: () => void;
   /** Called with each request, answer, failure and retry; nothing in it holds the key. */
   readonly onEvent?: (event: RequestEvent) => void;

@@ -123,7 +123,7 @@ function downloadOf(response: TransportResponse, shown: string): Download {
   };
 }
 
-// A generator that was never started would not tell its source that it is left.
+// A generator that was never started would not end its source.
 function leavable(
   pieces: AsyncGenerator<Uint8Array>,
   response: TransportResponse,

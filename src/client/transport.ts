@@ -60,7 +60,7 @@ export interface TransportOptions {
   /** Proxies as the environment variables of these names give them: http and https ones; none by default. */
   readonly proxy?: ProxyVariables;
   /**
-   * The process ends after a few requests: tells V8, for the whole process and on Node 20 only, not to optimise
+   * The process ends after a few requests: instructs V8, for the whole process and on Node 20 only, not to optimise
    * WebAssembly, which would hold up its end by some 30 ms. False by default.
    */
   readonly shortLived?: boolean;

@@ -49,7 +49,7 @@ export class RequestInFlight {
     };
   }
 
-  /** The answer's body, its faults told as this client's. */
+  /** The answer's body, its faults as this client's errors. */
   pieces(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
     body.on('error', () => {});
     const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;

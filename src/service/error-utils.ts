@@ -10,24 +10,24 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The code by which Node tells its errors apart, such as `ENOENT`; undefined where it is none of them. */
+/** The code by which Node distinguishes its errors, such as `ENOENT`; undefined for any other error. */
 export function codeOf(thrown: unknown): string | undefined {
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** How long the same fault is not told of again, in milliseconds. */
+/** How long the same fault is not reported again, in milliseconds. */
 const QUIET_MS = 60_000;
 
-/** Tells of faults in one line each; one that goes on and on is told of once a minute. */
+/** Reports faults in one line each; one that goes on and on is reported once a minute. */
 export function faultReporter(onNotice: (line: string) => void, clock: Clock): (error: unknown) => void {
-  const told = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   return error => {
     const message = messageOf(error);
-    const last = told.get(message);
+    const last = reportedAt.get(message);
     if (last !== undefined && clock.now() - last < QUIET_MS) return;
-    if (told.size > 100) told.clear();
-    told.set(message, clock.now());
+    if (reportedAt.size > 100) reportedAt.clear();
+    reportedAt.set(message, clock.now());
     onNotice(`fault: ${message}`);
   };
 }

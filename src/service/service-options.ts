@@ -19,7 +19,7 @@ export interface CommonOptions {
   /** Where the keys of model providers come from; default none. */
   env?: Env;
   clock?: Clock;
-  /** Told of each run that ended in this process. */
+  /** Called for each run that ended in this process. */
   onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface ServiceOptions extends CommonOptions {
   graceMs?: number;
   /** Bytes of request bodies in memory at a time, half of them one user's; default 256 MiB. */
   maxBodiesBytes?: number | undefined;
-  /** Told of each request once its answer is out. */
+  /** Called for each request once its answer is out. */
   onRequest?: (event: RequestEvent) => void;
 }
 

@@ -56,7 +56,7 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
   report.rowEnded(row, known);
 }
 
-/** The journal is told first: a result that is there has its row's end in the journal. */
+/** The journal is written first: a result that is there has its row's end in the journal. */
 async function giveLine(
   { ctx, options, journal, results, stop }: FinishParts,
   row: SourceRow,

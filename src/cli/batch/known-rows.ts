@@ -77,7 +77,7 @@ function runIdsOf(states: ReadonlyMap<string, JobState>, results: Results): Set<
   return ids;
 }
 
-/** A process that died may have told the machine's journal what it could not tell the batch's any more. */
+/** A process that died may have written to the machine's journal what it could no longer write to the batch's. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
   const open = new Map<string, string>();
   let from = Number.POSITIVE_INFINITY;

@@ -25,7 +25,7 @@ export interface PlanOptions {
   readonly saves: boolean;
 }
 
-/** What `--resume` does with a row. One whose creation is in doubt is never created again unless told to. */
+/** What `--resume` does with a row. One whose creation is in doubt is never created again unless the flags say so. */
 export function planRow(known: RowKnowledge, options: PlanOptions): RowPlan {
   const { state, result } = known;
   if (state === undefined) return result === undefined ? { kind: 'create' } : planEnded(result, options);

@@ -183,7 +183,7 @@ async function* plannedRows(
   }
 }
 
-/** A row that is no longer what was sent is left as it is, or run anew; its run in doubt stays in doubt. */
+/** A row that is no longer what was sent is left as it is, or run again; its run in doubt stays in doubt. */
 function planOf(
   { options, results }: FinishParts,
   { id }: SourceRow,

@@ -14,7 +14,7 @@ export interface Before {
   readonly results: Results;
 }
 
-/** What reading all rows once has told. */
+/** What was learnt by reading all rows once. */
 export interface Survey {
   /** Rows of the shard. */
   readonly count: number;
@@ -90,7 +90,7 @@ class RowCheck {
     return new Set(this.#changed.keys());
   }
 
-  /** Without its journal nobody can tell whether a row that has no result was ever sent. */
+  /** Without its journal it is not known whether a row that has no result was ever sent. */
   #refuseUnknown(): void {
     const { options, source } = this.#parts;
     if (this.#unknown === undefined || options.newRows) return;

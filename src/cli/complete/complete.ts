@@ -25,7 +25,7 @@ export function declareComplete(command: Command, host: Host): void {
 
 type Complete = (line: Line) => Promise<Candidate[]>;
 
-/** What a shell's script is told; each script hands over its line in the way its shell has it. */
+/** What a shell's script gets; each script hands over its line in the way its shell has it. */
 export async function completionLines(
   shell: string,
   words: readonly string[],
@@ -78,7 +78,7 @@ export function forFish(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description = '' }) => `${value}\t${oneLine(description)}`);
 }
 
-/** As for fish, with a first field that tells whether a space may follow. */
+/** As for fish, with a first field that says whether a space may follow. */
 export function forZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
     candidate => `${candidate.goesOn ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,

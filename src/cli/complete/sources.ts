@@ -39,7 +39,7 @@ export const profiles: Source = ({ ctx }) => [
 export const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
-/** Where nobody can tell which service is meant, aliases and files are still known. */
+/** Where it is not known which service is meant, aliases and files still are. */
 export const targets: Source = async request => {
   const found = await Promise.allSettled(
     [aliases, promptFiles, runnable].map(async source => source(request)),

@@ -11,7 +11,7 @@ import {
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 
-/** An error as it is told and as it ends the command. */
+/** An error as it is reported and as it ends the command. */
 export interface Failure {
   readonly status: string;
   readonly message: string;

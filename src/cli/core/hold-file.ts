@@ -48,7 +48,7 @@ function take(lock: string, mine: string): boolean {
 function release(lock: string, mine: string): Release {
   const beat = setInterval(() => {
     try {
-      // Written anew, so that its time is that of the volume's clock.
+      // Written again, so that its time is that of the volume's clock.
       if (contentOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
     } catch {
       // Somebody removed it by hand; there is nothing left to show.

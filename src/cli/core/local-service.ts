@@ -11,9 +11,9 @@ import type { RunningService, ServeOptions } from './serving.ts';
 
 /** The local service as the command line needs it; main.ts connects it to `service/`. */
 export interface LocalService {
-  /** Starts the service within this process; `onNotice` is told of what its user should know, one line each. */
+  /** Starts the service within this process; `onNotice` is called with what its user should know, one line each. */
   start(options: { dataDir: string; onNotice: (line: string) => void }): Promise<EmbeddedService>;
-  /** Runs `serve` until it is told to stop. */
+  /** Runs `serve` until it is stopped. */
   serve(options: ServeOptions): Promise<RunningService>;
   /** Opens the local store for `keys` and `prompts`. */
   open(options: { dataDir: string; database?: string | undefined }): Promise<LocalStore>;

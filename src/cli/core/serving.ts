@@ -16,15 +16,15 @@ export interface ServeOptions {
   readonly mediaDir?: string;
   /** Keeps the store that is there under another name, and begins a new one. */
   readonly newStore?: boolean;
-  /** How long running runs are given when the service is told to stop, in milliseconds. */
+  /** How long running runs are given when the service is stopped, in milliseconds. */
   readonly graceMs: number;
   /** What media URLs begin with, and a name requests may come under, without a slash at its end. */
   readonly publicUrl?: string;
   /** What happens while it serves: prompts published, files refused, warnings. */
   readonly onNotice: (line: string) => void;
-  /** Told of each request once its answer is out. */
+  /** Called for each request once its answer is out. */
   readonly onRequest?: (request: ServedRequest) => void;
-  /** Told of each run that ended. */
+  /** Called for each run that ended. */
   readonly onRunEnd?: (run: EndedRun) => void;
 }
 

@@ -18,7 +18,7 @@ export interface CreateAndWaitOptions extends CreateOptions {
 /**
  * The one way a run is started: journal, `POST`, recovery of a lost answer, polling to the end.
  *
- * @throws {CreationInDoubt} where nobody can tell whether a run was made, or which
+ * @throws {CreationInDoubt} where it is not known whether a run was made, or which
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, saying whether the run goes on and how to get it
  * @throws what the client throws; nothing was started then, except maybe after a 5xx of the service's own
  */

@@ -21,7 +21,7 @@ const LOOK_MS = 10_000;
  * Creates a run, once: journal, `POST`, and where the answer is lost, the same under the same key where the service
  * keeps such keys, else a look for the run it may have made.
  *
- * @throws {CreationInDoubt} where nobody can tell whether it made a run, or which
+ * @throws {CreationInDoubt} where it is not known whether it made a run, or which
  * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once `signal` is aborted, saying whether the run may go on
  * @throws what the client throws; no run was made then, except maybe after a 5xx of the service's own
  */

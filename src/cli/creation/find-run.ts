@@ -10,7 +10,7 @@ export const WINDOW_MS = 600_000;
 /** What is known of a creation in doubt: all that is needed to look for its run. */
 export type Doubt = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
-/** What the service's list and the journal tell of a creation in doubt. */
+/** What the service's list and the journal say of a creation in doubt. */
 export interface Search {
   /** Its run, where it is certain enough to be taken for it. */
   readonly run: RunRow | undefined;

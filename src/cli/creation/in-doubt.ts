@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** Nobody can tell whether a creation made a run, or which. Exit 1. */
+/** It is not known whether a creation made a run, or which. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];

@@ -78,7 +78,7 @@ export function runIn(answer: RawAnswer): Run {
  */
 export type CreationFault = 'lost' | 'failed' | 'refused';
 
-/** Tells what an error says of its creation, some of which was sent. */
+/** Reports an error by what it says of its creation, some of which was sent. */
 export function creationFault(error: unknown): CreationFault {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';

@@ -84,7 +84,7 @@ function howToGive(fields: InputFields, given: CheckedInputs): string[] {
 
 function tooManyImages(fields: InputFields, images: number): CliError | undefined {
   const wanted = fields.images.length;
-  // A config that tells of no image may only be silent about them; that is for the service to say.
+  // A config that names no image may only be silent about them; that is for the service to say.
   if (wanted === 0 || images <= wanted) return undefined;
   return usageError(`the prompt takes ${count(wanted)}, not ${images}`);
 }

@@ -43,7 +43,7 @@ export async function pickOptions(
   return pairs(chosen);
 }
 
-/** Options are never needed, so a service that can't tell them stops nothing. */
+/** Options are never needed, so a service that can't list them stops nothing. */
 async function modelsOf(ctx: Context, connection: Connection): Promise<readonly Model[]> {
   const { resources } = connection;
   const { signal } = ctx;

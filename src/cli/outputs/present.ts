@@ -28,7 +28,7 @@ function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** Tells that something was done: a note for people, the facts as JSON where that is asked for. */
+/** Confirms that something was done: a note for people, the facts as JSON where that is asked for. */
 export async function confirm(ctx: Context, facts: object, note: string): Promise<void> {
   if (wantsJson(ctx)) await printValue(ctx, facts);
   else ctx.io.note(note);

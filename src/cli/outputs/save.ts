@@ -81,7 +81,7 @@ function stopIfInterrupted({ signal }: Context, { runId, runStatus }: Run): void
   });
 }
 
-/** Error items are told, not saved. */
+/** Error items are reported, not saved. */
 async function saveOutput(
   ctx: Context,
   connection: Connection,

@@ -55,7 +55,7 @@ export function globalOptions(command: Command): GlobalOptions {
   };
 }
 
-/** Whether errors are wanted as JSON, told from the bare arguments: the parsing itself may be what failed. */
+/** Whether errors are wanted as JSON, read from the bare arguments: the parsing itself may be what failed. */
 export function wantsJsonErrors(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);

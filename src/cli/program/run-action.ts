@@ -15,18 +15,20 @@ export interface Action {
   readonly run: (ctx: Context) => Promise<ExitCode>;
   readonly surroundings: Surroundings;
   readonly io: PlainIo;
-  /** Tells an error and gives the exit code it means. */
-  readonly tell: (error: unknown) => Promise<ExitCode>;
+  /** Reports an error and returns its exit code. */
+  readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
 
 /** Runs a command in a context of its own. The result, or the error, is out before what waited for it is done. */
-export async function runAction({ command, run, surroundings, io, tell }: Action): Promise<ExitCode> {
+export async function runAction({ command, run, surroundings, io, reportError }: Action): Promise<ExitCode> {
   const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
   try {
     await checkQueryOf(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
-    return await tell(ctx.signal.aborted && !(error instanceof Interrupted) ? ctx.signal.reason : error);
+    return await reportError(
+      ctx.signal.aborted && !(error instanceof Interrupted) ? ctx.signal.reason : error,
+    );
   } finally {
     await close();
   }

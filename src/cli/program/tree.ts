@@ -62,7 +62,7 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     .configureOutput({
       writeOut: write,
       writeErr: write,
-      outputError: () => {}, // told by whoever catches it
+      outputError: () => {}, // reported by whoever catches it
       getOutHelpWidth: () => columns,
       getErrHelpWidth: () => columns,
       getOutHasColors: () => false,

@@ -5,7 +5,7 @@ import { oneLine } from '../terminal/sanitise.ts';
 const MOST_LINES = 4;
 const INDENT = 2;
 
-/** A text on one line of at most so many columns, harmless to the terminal; what is cut off is told by `…`. */
+/** A text on one line of at most so many columns, harmless to the terminal; `…` stands for what is cut off. */
 export function fitted(text: string, columns: number): string {
   const line = oneLine(text);
   if (stringWidth(line) <= columns) {

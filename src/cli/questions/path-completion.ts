@@ -11,7 +11,7 @@ export interface PathPlace {
   readonly proposes: (fileName: string) => boolean;
 }
 
-/** Completes a path as a shell does: as far as it is certain, and then tells what it might be. At once, as keys follow. */
+/** Completes a path as a shell does: as far as it is certain, and then lists what it might be. At once, as keys follow. */
 export function completePath(
   typed: string,
   place: PathPlace,

@@ -84,7 +84,7 @@ export function plainIo(streams: Streams): PlainIo {
   const stepAside = (): void => {
     for (const hook of hooks) hook();
   };
-  streams.stderr.on('error', () => {}); // nobody is left to be told
+  streams.stderr.on('error', () => {}); // nobody is left to report to
   const write = resultWriter(streams.stdout);
   return {
     stdout: factsOf(streams.stdout),

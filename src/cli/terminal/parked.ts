@@ -6,7 +6,7 @@ import type { Io } from './io.ts';
 export const ERASE_BELOW = '\u001B[J';
 
 /**
- * A text that leaves the cursor where it begins. However the terminal breaks it anew once it gets another size, all of
+ * A text that leaves the cursor where it begins. However the terminal breaks it again once it gets another size, all of
  * it stays below the cursor, and `ERASE_BELOW` takes it away.
  */
 export function parked(text: string, columns: number): string {

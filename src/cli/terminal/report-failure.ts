@@ -3,7 +3,7 @@ import { QuestionLeft } from '../errors.ts';
 import type { PlainIo } from './io.ts';
 import { oneLine, visible } from './sanitise.ts';
 
-/** Tells a failure: one line and its hints, or one line of JSON. */
+/** Reports a failure: one line and its hints, or one line of JSON. */
 export function reportFailure(
   io: Pick<PlainIo, 'error' | 'stderr'>,
   failure: Failure,
@@ -22,7 +22,7 @@ export function reportFailure(
   if (options.debug) reportStack(io, options.error);
 }
 
-// How to get a run that goes on must be told in one line as well.
+// How to get a run that goes on must be said in one line as well.
 function withWayBack({ status, message, hints }: Failure): string {
   return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
 }

@@ -18,7 +18,7 @@ export interface Silence {
   readonly since: number;
 }
 
-/** Tells on standard error that something is waited for. */
+/** Shows on standard error that something is waited for. */
 export interface Progress {
   update(state: ProgressState): void;
   /** Takes it away; nothing of it stays on the screen. */
@@ -52,11 +52,11 @@ export async function withSpinner<T>(ctx: TerminalContext, status: string, answe
 }
 
 function startLines(ctx: TerminalContext, first: ProgressState): Progress {
-  let told = '';
+  let shown = '';
   const update = ({ status, silence }: ProgressState): void => {
     const line = silence ? `${status}, but the service does not answer: ${silence.reason}` : status;
-    if (line === told) return;
-    told = line;
+    if (line === shown) return;
+    shown = line;
     ctx.io.note(oneLine(line));
   };
   update(first);

@@ -40,7 +40,7 @@ export function failedWith(message: string): EngineResult {
   return { outputs: [{ type: 'error', message }], tokens: 0, failed: true };
 }
 
-/** A rough count, for engines that are not told: four characters each, at least one. */
+/** A rough count, for engines that do not report one: four characters each, at least one. */
 export function roughTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / 4));
 }

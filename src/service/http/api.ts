@@ -19,7 +19,7 @@ interface ApiOptions {
   auth: AuthOptions;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
-  /** Told of what is answered 500. */
+  /** Called with what is answered 500. */
   onFault: (error: unknown) => void;
 }
 

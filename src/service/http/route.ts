@@ -47,7 +47,7 @@ export interface Call<P, Q, B> {
   forgetBody(): void;
 }
 
-/** The data of an answer that is JSON already: writing it out anew would be most of the work of a list. */
+/** The data of an answer that is JSON already: writing it out again would be most of the work of a list. */
 export class WrittenOut {
   constructor(readonly json: string) {}
 }

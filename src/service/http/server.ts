@@ -137,7 +137,7 @@ function bodyOf(request: IncomingMessage, room: BodyRoom): Promise<Buffer> {
   });
 }
 
-/** The service can't listen where it was told to. The message names the address and the remedy. */
+/** The service can't listen on its address. The message names the address and the remedy. */
 class ListenError extends Error {
   override readonly name = 'ListenError';
 }

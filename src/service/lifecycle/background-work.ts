@@ -34,7 +34,7 @@ const WAITS_MS = [250, 1000, 5000, 15_000] as const;
 interface RetryForeverOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** Told of every failed attempt. */
+  /** Called with the error of every failed attempt. */
   onFault: (error: unknown) => void;
 }
 

@@ -35,7 +35,7 @@ export async function openSignedUrls(store: Store, clock: Clock): Promise<Signed
   };
 }
 
-/** Whether two secrets are the same, in a time that doesn't tell how much of one was guessed. */
+/** Whether two secrets are the same, in a time that doesn't depend on how much of one was guessed. */
 function isSameSecret(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -3,7 +3,7 @@ import type { Model, Resources } from '../../wire/index.ts';
 import { wireModel } from './entry.ts';
 import type { ModelTable } from './table.ts';
 
-/** The models as the interface shows them; worked out anew only when they change. */
+/** The models as the interface shows them; computed again only when they change. */
 export interface ResourcesView {
   current(): Resources;
   hash(): string;

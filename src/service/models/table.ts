@@ -14,7 +14,7 @@ export interface ModelTable {
   get(name: string): ModelEntry | undefined;
   /** Why a model is not there and how to have it, as one line. */
   explainMissing(name: string): string;
-  /** Tells of every change of the list; gives back how to stop. */
+  /** Calls the listener after every change of the list; returns how to stop. */
   onChange(listener: () => void): () => void;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface ModelTableOptions {
   /** Where `models.yaml` may lie. */
   readonly dataDir: string;
   readonly env: Env;
-  /** Told of a models file that can't be used; the models before it stay. */
+  /** Called with a models file that can't be used; the models before it stay. */
   readonly onProblem: (error: Error) => void;
   /** Whether to read `models.yaml` again when it changes; default true. */
   readonly watch?: boolean;

@@ -45,7 +45,7 @@ export function createDefinitions(store: Store, tasks: PromptTasks): Definitions
   };
 }
 
-/** Changes with the form of a definition: one that was kept in another form is parsed anew. */
+/** Changes with the form of a definition: one that was kept in another form is parsed again. */
 const FORM = 2;
 
 /** A definition to be kept beside its source, so that a run need not load the parsers. */

@@ -84,7 +84,7 @@ function literal(text: string, tagFollows: boolean): string {
 
 function frontMatter(whole: JsonObject, names: readonly string[], fault: Fault): JsonObject {
   const texts = { title: 'name', description: 'description', model: 'model' };
-  const told = Object.entries(texts).flatMap(([ours, theirs]) => {
+  const settings = Object.entries(texts).flatMap(([ours, theirs]) => {
     const value = ownValue(whole, theirs);
     return typeof value === 'string' ? [[ours, value]] : [];
   });
@@ -95,7 +95,7 @@ function frontMatter(whole: JsonObject, names: readonly string[], fault: Fault):
   ]);
   const schema = Object.fromEntries(names.map(name => [name, 'string']));
   return {
-    ...(Object.fromEntries(told) as JsonObject),
+    ...(Object.fromEntries(settings) as JsonObject),
     ...(config.length > 0 && { config: Object.fromEntries(config) as JsonObject }),
     ...(names.length > 0 && { input: { schema } }),
     ...outputOf(whole, fault),

@@ -86,7 +86,7 @@ class HeadReader {
     this.schemas = schemaContext(read, findings, named);
   }
 
-  /** The entries of a map; those that are not among `known` are told of. */
+  /** The entries of a map; those that are not among `known` are reported. */
   entries(value: YamlValue | undefined, name: string, known?: readonly string[]): Entries {
     const entries = (value && this.findings.attempt(() => this.read.entries(value, name))) ?? [];
     const strangers = known ? entries.filter(({ key }) => !known.includes(key)) : [];

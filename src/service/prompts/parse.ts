@@ -23,7 +23,7 @@ export interface ParseOptions {
 /** A prompt file as far as it can be read, and everything that was found on the way. */
 export interface ParsedPrompt {
   readonly findings: Findings;
-  /** Undefined where not even its parts can be told apart. */
+  /** Undefined where not even its parts can be distinguished. */
   readonly definition: PromptDefinition | undefined;
 }
 

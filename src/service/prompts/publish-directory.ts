@@ -42,7 +42,7 @@ interface PromptWatch {
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
   /** A file that is gone; its prompt's slug. */
   readonly onRemoved?: (slug: string) => void | Promise<void>;
-  /** A file or directory that can't be read or was refused; the others go on being watched. Told once of each fault. */
+  /** A file or directory that can't be read or was refused; the others go on being watched. Called once for each fault. */
   readonly onError: (error: Error) => void;
 }
 

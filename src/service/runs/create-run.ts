@@ -24,7 +24,7 @@ const NO_SPACE =
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
-  /** Told once the pictures that were sent are no longer needed in memory. */
+  /** Called once the pictures that were sent are no longer needed in memory. */
   readonly onKept?: () => void;
 }
 

@@ -26,7 +26,7 @@ export interface ExecutorOptions {
   media: Media;
   texts: TextFeed;
   clock: Clock;
-  /** Is told of what a user should know besides how runs end; one line each. */
+  /** Called with what a user should know besides how runs end; one line each. */
   onNotice: (line: string) => void;
 }
 
@@ -123,10 +123,10 @@ function guessNotice({ model, provider }: ModelEntry): string {
 }
 
 function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return line => {
-    if (told.has(line)) return;
-    told.add(line);
+    if (reported.has(line)) return;
+    reported.add(line);
     onNotice(line);
   };
 }

@@ -13,9 +13,9 @@ export interface RunnerOptions {
   store: Store;
   executor: Executor;
   clock: Clock;
-  /** Told of each run that ended here and was written down. */
+  /** Called for each run that ended here and was written down. */
   onEnd?: ((run: RunEnd) => void) | undefined;
-  /** Faults that no caller is told of. */
+  /** Faults that no caller hears of. */
   onFault: (error: unknown) => void;
   /** The models that runs can be carried out with here; asked on a shared store only. */
   models: () => string[];

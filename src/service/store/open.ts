@@ -11,9 +11,9 @@ export interface StoreOptions {
   /** A directory that all instances on the database share, for media and inputs; default the database. */
   mediaDir?: string | undefined;
   clock: Clock;
-  /** Keeps the file that is there under another name, and begins anew; default false. */
+  /** Keeps the file that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
-  /** Told where the former store is kept. */
+  /** Called with where the former store is kept. */
   onNotice?: ((line: string) => void) | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Db, Writer } from './queries.ts';
 /** Single values of the store, each written once. */
 export interface SettingsStore {
   get(key: string): Promise<string | undefined>;
-  /** The value under `key`; `make` gives it when it is first asked for. `made` tells whether that was now. */
+  /** The value under `key`; `make` gives it when it is first asked for. `made` says whether that was now. */
   once(key: string, make: () => string): Promise<{ value: string; made: boolean }>;
 }
 

@@ -57,13 +57,13 @@ export function storeOn(backend: Backend): Store {
   };
 }
 
-/** What processes that share a store tell each other; it may be lost, so nothing depends on it but speed. */
+/** What processes that share a store notify each other of; it may be lost, so nothing depends on it but speed. */
 export interface Signals {
   /** There is a queued run that any process may take up. */
   queued(): void;
   /** A run has ended that another process may be waiting for. */
   ended(runId: string): void;
-  /** From now on `listener` is told of what others say. */
+  /** From now on `listener` is called with what others notify. */
   subscribe(listener: SignalListener): void;
 }
 
@@ -76,7 +76,7 @@ export interface SignalListener {
 /** For a store whose processes find out by looking. */
 export const NO_SIGNALS: Signals = { queued() {}, ended() {}, subscribe() {} };
 
-/** Tells living processes from dead ones. */
+/** Distinguishes living processes from dead ones. */
 export interface Workers {
   /** This process's name as a worker; known to be alive from the first call on. */
   hold(): Promise<string>;

@@ -16,7 +16,7 @@ export function progressText(tally: Tally, elapsedMs: number): string {
   ].join(', ');
 }
 
-/** In milliseconds; undefined while nothing is known to tell it from. */
+/** In milliseconds; undefined while there is nothing to estimate it from. */
 function timeLeft(tally: Tally, elapsedMs: number): number | undefined {
   if (tally.total === undefined || tally.ended === 0) {
     return undefined;

@@ -30,7 +30,7 @@ function startLines(ctx: Context, tally: Tally): Progress {
   return every(ctx, LINE_EVERY_MS, () => ctx.io.note(progressText(tally, ctx.clock.now() - startedAt)));
 }
 
-/** Drawn anew at each tick, since every line that is written in between takes its place. */
+/** Drawn again at each tick, since every line that is written in between takes its place. */
 async function startBar(ctx: Context, tally: Tally): Promise<Progress> {
   const { barText } = await import('./progress-text.ts');
   const startedAt = ctx.clock.now();

@@ -20,7 +20,7 @@ export interface ReporterOptions {
   readonly maxFailures: number;
 }
 
-/** Tells of each row that did not succeed, and when it is no use to start more. */
+/** Reports each row that did not succeed, and when there is no use in starting more. */
 export class Reporter {
   readonly #ctx: Context;
   readonly #options: ReporterOptions;

@@ -18,7 +18,7 @@ export interface BatchEnd {
   readonly journal: BatchJournal;
 }
 
-/** Leaves the files as they are to stay, tells how a batch ended and gives its exit code. @throws {Interrupted} */
+/** Brings the files into their final form, reports how a batch ended and returns its exit code. @throws {Interrupted} */
 export async function conclude(ctx: Context, options: BatchOptions, end: BatchEnd): Promise<ExitCode> {
   const { out } = options;
   const { tally, stop, rows, results, journal } = end;

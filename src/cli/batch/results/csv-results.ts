@@ -26,7 +26,7 @@ interface Kept {
 
 /**
  * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table can't be added to
- * once it needs more columns, so it is written anew at the end; what it holds is known from the batch's journal, or
+ * once it needs more columns, so it is rewritten at the end; what it holds is known from the batch's journal, or
  * else, row by row, from the rows' own columns.
  */
 export class CsvResults implements Results {
@@ -71,7 +71,7 @@ export class CsvResults implements Results {
     }
   }
 
-  /** Everything is in the journal of a batch that has not ended: the table is begun anew from it. */
+  /** Everything is in the journal of a batch that has not ended: the table is rebuilt from it. */
   async #recall(before: ReadonlyMap<string, JobState>): Promise<void> {
     await this.#handle.truncate(0);
     for (const [id, { result }] of before) {

@@ -45,11 +45,11 @@ export function lineOf(
   if (outcome.kind === 'failed') {
     const { runId = null, error, mayHaveRun } = outcome;
     const text = outcome.text ?? errorText(error, startedAt === undefined ? { line } : undefined);
-    const told =
+    const message =
       mayHaveRun && !text.includes(MAY_HAVE_RUN)
         ? text.replace(/ \((?=[^()]*\)$)/u, `; ${MAY_HAVE_RUN} (`)
         : text;
-    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, seconds, error: told };
+    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, seconds, error: message };
   }
   const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
   const error = outcome.error === undefined ? null : errorText(outcome.error);
@@ -68,7 +68,7 @@ export interface ResultState {
   readonly runId: string | undefined;
   /** Whether something went wrong. */
   readonly failed: boolean;
-  /** The row failed since the service no longer has its run: the run is asked for again, never created anew. */
+  /** The row failed since the service no longer has its run: the run is asked for again, never created again. */
   readonly isGone: boolean;
   /** The service's own fault ended it. */
   readonly mayHaveRun: boolean;
@@ -85,11 +85,17 @@ export function parseResultsLine(text: string): { id: string; state: ResultState
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
     return undefined;
   }
-  const told = typeof error === 'string' ? error : '';
+  const message = typeof error === 'string' ? error : '';
   const hasOutputs = Array.isArray(outputs) && outputs.length > 0;
   return {
     id,
-    state: resultState({ row: row as number, runStatus, runId: runId ?? undefined, error: told, hasOutputs }),
+    state: resultState({
+      row: row as number,
+      runStatus,
+      runId: runId ?? undefined,
+      error: message,
+      hasOutputs,
+    }),
   };
 }
 

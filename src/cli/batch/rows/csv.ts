@@ -116,11 +116,11 @@ function isGiven([, value]: readonly [string, string]): boolean {
 }
 
 function brokenRecord({ error }: Break, place: Place): FaultyRow {
-  const told =
+  const message =
     error?.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'its quotes are never closed, so that the rest of the file is lost'
       : 'it is longer than any request may be, and the rest of the file is lost';
-  return faultyRow(place, told);
+  return faultyRow(place, message);
 }
 
 /** How a value is written in quotes. */

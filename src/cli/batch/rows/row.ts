@@ -9,7 +9,7 @@ export interface RowPlace {
   readonly line: number;
   /** What the row calls itself, else its number. */
   readonly id: string;
-  /** Its own columns by their names, as a table of results repeats them; undefined where they can't be told. */
+  /** Its own columns by their names, as a table of results repeats them; undefined where they are not known. */
   readonly cells?: Readonly<Record<string, string>>;
 }
 

@@ -65,7 +65,7 @@ function formatOf(file: string): Format {
   }
 }
 
-/** Ends at once when it is told to, though nothing more may ever come. */
+/** Ends at once when aborted, though nothing more may ever come. */
 function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
   signal.addEventListener('abort', () => stream.destroy(signal.reason as Error), { once: true });

@@ -54,7 +54,7 @@ export type JobOutcome =
       readonly runId: string | undefined;
       readonly facts: RunFacts;
       readonly error: unknown;
-      /** The error as it was told when it came; undefined where it has just come. */
+      /** The error as it was reported when it came; undefined where it has just come. */
       readonly text?: string;
       /** The service answered with a fault of its own: it may have made a run all the same. */
       readonly mayHaveRun: boolean;
@@ -64,7 +64,7 @@ export type JobOutcome =
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
   | { readonly kind: 'put off'; readonly error: unknown }
-  /** The batch was told to let go of it, `inDoubt` where its creation may have made a run that nobody knows. */
+  /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run that nobody knows. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 
 /** Where it is kept how far each job is. Every step resolves once it would survive a power cut. */
@@ -155,7 +155,7 @@ export function isEverybodys(error: unknown): boolean {
   return error instanceof PromptServiceError || error instanceof CreationInDoubt;
 }
 
-/** The error as the results tell it; with the row's line where it was found before anything was sent. */
+/** The error as the results state it; with the row's line where it was found before anything was sent. */
 export function errorText(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = failureOf(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';

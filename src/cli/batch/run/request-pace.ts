@@ -19,7 +19,7 @@ export interface RequestPaceOptions {
   /** Requests a second; 0 is unlimited. */
   readonly perSecond: number;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Told when everything waits because the service asked for it. */
+  /** Called when everything waits because the service asked for it. */
   readonly onPause?: (ms: number) => void;
 }
 
@@ -76,7 +76,7 @@ export class RequestPace implements Pace {
     return this.#slowed === 1 ? usual : Math.max(usual, LEAST_SLOW_MS) * this.#slowed;
   }
 
-  /** Requests that were under way together are told off together: that counts once. */
+  /** Requests that were under way together are refused together: that counts once. */
   #pause(askedMs: number | undefined): void {
     const now = this.#options.clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -19,7 +19,7 @@ const UNSETTLED: Settlement = { kind: 'in doubt', candidates: [] };
 
 /**
  * Settles creations in doubt, as many as can be: where the service keeps idempotency keys they can be sent again,
- * elsewhere one pass over the list tells. In the order of the doubts; what could not be asked for stays in doubt.
+ * elsewhere one pass over the list decides. In the order of the doubts; what could not be asked for stays in doubt.
  */
 export async function settleDoubts(
   ctx: Context,
@@ -44,6 +44,6 @@ export async function settleDoubts(
       settled.set(doubt.id, madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates });
     }
   }
-  // The look at the list may have told that keys are kept.
+  // The answer with the list may have said that keys are kept.
   return doubts.map(doubt => (isKept(doubt) ? { kind: 'repeat' } : (settled.get(doubt.id) ?? UNSETTLED)));
 }

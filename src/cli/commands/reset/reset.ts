@@ -82,7 +82,7 @@ async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<bool
   );
 }
 
-/** Keys in the system's keychain would outlive the file that tells of them; a damaged file names none. */
+/** Keys in the system's keychain would outlive the file that lists them; a damaged file names none. */
 async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
   try {
     for (const profile of credentials.profiles()) await credentials.forget(profile);

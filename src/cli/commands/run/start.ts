@@ -82,7 +82,7 @@ async function start(
   }
 }
 
-/** The service refuses to tell what became of a run that was started: it is paid for, and can be asked for later. */
+/** The service refuses to say what became of a run that was started: it is paid for, and can be asked for later. */
 async function namingRun(error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
@@ -119,7 +119,7 @@ function liveText(ctx: Context, connection: Connection, onFirst: () => void): Li
     if (key === undefined || idempotencyKey !== key || text === '') return;
     if (printed === '') onFirst();
     printed += text;
-    // A closed pipe is found again, and told of, when the rest is printed.
+    // A closed pipe is found again, and reported, when the rest is printed.
     printing = printing.then(() => print(ctx, text)).catch(() => {});
   });
   return {

@@ -34,7 +34,7 @@ export async function factsFromJournal(
   return factsOf(await journal.find(service, runId));
 }
 
-/** What an entry of the journal tells of its run. */
+/** What an entry of the journal says of its run. */
 export function factsOf(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };

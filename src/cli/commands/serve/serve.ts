@@ -50,7 +50,7 @@ export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCo
     ...request,
     dataDir: ctx.dataDir,
     database,
-    onNotice: line => tell(ctx, line),
+    onNotice: line => showNotice(ctx, line),
     onRequest: served => io.note(requestLine(clock, served)),
     onRunEnd: run => io.note(runLine(clock, run)),
   });
@@ -78,8 +78,8 @@ function firstSignal(ctx: Context): Promise<void> {
   });
 }
 
-/** Warnings are told in spite of `--quiet`. */
-function tell({ io }: Context, notice: string): void {
+/** Warnings are shown in spite of `--quiet`. */
+function showNotice({ io }: Context, notice: string): void {
   if (notice.startsWith('warning:')) io.error(oneLine(notice));
   else io.note(oneLine(notice));
 }

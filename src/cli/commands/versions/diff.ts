@@ -62,7 +62,7 @@ export async function versionsDiff(
   return EXIT.ok;
 }
 
-/** The whole file where the service is embedded, else what the service tells of it: nothing, or the template. */
+/** The whole file where the service is embedded, else what the service gives of it: nothing, or the template. */
 async function textOf(
   ctx: Context,
   { embedded }: Connection,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import { usageError } from '../../errors.ts';
 
-/** An image to send: a URL as it is, or bytes that are read anew each time they are sent. */
+/** An image to send: a URL as it is, or bytes that are read again each time they are sent. */
 export type ImageSource =
   | { readonly kind: 'url'; readonly url: string; readonly name: string }
   | {
@@ -16,7 +16,7 @@ export type ImageSource =
       chunks(): AsyncIterable<Uint8Array>;
     };
 
-/** How many bytes tell what kind of file it is. */
+/** How many bytes show what kind of file it is. */
 export const SNIFFED_BYTES = 4100;
 
 /** Refuses an image that is empty or larger than the service takes. */

@@ -4,7 +4,7 @@ import { type TextField, textField } from './fields.ts';
 /** The `type` of a variable that is chosen from a list; 0 is a text. */
 const SELECT = 2;
 
-/** Keys that only tell variables apart, so that the name is inside. */
+/** Keys that only distinguish variables, so that the name is inside. */
 const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** Whether these are variables by name, and not a text input that happens to be called `variables`. */

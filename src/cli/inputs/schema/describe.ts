@@ -35,7 +35,7 @@ function fields(text: readonly TextField[], config: unknown, jtd?: unknown): Inp
   return { known: true, text: firstOfEachKey(text), images: describeImages(config, jtd) ?? [] };
 }
 
-/** The images from the first place that tells of any; undefined where none does. */
+/** The images from the first place that names any; undefined where none does. */
 function describeImages(config: unknown, jtd?: unknown): readonly ImageField[] | undefined {
   const inputs = own(config, 'imageInputs');
   const texts = own(config, 'textInputs');

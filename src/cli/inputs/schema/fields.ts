@@ -17,7 +17,7 @@ export interface ImageField {
   readonly description?: string;
 }
 
-/** What a prompt asks for, as far as its config tells. */
+/** What a prompt asks for, as far as its config says. */
 export interface InputFields {
   /** False where the config describes nothing that is known: any input may be right. */
   readonly known: boolean;

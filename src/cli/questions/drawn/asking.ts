@@ -27,7 +27,7 @@ export async function asking<T>(
   }
   const ended = new AbortController();
   const end = () => ended.abort();
-  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it tells nobody who could answer for it.
+  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it notifies nobody.
   const endIfClosed = (_text: unknown, key?: { ctrl?: boolean; name?: string }) => {
     if (key?.ctrl === true && (key.name === 'c' || (key.name === 'd' && input.isPaused()))) {
       end();

@@ -32,7 +32,7 @@ export interface QuestionScreen {
 }
 
 /**
- * A question counts the lines it drew to take them away again. A terminal that gets narrower breaks them anew, and the
+ * A question counts the lines it drew to take them away again. A terminal that gets narrower breaks them again, and the
  * count no longer holds; so here they are counted as they lie on the terminal, and drawn again when its size changes,
  * unless the question does so itself.
  */

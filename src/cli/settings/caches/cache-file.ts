@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What a cache file holds; undefined where there is none or it is damaged, for a cache is simply filled anew. */
+/** What a cache file holds; undefined where there is none or it is damaged, for a cache is simply filled again. */
 export function readCacheFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

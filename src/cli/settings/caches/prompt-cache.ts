@@ -24,7 +24,7 @@ export interface PromptCacheOptions {
   readonly directory: string;
   /** The base URL, or `local` for the embedded service (see `Connection.service`). */
   readonly service: string;
-  /** Told when the file can't be written; the cache goes on without. */
+  /** Called when the file can't be written; the cache goes on without. */
   readonly onProblem?: (message: string) => void;
 }
 

@@ -38,7 +38,7 @@ export interface ResourceCacheOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-/** The models of a service and the hash that tells it what is held of them (interface §4.6). */
+/** The cached models of a service, and the hash by which the service knows them (interface §4.6). */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
   readonly #file: string;

@@ -51,7 +51,7 @@ export function mayHaveMadeRun({ runId, outcome }: CreationFacts): boolean {
   return runId === undefined && outcome !== 'refused' && outcome !== 'none';
 }
 
-/** Whether nobody can tell what became of a creation; one that the service answered with a fault has failed. */
+/** Whether it is not known what became of a creation; one that the service answered with a fault has failed. */
 export function inDoubt(entry: CreationFacts): boolean {
   return mayHaveMadeRun(entry) && entry.outcome !== 'failed';
 }

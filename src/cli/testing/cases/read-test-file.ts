@@ -184,7 +184,7 @@ function refuseStandardInput(place: YamlPlace, node: unknown, given: string): st
   return given;
 }
 
-/** What goes wrong with a file is told with the line that named it. */
+/** What goes wrong with a file is reported with the line that named it. */
 async function located<T>(place: YamlPlace, node: unknown, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

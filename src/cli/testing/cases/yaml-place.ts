@@ -10,7 +10,7 @@ import {
 } from 'yaml';
 import { type CliError, usageError } from '../../errors.ts';
 
-/** A YAML document whose faults are told with file and line. */
+/** A YAML document whose faults are reported with file and line. */
 export class YamlPlace {
   readonly contents: ParsedNode | null;
   readonly #document: Document.Parsed;

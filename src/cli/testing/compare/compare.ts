@@ -167,7 +167,7 @@ async function differences(
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** Without colours the marks of `git diff --word-diff` tell what was removed and added. */
+/** Without colours the marks of `git diff --word-diff` show what was removed and added. */
 function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
   const safe = visible(text);
   if (kind === 'same') {

@@ -36,7 +36,11 @@ function differencesOf(recorded: RecordedRequest, request: RecordedRequest): Dif
     ...mapDifferences('the input', recorded.textInputs, request.textInputs),
     ...mapDifferences('the option', recorded.runOptions, request.runOptions),
     ...imageDifferences(recorded.imageInputs, request.imageInputs),
-    ...unless(recorded.model === request.model, `the model (${told(recorded.model, request.model)})`, 1),
+    ...unless(
+      recorded.model === request.model,
+      `the model (${recordedAs(recorded.model, request.model)})`,
+      1,
+    ),
     ...unless(recorded.schema === request.schema, 'the schema', 1),
     ...unless(
       recorded.repetition === request.repetition,
@@ -61,7 +65,7 @@ function mapDifferences(
   return keys.flatMap(key =>
     unless(
       value(recorded, key) === value(given, key),
-      `${what} ${JSON.stringify(key)} (${told(value(recorded, key), value(given, key))})`,
+      `${what} ${JSON.stringify(key)} (${recordedAs(value(recorded, key), value(given, key))})`,
       1,
     ),
   );
@@ -73,7 +77,7 @@ function imageDifferences(recorded: readonly string[], given: readonly string[])
   ).flat();
 }
 
-function told(there: string | null, here: string | null): string {
+function recordedAs(there: string | null, here: string | null): string {
   return `${short(there)} there, ${short(here)} here`;
 }
 

@@ -42,7 +42,7 @@ export function recordingKey(request: RecordedRequest): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
-/** Tells equal requests apart by counting them; one that is sent again under its key stays the one it was. */
+/** Distinguishes equal requests by counting them; one that is sent again under its key stays the one it was. */
 export class RequestCounter {
   readonly #seen = new Map<string, number>();
   readonly #known = new Map<string, RecordedRequest>();

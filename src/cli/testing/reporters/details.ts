@@ -85,7 +85,7 @@ function message(text: string): DetailLine {
 
 const MARKS = { message: '', expected: '- ', actual: '+ ', same: '  ' } as const;
 
-/** A line with the mark that tells expected from actual. */
+/** A line with the mark that distinguishes expected from actual. */
 export function markedLine({ kind, text }: DetailLine): string {
   return MARKS[kind] + text;
 }

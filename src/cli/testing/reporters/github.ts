@@ -35,7 +35,7 @@ function escapedProperty(text: string): string {
   return escapedData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Adds the results to the job's summary; a fault is told, never thrown: the tests are over. */
+/** Adds the results to the job's summary; a fault is reported, never thrown: the tests are over. */
 export async function writeJobSummary(
   results: readonly EntryResult[],
   file: string,

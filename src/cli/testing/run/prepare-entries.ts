@@ -75,7 +75,7 @@ async function prepare(
   }
 }
 
-/** In a replay, a version that was not recorded is told with the nearest recording once the run is asked for. */
+/** In a replay, a version that was not recorded is reported with the nearest recording once the run is asked for. */
 async function configOf(ctx: Context, connection: Connection, promptVersionId: string): Promise<unknown> {
   const reading = readVersion(ctx, connection, { promptVersionId, mayBePrompt: true });
   const version =

@@ -79,7 +79,7 @@ function jobIds({ entry, key, firstRepetition }: PreparedEntry): string[] {
   return Array.from({ length: entry.testCase.repeat }, (_, at) => `${key}-${firstRepetition + at}`);
 }
 
-/** A repetition with what is to be done for it; an error where it may have made a run, and nobody can tell which. */
+/** A repetition with what is to be done for it; an error where it may have made a run, and it is not known which. */
 interface PlannedRepetition extends RepetitionJob {
   readonly error?: unknown;
 }

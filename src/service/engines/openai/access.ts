@@ -18,7 +18,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
  * A client that sends each request once, through the proxy of the environment, follows no redirect and reads a bounded
- * number of bytes. Everything is told to it, so that it looks for nothing in the environment by itself.
+ * number of bytes. Everything is passed to it, so that it looks for nothing in the environment by itself.
  */
 export async function connect({ provider, key, env }: Access): Promise<OpenAI> {
   const { OpenAI } = await import('openai');

@@ -3,7 +3,7 @@ import { PastBound } from '../bounds.ts';
 import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
 import type { TaskName, Work } from './tasks.ts';
 
-/** What a thread is told to do. */
+/** What a thread is to do. */
 export interface TaskOrder {
   readonly name: TaskName;
   readonly work: Work<TaskName>;

@@ -46,7 +46,7 @@ const SMALL_LIMITS: TaskLimits = {
 /** Texts and values that are worked on in this thread, in characters. */
 const SMALL_WORK = 32 * 1024;
 
-/** In this thread what is done soon, which is nearly everything; the rest, begun anew, in threads of its own. */
+/** In this thread what is done soon, which is nearly everything; the rest, begun again, in threads of its own. */
 export class SharedTasks implements PromptTasks {
   readonly #limits: TaskLimits;
   #threads: Promise<TaskThreads> | undefined;

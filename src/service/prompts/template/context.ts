@@ -50,7 +50,7 @@ export interface FieldUse extends Place {
   readonly as: 'text' | 'test' | 'image';
   /** The file it stands in: the prompt's or a partial's. */
   readonly file: string;
-  /** Inside a block like `{{#name}}` only the value of `name` tells whose field it is. */
+  /** Inside a block like `{{#name}}` only the value of `name` decides whose field it is. */
   readonly certain: boolean;
 }
 

@@ -55,7 +55,7 @@ function pastBound(open: number, parentheses: number): string | undefined {
     : undefined;
 }
 
-/** The tag that begins here; undefined where it never ends, which the parser will tell. */
+/** The tag that begins here; undefined where it never ends, which the parser will report. */
 function readTag(template: string, at: number): Tag | undefined {
   const isEscaped = template[at - 1] === '\\' && template[at - 2] !== '\\';
   if (isEscaped) return { kind: 'other', end: at + 2, parentheses: 0 };

@@ -7,7 +7,7 @@ import { DataDirectoryError } from '../errors.ts';
 import type { SettingsStore } from '../settings-store.ts';
 import type { Blobs } from '../store.ts';
 
-/** Tells one shared directory from another; the database knows which one its instances use. */
+/** Distinguishes one shared directory from another; the database knows which one its instances use. */
 const MARK = '.promptrun-media';
 const SETTING = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;

@@ -13,7 +13,7 @@ export interface Notifications extends Signals {
   close(): Promise<void>;
 }
 
-/** What instances tell each other through the database, on a connection of its own that is made anew when it breaks. */
+/** What instances notify each other of through the database, on a connection of its own that is reopened when it breaks. */
 export function notifications(url: string, db: Db): Notifications {
   const stop = new AbortController();
   let client: pg.Client | undefined;
