@@ -56,14 +56,14 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
 
 /**
  * Every row that fits, newest first, holding one page at a time. With `endingBefore` the newest come last from the
- * service, so all that fit are held until then.
+ * service, so all that fit are collected first.
  */
 export async function* rowsOf<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
   if (query.endingBefore === undefined) {
     for await (const { rows } of pages) yield* rows;
     return;
   }
-  const held: R[][] = [];
-  for await (const { rows } of pages) held.push(rows);
-  for (const rows of held.reverse()) yield* rows;
+  const collected: R[][] = [];
+  for await (const { rows } of pages) collected.push(rows);
+  for (const rows of collected.reverse()) yield* rows;
 }

@@ -56,7 +56,7 @@ export class Runs {
 
   /**
    * Every run that fits, newest first, holding one page at a time. With `endingBefore` the newest come last from the
-   * service, so all that fit are held until then.
+   * service, so all that fit are collected first.
    */
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
     return rowsOf(this.pages(query, options), query);

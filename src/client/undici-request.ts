@@ -93,17 +93,17 @@ export class RequestInFlight {
 // whole.
 async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  let held: Uint8Array | undefined;
+  let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
     bytes += chunk.byteLength;
     if (bytes > body.length) break;
-    if (held) yield held;
-    held = chunk;
+    if (last) yield last;
+    last = chunk;
   }
   if (bytes !== body.length) {
     throw new InvalidRequestError(
       `the request's body is not ${body.length} bytes long, as it said; has a file changed?`,
     );
   }
-  if (held) yield held;
+  if (last) yield last;
 }

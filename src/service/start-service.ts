@@ -80,7 +80,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   if (!isLoopbackHost(host)) onNotice(openToOthers(host));
   const newKey = await firstKey(store, clock);
   // Others see by it that the store is in use.
-  await store.workers.hold();
+  await store.workers.register();
   parts.runner.start();
   const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {

@@ -48,7 +48,7 @@ async function modelsOf(ctx: Context, connection: Connection): Promise<readonly 
   const { resources } = connection;
   const { signal } = ctx;
   try {
-    if (resources.held() === undefined)
+    if (resources.cached() === undefined)
       await resources.refresh({ signal, retries: 0, timeoutMs: LONGEST_WAIT_MS });
     return await resources.models({ signal });
   } catch {

@@ -16,7 +16,7 @@ export function parseOptions(given: readonly string[]): Map<string, string> {
 }
 
 /**
- * Refuses a run option that no model lists, after one refresh of the models held: which model a prompt uses is not
+ * Refuses a run option that no model lists, after one refresh of the cached models: which model a prompt uses is not
  * known here, so what any of them accepts may be right.
  */
 export async function checkOptions(
@@ -25,11 +25,11 @@ export async function checkOptions(
   signal: AbortSignal,
 ): Promise<void> {
   if (options.size === 0) return;
-  const held = connection.resources.held() !== undefined;
+  const wereCached = connection.resources.cached() !== undefined;
   const models = await connection.resources.models({ signal });
   if (optionFault(models, options) === undefined) return;
   const fault = optionFault(
-    held ? await connection.resources.models({ refresh: true, signal }) : models,
+    wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
     options,
   );
   if (fault !== undefined) throw fault;

@@ -153,7 +153,7 @@ async function clientFor(
     sleep: (ms, signal) => clock.sleep(ms, signal),
     now: () => clock.now(),
     random: () => clock.random(),
-    agentHash: () => resources.heldHash(),
+    agentHash: () => resources.cachedHash(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
     ...(globals.debug ? { onEvent: (event: RequestEvent) => debugNote(sources, debugLine(event)) } : {}),

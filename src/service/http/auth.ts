@@ -49,8 +49,8 @@ export function authenticator(options: AuthOptions): Authenticator {
       if (!caller) return;
       found.caller = caller;
       found.headers[IDEMPOTENCY_HEADER] = IDEMPOTENCY_SUPPORTED;
-      const held = headers[CLI_AGENT_HEADER];
-      if (held !== undefined && held !== resourcesHash()) {
+      const clientHash = headers[CLI_AGENT_HEADER];
+      if (clientHash !== undefined && clientHash !== resourcesHash()) {
         found.headers[ACTION_REQUIRE_HEADER] = 'refresh-resources';
       }
     },

@@ -12,14 +12,14 @@ export interface ResourcesView {
 }
 
 export function resourcesView(table: ModelTable): ResourcesView {
-  let held = read(table);
+  let current = read(table);
   table.onChange(() => {
-    held = read(table);
+    current = read(table);
   });
   return {
-    current: () => held,
-    hash: () => held.hash,
-    indexOf: model => held.resources.models.findIndex(entry => entry.model === model),
+    current: () => current,
+    hash: () => current.hash,
+    indexOf: model => current.resources.models.findIndex(entry => entry.model === model),
   };
 }
 

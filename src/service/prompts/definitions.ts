@@ -20,23 +20,23 @@ export interface Definitions {
   ofRun(promptVersionId: string): Promise<PromptDefinition>;
 }
 
-const MOST_HELD = 500;
+const MOST_KEPT = 500;
 
 export function createDefinitions(store: Store, tasks: PromptTasks): Definitions {
-  const held = new Map<string, PromptDefinition>();
+  const parsedById = new Map<string, PromptDefinition>();
   const of: Definitions['of'] = async version => {
-    const known = held.get(version.id);
+    const known = parsedById.get(version.id);
     if (known) return known;
     // An unlisted version may be run with another model than its file names.
     const parsed = { ...(await readStored(version, tasks)), model: version.model };
-    if (held.size >= MOST_HELD) held.clear();
-    held.set(version.id, parsed);
+    if (parsedById.size >= MOST_KEPT) parsedById.clear();
+    parsedById.set(version.id, parsed);
     return parsed;
   };
   return {
     of,
     async ofRun(promptVersionId) {
-      const known = held.get(promptVersionId);
+      const known = parsedById.get(promptVersionId);
       if (known) return known;
       const version = await store.prompts.versionOfRun(promptVersionId);
       if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);

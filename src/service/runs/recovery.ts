@@ -15,7 +15,7 @@ export async function releaseStrays(
   { queue, workers }: Store,
   isInHand: (id: string) => boolean,
 ): Promise<void> {
-  const worker = workers.held();
+  const worker = workers.registered();
   if (worker === undefined) return;
   const running = await queue.runningOf(worker);
   await queue.release(

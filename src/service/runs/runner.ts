@@ -96,7 +96,7 @@ export class Runner {
     await this.#pending.endedWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
     await this.#pending.ended();
-    const worker = store.workers.held();
+    const worker = store.workers.registered();
     if (worker !== undefined) await store.queue.release(worker).catch(onFault);
     store.signals.queued();
     this.#endings.giveUp();
@@ -105,7 +105,7 @@ export class Runner {
 
   async #create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
     const { store, clock } = this.#options;
-    const worker = this.#closing ? null : await store.workers.hold();
+    const worker = this.#closing ? null : await store.workers.register();
     const started = worker !== null && this.#turns.take(run);
     const ending = this.#endings.of(run.id);
     try {
@@ -163,7 +163,7 @@ export class Runner {
 
   #retryForever<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
     const { store, clock, onFault } = this.#options;
-    return retryForever(async () => await work(await store.workers.hold()), {
+    return retryForever(async () => await work(await store.workers.register()), {
       clock,
       onFault,
       signal: this.#stop.signal,
@@ -211,8 +211,8 @@ export class Runner {
       if (this.#straysDue) await releaseStrays(store, id => this.#turns.has(id));
       this.#straysDue = false;
       const claimed = await store.queue.claim({
-        worker: store.workers.held(),
-        hold: () => store.workers.hold(),
+        worker: store.workers.registered(),
+        register: () => store.workers.register(),
         free: this.#turns.free,
         running: this.#turns.byUser(),
         orphans: this.#takesOrphans,

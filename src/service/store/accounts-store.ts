@@ -75,8 +75,8 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
           .set(({ ref }) => ({ name: ref('name') }))
           .where('id', '=', key.userId)
           .execute();
-        const held = await db.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
-        if (held.length >= limit) return false;
+        const keys = await db.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
+        if (keys.length >= limit) return false;
         await db
           .insertInto('keys')
           .values({ ...key, lastUsedAt: null })
@@ -113,14 +113,14 @@ async function saveUser(
   defaults: Omit<User, 'id' | 'name'>,
   changes: UserChanges,
 ): Promise<User> {
-  const held = await userNamed(db, name).executeTakeFirst();
-  const { plan, credits } = held ?? defaults;
+  const user = await userNamed(db, name).executeTakeFirst();
+  const { plan, credits } = user ?? defaults;
   const wanted = { plan: changes.plan ?? plan, credits: changes.credits ?? credits };
-  if (!held) return await insertUser(db, { name, ...wanted });
+  if (!user) return await insertUser(db, { name, ...wanted });
   if (wanted.plan !== plan || wanted.credits !== credits) {
-    await db.updateTable('users').set(wanted).where('id', '=', held.id).execute();
+    await db.updateTable('users').set(wanted).where('id', '=', user.id).execute();
   }
-  return { ...held, ...wanted };
+  return { ...user, ...wanted };
 }
 
 /** Another process may make the user at the same time: then that one's is taken. */

@@ -140,12 +140,12 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
   await db
     .insertInto('prompts')
     .values({ id: promptId, slug, latestVersionId: id, uses: 0 })
-    .onConflict(held => held.column('id').doUpdateSet({ latestVersionId: id }))
+    .onConflict(conflict => conflict.column('id').doUpdateSet({ latestVersionId: id }))
     .execute();
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt })
-    .onConflict(held => held.column('id').doUpdateSet({ publishedAt, parsed: row.parsed }))
+    .onConflict(conflict => conflict.column('id').doUpdateSet({ publishedAt, parsed: row.parsed }))
     .execute();
   return true;
 }
@@ -154,12 +154,12 @@ async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): 
   await db
     .insertInto('prompts')
     .values({ id: row.promptId, slug, latestVersionId: null, uses: 0 })
-    .onConflict(held => held.column('id').doNothing())
+    .onConflict(conflict => conflict.column('id').doNothing())
     .execute();
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt: now, unlisted: 1 })
-    .onConflict(held => held.column('id').doNothing())
+    .onConflict(conflict => conflict.column('id').doNothing())
     .execute();
 }
 

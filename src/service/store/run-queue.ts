@@ -16,7 +16,7 @@ export interface Claim {
   /** The worker as far as it is known to be alive already. */
   worker: string | undefined;
   /** Makes it known; called only if there is something to be taken up. */
-  hold(): Promise<string>;
+  register(): Promise<string>;
   /** How many runs it has room for. One more is taken of every user who has none running here. */
   free: number;
   /** How many runs of each user it has running. */
@@ -77,7 +77,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       const heads = await readHeads(db, claim, shared);
       const shares = shareOut(heads, claim);
       if (shares.size === 0) return { runs: [], moreLeft: heads.length > 0 };
-      const worker = await claim.hold();
+      const worker = await claim.register();
       return await writer.write(async db => {
         const taken: QueuedRun[][] = [];
         for (const [head, count] of shares) {

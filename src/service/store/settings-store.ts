@@ -11,8 +11,8 @@ export function settingsStore(db: Db, writer: Writer): SettingsStore {
   return {
     get: key => read(db, key),
     async once(key, make) {
-      const held = await read(db, key);
-      if (held !== undefined) return { value: held, made: false };
+      const stored = await read(db, key);
+      if (stored !== undefined) return { value: stored, made: false };
       return await writer.write(async db => {
         const value = make();
         const { numInsertedOrUpdatedRows } = await db

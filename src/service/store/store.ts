@@ -79,9 +79,9 @@ export const NO_SIGNALS: Signals = { queued() {}, ended() {}, subscribe() {} };
 /** Distinguishes living processes from dead ones. */
 export interface Workers {
   /** This process's name as a worker; known to be alive from the first call on. */
-  hold(): Promise<string>;
+  register(): Promise<string>;
   /** The same if it was called already. */
-  held(): string | undefined;
+  registered(): string | undefined;
   /** True as well where it is not known. */
   isAlive(worker: string): Promise<boolean>;
   /** Removes what died workers left. */

@@ -44,10 +44,10 @@ function cacheIn(
 describe('what is held', () => {
   it('is nothing at first, and filled by the first need of the models', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
-    expect(cache.heldHash()).toBeUndefined();
+    expect(cache.cachedHash()).toBeUndefined();
     expect(await cache.models()).toEqual([MODEL]);
     expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.heldHash()).toBe('h1');
+    expect(cache.cachedHash()).toBe('h1');
     expect(asked).toHaveLength(1);
   });
 
@@ -55,9 +55,9 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, asked } = cacheIn(directory, []);
-    expect(cache.heldHash()).toBe('h1');
+    expect(cache.cachedHash()).toBe('h1');
     expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.held()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
+    expect(cache.cached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
     expect(asked).toEqual([]);
     expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
   });
@@ -65,9 +65,9 @@ describe('what is held', () => {
   it('is shared neither between accounts nor between services, and gives no key away', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
-    expect(cacheIn(directory, [], 'key-b').cache.heldHash()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key-b').cache.cachedHash()).toBeUndefined();
     await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
-    expect(cacheIn(directory, [], 'key-a').cache.heldHash()).toBe('of-a');
+    expect(cacheIn(directory, [], 'key-a').cache.cachedHash()).toBe('of-a');
     expect(resourceScope('https://a/v1', 'k')).not.toBe(resourceScope('https://b/v1', 'k'));
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
   });
@@ -76,7 +76,7 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
-    expect(keys.map(key => cacheIn(directory, [], key).cache.heldHash())).toEqual(
+    expect(keys.map(key => cacheIn(directory, [], key).cache.cachedHash())).toEqual(
       keys.map(key => `of-${key}`),
     );
   });
@@ -85,8 +85,8 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     for (let at = 0; at < 25; at += 1)
       await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
-    expect(cacheIn(directory, [], 'key24').cache.heldHash()).toBe('h24');
-    expect(cacheIn(directory, [], 'key0').cache.heldHash()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key24').cache.cachedHash()).toBe('h24');
+    expect(cacheIn(directory, [], 'key0').cache.cachedHash()).toBeUndefined();
   });
 
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
@@ -95,9 +95,9 @@ describe('what is held', () => {
       const directory = temporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
       const { cache } = cacheIn(directory, [answer('h1')]);
-      expect(cache.heldHash()).toBeUndefined();
+      expect(cache.cachedHash()).toBeUndefined();
       expect(await cache.models()).toEqual([MODEL]);
-      expect(cacheIn(directory, []).cache.heldHash()).toBe('h1');
+      expect(cacheIn(directory, []).cache.cachedHash()).toBe('h1');
     },
   );
 
@@ -106,14 +106,14 @@ describe('what is held', () => {
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
     expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.heldHash()).toBe('h1');
+    expect(cache.cachedHash()).toBe('h1');
     expect(problems).toHaveLength(1);
   });
 
   it('never puts into a header what does not belong there', async () => {
     const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
     await cache.refresh();
-    expect(cache.heldHash()).toBeUndefined();
+    expect(cache.cachedHash()).toBeUndefined();
   });
 
   it('leaves out of the models what has not their form', async () => {
@@ -144,7 +144,7 @@ describe('a refresh the service asks for', () => {
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
     ]);
-    expect(cache.heldHash()).toBe('h2');
+    expect(cache.cachedHash()).toBe('h2');
   });
 
   it('does not happen where nothing asked for it', async () => {
@@ -166,6 +166,6 @@ describe('a refresh the service asks for', () => {
     cache.noteActionRequired();
     await expect(cache.settle()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
-    expect(cache.heldHash()).toBeUndefined();
+    expect(cache.cachedHash()).toBeUndefined();
   });
 });

@@ -64,18 +64,18 @@ function standardOutput(ctx: Context): Results {
 
 /** Holds the results against every other batch. @throws {CliError} where another one writes to them */
 export function holdResults(file: string, given: string): Release {
-  let held: Release | undefined;
+  let release: Release | undefined;
   try {
-    held = holdFile(file);
+    release = holdFile(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw openFault(error, file, given);
     throw unwritable(`${given}.lock`, error);
   }
-  if (held === undefined) {
+  if (release === undefined) {
     throw usageError(
       `another batch is writing to ${given}`,
       'wait until it ends, or name another file with --out',
     );
   }
-  return held;
+  return release;
 }

@@ -9,11 +9,11 @@ export interface TextLine {
 
 /** The lines of a text that comes in pieces; `\n` and `\r\n` end one. An empty rest after the last end is not a line. */
 export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
-  let held: string[] = [];
+  let pending: string[] = [];
   let line = 0;
   const take = (last: string): TextLine => {
-    const text = [...held, last].join('');
-    held = [];
+    const text = [...pending, last].join('');
+    pending = [];
     line += 1;
     return { text: text.endsWith('\r') ? text.slice(0, -1) : text, line };
   };
@@ -24,9 +24,9 @@ export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<
       yield take(open);
       open = next;
     }
-    held.push(open);
+    pending.push(open);
   }
-  if (held.some(text => text !== '')) {
+  if (pending.some(text => text !== '')) {
     yield take('');
   }
 }

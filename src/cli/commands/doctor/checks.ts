@@ -38,7 +38,7 @@ const PATIENCE_MS = 15_000;
 
 /** Asks for the models once: shows whether the service is reached, takes the key, and fills the cache. */
 export async function checkService(ctx: Context, connection: Connection): Promise<readonly Check[]> {
-  const held = connection.resources.held();
+  const cached = connection.resources.cached();
   const startedAt = ctx.clock.now();
   try {
     const { hash, resources } = await connection.resources.refresh({
@@ -48,7 +48,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
     });
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
-      ? cacheNews(held, hash, ctx.clock.now())
+      ? cacheNews(cached, hash, ctx.clock.now())
       : 'which could not be kept: --debug tells why';
     return [
       passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
@@ -61,9 +61,13 @@ export async function checkService(ctx: Context, connection: Connection): Promis
   }
 }
 
-function cacheNews(held: { hash: string; fetchedAt: string } | undefined, hash: string, now: number): string {
-  if (held === undefined) return 'held from now on';
-  return held.hash === hash ? `as held since ${ageOf(held.fetchedAt, now)}` : 'renewed, they had changed';
+function cacheNews(
+  cached: { hash: string; fetchedAt: string } | undefined,
+  hash: string,
+  now: number,
+): string {
+  if (cached === undefined) return 'held from now on';
+  return cached.hash === hash ? `as held since ${ageOf(cached.fetchedAt, now)}` : 'renewed, they had changed';
 }
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {

@@ -160,12 +160,12 @@ async function* olderRuns(pages: AsyncIterable<RunPage>): Pages {
 /** Each page is newer than the one before, so nothing can be given before all of them are there. */
 async function* newerRuns(pages: AsyncIterable<RunPage>): Pages {
   let rest: Rest | undefined;
-  const held: (readonly RunRow[])[] = [];
+  const collected: (readonly RunRow[])[] = [];
   for await (const { rows, hasMore } of pages) {
-    held.unshift(rows);
+    collected.unshift(rows);
     rest = restAt('--ending-before', rows[0], hasMore);
   }
-  yield held.flat();
+  yield collected.flat();
   return rest;
 }
 

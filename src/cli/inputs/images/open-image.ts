@@ -132,19 +132,19 @@ async function* unchanged(checked: CheckedFile): AsyncGenerator<Uint8Array> {
     // A file that was touched meanwhile may still have the same bytes.
     const hash = (await versionOf(handle)) === version ? undefined : createHash('sha256');
     let length = 0;
-    let held: Uint8Array | undefined;
+    let last: Uint8Array | undefined;
     for await (const chunk of piecesOf(handle)) {
-      if (held !== undefined) yield held;
+      if (last !== undefined) yield last;
       hash?.update(chunk);
       length += chunk.length;
-      held = chunk;
+      last = chunk;
       if (length > size) break;
     }
     const same = hash ? hash.digest('hex') === sha256 : (await versionOf(handle)) === version;
     if (length !== size || !same) {
       throw usageError(`image ${name} changed while it was being sent`, 'Nothing was started. Run it again.');
     }
-    if (held !== undefined) yield held;
+    if (last !== undefined) yield last;
   } finally {
     await handle.close();
   }

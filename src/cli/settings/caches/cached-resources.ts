@@ -10,16 +10,16 @@ import {
   resourceScope,
 } from './resource-entries.ts';
 
-/** What is held of a service's models, and where. */
+/** The cached models of a service, and where they are kept. */
 export interface CachedResources {
   readonly file: string;
   /** The base URL, or `local` for the embedded service. */
   readonly service: string;
-  /** undefined while nothing is held. */
+  /** undefined while nothing is cached. */
   readonly cached: ResourceEntry | undefined;
 }
 
-/** What is held for the service and key in force; starts nothing and sends nothing. */
+/** What is cached for the service and key in force; starts nothing and sends nothing. */
 export async function cachedResources(sources: AddressSources): Promise<CachedResources> {
   const address = resolveAddress(sources);
   const service = address.embedded ? 'local' : address.baseUrl.value;

@@ -42,7 +42,7 @@ export interface ResourceCacheOptions {
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
   readonly #file: string;
-  #held: { readonly entry: ResourceEntry | undefined } | undefined;
+  #cached: { readonly entry: ResourceEntry | undefined } | undefined;
   #refreshWanted = false;
   #isKept = true;
 
@@ -51,9 +51,9 @@ export class ResourceCache {
     this.#file = path.join(options.directory, RESOURCES_FILE);
   }
 
-  /** The hash to send with each request; undefined while none is held. */
-  heldHash(): string | undefined {
-    const hash = this.held()?.hash;
+  /** The hash to send with each request; undefined while none is cached. */
+  cachedHash(): string | undefined {
+    const hash = this.cached()?.hash;
     return hash !== undefined && isSendable(hash) ? hash : undefined;
   }
 
@@ -62,16 +62,16 @@ export class ResourceCache {
     return this.#isKept;
   }
 
-  /** What is held, read once and without loading anything. */
-  held(): ResourceEntry | undefined {
-    this.#held ??= { entry: this.#read().find(entry => entry.scope === this.#options.scope) };
-    return this.#held.entry;
+  /** What is cached, read once and without loading anything. */
+  cached(): ResourceEntry | undefined {
+    this.#cached ??= { entry: this.#read().find(entry => entry.scope === this.#options.scope) };
+    return this.#cached.entry;
   }
 
-  /** The models held; fetched where there are none yet, or with `refresh`. */
+  /** The cached models; fetched where there are none yet, or with `refresh`. */
   async models(options: { refresh?: boolean; signal?: AbortSignal } = {}): Promise<Model[]> {
-    const held = this.held();
-    if (held !== undefined && options.refresh !== true) return wellFormedModels(held.models);
+    const cached = this.cached();
+    if (cached !== undefined && options.refresh !== true) return wellFormedModels(cached.models);
     const fetched = await this.refresh(options.signal === undefined ? {} : { signal: options.signal });
     return wellFormedModels(fetched.resources.models);
   }
@@ -113,7 +113,7 @@ export class ResourceCache {
       models: answer.resources.models,
       fetchedAt: new Date(this.#options.clock.now()).toISOString(),
     };
-    this.#held = { entry };
+    this.#cached = { entry };
     try {
       await this.#write(entry);
     } catch (error) {

@@ -25,7 +25,7 @@ export function leases(db: Db): Workers {
   };
 
   return {
-    async hold() {
+    async register() {
       holding ??= renew(db, name).then(
         () => void keepRenewing(),
         (error: unknown) => {
@@ -36,7 +36,7 @@ export function leases(db: Db): Workers {
       await holding;
       return name;
     },
-    held: () => holding && name,
+    registered: () => holding && name,
     isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
     async sweep() {
       await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(db);

@@ -26,7 +26,7 @@ export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
-    async hold() {
+    async register() {
       lock ??= takeLock(fileOf(name)).catch((error: unknown) => {
         lock = undefined;
         throw error;
@@ -34,7 +34,7 @@ export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
       await lock;
       return name;
     },
-    held: () => lock && name,
+    registered: () => lock && name,
     isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
     async others() {
       for (const file of await lockFiles(directory)) {
