@@ -61,7 +61,7 @@ export class Interrupted extends CliError {
   }
 }
 
-/** A question was left with Ctrl-C, or its terminal went away: a wish, not an error, to whoever was asked. Exit 130. */
+/** A question was left with Ctrl-C, or its terminal went away: the user's wish, not an error. Exit 130. */
 export class QuestionLeft extends Interrupted {
   constructor() {
     super('SIGINT', [], { message: 'a question was left without an answer' });

@@ -4,7 +4,7 @@ import { ProtocolError } from './errors.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
-/** Whoever writes a value out again calls itself for each level; thousands would end the process. */
+/** Writing a value out again recurses for each level; thousands would end the process. */
 const MAX_LEVELS = 500;
 
 const QUOTE = '"'.charCodeAt(0);

@@ -18,7 +18,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed by the other side',
 };
 
-/** A proxy did not make a connection: whoever reads of the service alone would look for the fault there. */
+/** A proxy did not make a connection: a message about the service alone would mislead. */
 export class ProxyFault extends Error {
   /** Whether it may go well the next time. */
   readonly mayPass: boolean;

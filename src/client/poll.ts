@@ -37,7 +37,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
   /** How long to wait, in milliseconds; by default as long as it takes. */
   readonly timeoutMs?: number;
-  /** Asks for the first time only after one interval; for a run that was just said to take longer. */
+  /** Asks for the first time only after one interval; for a run that is known to take longer. */
   readonly delayFirst?: boolean;
   /** The id came from the service, so a 404 is asked again for a minute. False by default: a 404 ends the waiting. */
   readonly idFromService?: boolean;
@@ -79,7 +79,7 @@ export async function waitForRun(
     failing.note(found.error, askedAt, now());
     options.onPoll?.({ ...found, failingMs: failing.sinceMs(now()), polls, elapsedMs: now() - startedAt });
     if (found.run && isOver(found.run)) return found.run;
-    await pause(Math.max(interval(polls - 1, random), askedToWait(found.error)));
+    await pause(Math.max(interval(polls - 1, random), retryAfterOf(found.error)));
   }
 }
 
@@ -141,7 +141,7 @@ function interval(step: number, random: () => number): number {
   return ms * (1 + JITTER * random());
 }
 
-function askedToWait(error: unknown): number {
-  const asked = error instanceof RateLimitError ? error.retryAfterMs : undefined;
-  return Math.min(asked ?? 0, MAX_RETRY_AFTER_MS);
+function retryAfterOf(error: unknown): number {
+  const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
+  return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }

@@ -38,7 +38,7 @@ export interface RawAnswer {
   readonly headers: AnswerHeaders;
   readonly text: string;
   readonly envelope: Envelope<unknown>;
-  /** The service's own time, in milliseconds since the Unix epoch, where it said so. */
+  /** The service's own time, in milliseconds since the Unix epoch, where it sent it. */
   readonly date: number | undefined;
   /** What `request` would have thrown. */
   readonly error: ServiceError | undefined;

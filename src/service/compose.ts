@@ -38,7 +38,7 @@ export interface ComposeOptions extends CommonOptions {
   onNotice: (line: string) => void;
   clock: Clock;
   routes: readonly AnyRoute[];
-  /** Where the media of an output is to be had; `origin` is what the request said of it. */
+  /** Where the media of an output is to be had; `origin` is the request's. */
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
   /** Requests a second for each key; undefined is unlimited. */
   rateLimit?: number | undefined;

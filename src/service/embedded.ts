@@ -40,9 +40,9 @@ export interface EmbeddedService {
   request(request: LocalRequest): Promise<LocalResponse>;
   /** Whether a URL is one that only `request` answers: of media in the data directory. */
   owns(url: URL): boolean;
-  /** Gives the text of runs piece by piece while it is made, where their model can stream; gives back how to stop. */
+  /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
   onText(listener: (piece: TextPiece) => void): () => void;
-  /** Lets go of runs that have not ended: they go on at the next start. */
+  /** Releases runs that have not ended: they go on at the next start. */
   close(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** What was thrown, in words; nothing makes a library throw errors only. */
+/** Message of a thrown value, which may not be an Error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** What was thrown as an error, whatever it was. */
+/** A thrown value as an Error, which it may not be. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,4 +1,4 @@
-/** What was thrown, in words; nothing makes a library throw errors only. */
+/** Message of a thrown value, which may not be an Error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

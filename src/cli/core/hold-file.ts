@@ -8,7 +8,7 @@ const BEAT_MS = 10_000;
 /** A lock of another machine that shows no life for this long is free. */
 const STALE_AFTER_MS = 60_000;
 
-/** Lets go of a file. */
+/** Releases a file. */
 export type Release = () => void;
 
 /**

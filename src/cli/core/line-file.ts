@@ -59,7 +59,7 @@ export class LineFile {
     await this.#writing.catch(() => {});
   }
 
-  /** Waits for what is being written, then lets go of the file; it may be opened again. Never rejects. */
+  /** Waits for what is being written, then closes the file; it may be opened again. Never rejects. */
   async close(): Promise<void> {
     await this.flush();
     await this.#handle?.close().catch(() => {});

@@ -81,7 +81,7 @@ export interface EmbeddedService {
   /** The only way to it. */
   readonly transport: Transport;
   /**
-   * Gives the text of runs piece by piece while it is made, where their model can stream; gives back how to stop. The final
+   * Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. The final
    * outputs hold exactly what the pieces make together, unless the run fails. `idempotencyKey` is that of the creation.
    */
   onText(

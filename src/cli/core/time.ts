@@ -40,7 +40,7 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
   [60, 'minute'],
 ];
 
-/** How long ago something was, in words; a clock that runs ahead counts as now. Times in milliseconds. */
+/** How long ago something was, as text; a clock that runs ahead counts as now. Times in milliseconds. */
 export function ageInWords(then: number, now: number): string {
   const seconds = Math.floor((now - then) / 1000);
   const step = STEPS.find(([length]) => seconds >= length);
@@ -49,7 +49,7 @@ export function ageInWords(then: number, now: number): string {
   return `${count} ${step[1]}${count === 1 ? '' : 's'} ago`;
 }
 
-/** The age of an ISO 8601 time in words; a text that is not a time is given back as it is. */
+/** The age of an ISO 8601 time as text; a text that is not a time is returned as it is. */
 export function ageOf(iso: string, now: number): string {
   const then = Date.parse(iso);
   return Number.isNaN(then) ? iso : ageInWords(then, now);

@@ -15,7 +15,7 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** In milliseconds; undefined where there is no limit. */
   readonly remainingMs: () => number | undefined;
-  /** Lets go of the timer. */
+  /** Stops the timer. */
   stop(): void;
 }
 

@@ -93,7 +93,7 @@ async function askForSeveral(
   return chosen.length === 0 && !field.required ? undefined : chosen.join(', ');
 }
 
-/** The bounds as far as the choices can meet them, so that nobody is asked for the impossible. */
+/** The bounds as far as the choices can meet them, so that the impossible is never asked for. */
 function bounds(field: Listed & { readonly multiple: NonNullable<TextField['multiple']> }): {
   min: number;
   max: number;

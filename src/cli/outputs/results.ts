@@ -106,14 +106,14 @@ async function presentArray(
   connection: Connection,
   runs: readonly PresentedRun[],
 ): Promise<ExitCode> {
-  const given: Run[] = [];
+  const presented: Run[] = [];
   const faults: (() => void)[] = [];
   for (const { run, options } of runs) {
     const { paths, failures } = await save(ctx, connection, run, options.save);
-    given.push(withPaths(run, paths));
+    presented.push(withPaths(run, paths));
     faults.push(() => refuseFailures(run, failures));
   }
-  await printValue(ctx, given);
+  await printValue(ctx, presented);
   for (const { run, options } of runs) await refuseMismatch(run, options.schema);
   for (const refuse of faults) refuse();
   return runs.some(({ run }) => run.runStatus === 'failed') ? EXIT.runFailed : EXIT.ok;

@@ -67,7 +67,7 @@ async function copy(
   return { size, sha256: hash.digest('hex'), beginning };
 }
 
-/** Gives the finished file its name; gives back the name it got. */
+/** Gives the finished file its name, and returns it. */
 async function place(part: string, directory: string, name: string, force: boolean): Promise<string> {
   if (force) {
     await rename(part, path.join(directory, name));

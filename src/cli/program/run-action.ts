@@ -41,7 +41,7 @@ async function checkQueryOf({ globals }: Context): Promise<void> {
   await checkQuery(globals.query);
 }
 
-/** What a command gives; once it is interrupted, it has a moment to stop, then it is left alone. */
+/** What a command gives; once it is interrupted, it has a short time to stop, then it is abandoned. */
 async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stuck = new Promise<never>((_, reject) => {

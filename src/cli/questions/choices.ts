@@ -22,7 +22,7 @@ export function chosenTooFewOrMany(
   return `Choose ${countAsked(min, max)}; ${count} chosen.`;
 }
 
-/** How many choices are asked for, in words. */
+/** How many choices are asked for, as text. */
 export function countAsked(min: number, max: number): string {
   if (min === max) {
     return `exactly ${min}`;

@@ -24,7 +24,7 @@ export interface Surroundings {
 
 export interface OpenContext {
   readonly ctx: Context;
-  /** Does what waited for the command to end, then lets go of everything. */
+  /** Does what waited for the command to end, then closes everything. */
   readonly close: () => Promise<void>;
 }
 

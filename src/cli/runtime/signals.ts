@@ -4,14 +4,14 @@ import { Interrupted } from '../errors.ts';
 /** What the process is told to end by; a terminal that goes away and Ctrl-\\ count as SIGTERM. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
-export type HeardSignal = (typeof ENDING_SIGNALS)[number];
+export type ReceivedSignal = (typeof ENDING_SIGNALS)[number];
 
 /** What is used of the process to hear signals. */
 export interface SignalSource {
   readonly pid: number;
-  on(signal: HeardSignal, listener: (signal: HeardSignal) => void): unknown;
-  off(signal: HeardSignal, listener: (signal: HeardSignal) => void): unknown;
-  kill(pid: number, signal: HeardSignal): unknown;
+  on(signal: ReceivedSignal, listener: (signal: ReceivedSignal) => void): unknown;
+  off(signal: ReceivedSignal, listener: (signal: ReceivedSignal) => void): unknown;
+  kill(pid: number, signal: ReceivedSignal): unknown;
 }
 
 export interface Interrupts {
@@ -30,34 +30,34 @@ export interface Interrupts {
 const ECHO_MS = 100;
 
 /** A command that has not ended this long after it was told to is ended by the system, in milliseconds. */
-const LONGEST_FAREWELL_MS = 1900;
+const GRACE_MS = 1900;
 
 /** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
   const controller = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
   const uninstall = (): void => {
-    for (const signal of ENDING_SIGNALS) source.off(signal, obey);
+    for (const signal of ENDING_SIGNALS) source.off(signal, onSignal);
   };
-  const heardAt = new Map<HeardSignal, number>();
-  const endAtOnce = (signal: HeardSignal): void => {
+  const receivedAt = new Map<ReceivedSignal, number>();
+  const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
     source.kill(source.pid, signal);
   };
-  const obey = (heard: HeardSignal): void => {
-    const since = now() - (heardAt.get(heard) ?? Number.NEGATIVE_INFINITY);
-    heardAt.set(heard, now());
+  const onSignal = (received: ReceivedSignal): void => {
+    const since = now() - (receivedAt.get(received) ?? Number.NEGATIVE_INFINITY);
+    receivedAt.set(received, now());
     if (since < ECHO_MS) return;
-    const signal = heard === 'SIGINT' ? heard : 'SIGTERM';
+    const signal = received === 'SIGINT' ? received : 'SIGTERM';
     const handler = handlers.at(-1);
     if (handler !== undefined) handler(signal);
     else if (controller.signal.aborted) endAtOnce(signal);
     else {
-      setTimeout(() => endAtOnce(signal), LONGEST_FAREWELL_MS).unref();
+      setTimeout(() => endAtOnce(signal), GRACE_MS).unref();
       controller.abort(new Interrupted(signal));
     }
   };
-  for (const signal of ENDING_SIGNALS) source.on(signal, obey);
+  for (const signal of ENDING_SIGNALS) source.on(signal, onSignal);
   return {
     signal: controller.signal,
     uninstall,

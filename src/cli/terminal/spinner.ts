@@ -39,7 +39,7 @@ export function startProgress(ctx: TerminalContext, first: ProgressState): Progr
   return startSpinner(ctx, first, SHOWN_AFTER_MS);
 }
 
-/** What the service is asked for; a spinner on a terminal once that takes longer than a second. */
+/** What the service is polled for; a spinner on a terminal once that takes longer than a second. */
 export async function withSpinner<T>(ctx: TerminalContext, status: string, answer: Promise<T>): Promise<T> {
   const { spinner, quiet } = ctx.globals;
   if (!ctx.io.stderr.isTerminal || quiet || !spinner || wantsPlainLines(ctx.env)) return answer;
@@ -106,9 +106,9 @@ function color(ctx: TerminalContext): 'cyan' | false {
 
 export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
-  const asked = polls === 0 ? [] : [`asked ${polls === 1 ? 'once' : `${polls} times`}`];
+  const polled = polls === 0 ? [] : [`asked ${polls === 1 ? 'once' : `${polls} times`}`];
   const silent = silence ? [`no answer for ${elapsed(now - silence.since)}: ${oneLine(silence.reason)}`] : [];
-  return [oneLine(status), elapsed(now - startedAt), ...asked, ...silent].join(' · ');
+  return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
 }
 
 function elapsed(ms: number): string {

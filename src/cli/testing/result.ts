@@ -64,7 +64,7 @@ export function totalsOf(results: readonly EntryResult[]): Totals {
   return { passed: count('passed'), failed: count('failed'), faults: count('fault') };
 }
 
-/** The totals in words, such as `2 passed, 1 failed`. */
+/** The totals as text, such as `2 passed, 1 failed`. */
 export function totalsText({ passed, failed, faults }: Totals): string {
   return [`${passed} passed`, `${failed} failed`, ...(faults > 0 ? [`${faults} could not be run`] : [])].join(
     ', ',

@@ -14,7 +14,7 @@ export interface EngineJob {
   readonly runOptions: Readonly<Record<string, unknown>>;
   /** What the answer must be where the prompt asks for JSON; undefined where it does not. */
   readonly json?: { readonly schema?: unknown } | undefined;
-  /** Is given the text piece by piece where the model can stream; undefined where nobody looks on. */
+  /** Called with the text piece by piece where the model can stream; undefined where nobody listens. */
   readonly onText?: ((piece: string) => void) | undefined;
   readonly signal: AbortSignal;
   /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */

@@ -59,17 +59,17 @@ export const sandbox: Engine = {
 const REHEARSED = 'This failure was asked for with outcome=';
 
 function ending({ prompt: { text }, runOptions }: EngineJob): EngineResult {
-  const said = { type: 'text', text } as const;
+  const answer = { type: 'text', text } as const;
   switch (runOptions['outcome'] ?? 'succeeded') {
     case 'failed':
       return failedWith(`${REHEARSED}failed`);
     case 'partial':
       return {
-        outputs: [said, { type: 'error', message: `${REHEARSED}partial` }],
+        outputs: [answer, { type: 'error', message: `${REHEARSED}partial` }],
         tokens: roughTokens(text),
         failed: false,
       };
     default:
-      return { outputs: [said], tokens: roughTokens(text), failed: false };
+      return { outputs: [answer], tokens: roughTokens(text), failed: false };
   }
 }

@@ -64,7 +64,7 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   return { root: read.value(document.contents, { line: firstLine, column: 1 }), read, faults };
 }
 
-/** More than these help nobody. */
+/** More than these are of no help. */
 const MAX_FAULTS = 20;
 
 /** The parser calls itself for each level; thousands of them would end the process. */

@@ -49,7 +49,7 @@ export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
   };
 }
 
-/** Puts any fault into the envelope; what nobody foresaw is reported and answered 500. */
+/** Puts any fault into the envelope; an unforeseen one is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   if (!(error instanceof ApiError)) onFault(error);
   const refusal = error instanceof ApiError ? error : serviceError(error);

@@ -1,6 +1,6 @@
 import type { LoadedImage } from './loaded-image.ts';
 
-/** A picture in words, for engines that only know text: its format, its size in pixels and in bytes. */
+/** A description of a picture, for engines that only know text: its format, its size in pixels and in bytes. */
 export function describeImage({ bytes, mediaType }: LoadedImage): string {
   const format = mediaType
     .replace(/^image\//, '')

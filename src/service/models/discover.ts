@@ -51,8 +51,8 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
   const environment = environmentProvider(env);
   const described =
     text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, [environment ?? OPENAI]);
-  const asked = endpointsOf(described.providers, environment, env);
-  const offers = await Promise.all(asked.map(endpoint => offerOf(endpoint, env, signal)));
+  const toAsk = endpointsOf(described.providers, environment, env);
+  const offers = await Promise.all(toAsk.map(endpoint => offerOf(endpoint, env, signal)));
   const answered = offers.filter(({ fault, implied }) => !(implied && fault !== undefined));
   const { text: extended, added } = addToModelsFile(text, described, answered);
   if (extended !== undefined && extended !== text) {

@@ -23,7 +23,7 @@ export interface ModelEntry {
   /** The provider's name of it, where it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
-  /** Whether nobody described it: its name alone was taken for one of the endpoint's. */
+  /** Whether it is not described: its name alone was taken for one of the endpoint's. */
   readonly guessed?: true;
   /** How it is asked for JSON; by default with the prompt's schema where it has one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';

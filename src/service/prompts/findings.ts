@@ -65,5 +65,5 @@ export class Findings {
   }
 }
 
-/** More help nobody; and distinguishing each from the others takes time. */
+/** More are of no help; and distinguishing each from the others takes time. */
 const MAX_FINDINGS = 200;

@@ -19,7 +19,7 @@ interface RenderInputs {
 export interface RenderWork {
   readonly definition: RenderedDefinition;
   readonly textInputs: Readonly<Record<string, string>>;
-  /** The pictures in words. */
+  /** Descriptions of the pictures. */
   readonly pictures: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { type AnyRoute, route } from '../http/route.ts';
 import { nothing } from '../schemas/schema.ts';
 
-/** For whoever decides whether this process is restarted, and whether it gets requests; no key, no details. */
+/** For what decides whether this process is restarted, and whether it gets requests; no key, no details. */
 export const healthRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import type { Outcome, StoredRun } from '../store/run-records.ts';
 
-/** How a run ended; undefined where nobody here will see it. */
+/** How a run ended; undefined where this process will not see it. */
 export type Ending = Promise<Outcome | undefined>;
 
 /** Those who wait for runs to end, wherever the runs are carried out. */
@@ -25,7 +25,7 @@ export class Endings {
     this.#waiting.delete(runId);
   }
 
-  /** Nobody waits any longer. */
+  /** Ends every wait without an outcome. */
   giveUp(): void {
     for (const runId of this.#waiting.keys()) this.report(runId, undefined);
   }

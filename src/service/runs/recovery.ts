@@ -10,7 +10,7 @@ export async function recoverFromDead(store: Store, executor: Executor): Promise
   }
 }
 
-/** Lets go of runs that this process carries out as far as the store knows, though it never heard of it. */
+/** Releases runs that the store has as this process's, though the process never got them. */
 export async function releaseStrays(
   { queue, workers }: Store,
   isInHand: (id: string) => boolean,

@@ -4,7 +4,7 @@ import type { ListedRun } from '../store/run-list.ts';
 import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where the media of an output is to be had; `origin` is what the request said of it. */
+/** Where the media of an output is to be had; `origin` is the request's. */
 export type MediaUrl = (output: MediaOutput, origin: string) => string;
 
 /** Rows of lists as JSON. One that has ended never changes, so it is read and written out once. */

@@ -87,7 +87,7 @@ export class Runner {
   }
 
   /**
-   * Takes no more runs up, gives those that run `graceMs` to end, and lets go of the rest as if they had never been
+   * Takes no more runs up, gives those that run `graceMs` to end, and releases the rest as if they had never been
    * started: they go on at the next start.
    */
   async close(graceMs: number): Promise<void> {
@@ -125,7 +125,7 @@ export class Runner {
     }
   }
 
-  /** Whoever has room first takes it up. */
+  /** The first process with room takes it up. */
   #noteQueued(): void {
     this.#claim();
     this.#options.store.signals.queued();

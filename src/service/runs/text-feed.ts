@@ -1,4 +1,4 @@
-/** A piece of a run's text, as its model says it. */
+/** A piece of a run's text, as its model produces it. */
 export interface TextPiece {
   readonly runId: string;
   /** The key its creation was sent with, by which its caller knows it before the creation is answered. */
@@ -6,12 +6,12 @@ export interface TextPiece {
   readonly text: string;
 }
 
-/** Who looks on while models speak. */
+/** The listeners to the text of runs while it is made. */
 export class TextFeed {
   readonly #listeners = new Set<(piece: TextPiece) => void>();
   readonly #keys = new Map<string, string | undefined>();
 
-  /** Models that can stream do so from now on; gives back how to stop looking on. */
+  /** Models that can stream do so from now on; returns how to stop listening. */
   listen(listener: (piece: TextPiece) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -22,7 +22,7 @@ export class TextFeed {
     if (this.#listeners.size > 0) this.#keys.set(runId, idempotencyKey);
   }
 
-  /** Where the pieces of a run's text go; undefined where nobody looks on. */
+  /** Where the pieces of a run's text go; undefined where nobody listens. */
   of(runId: string): ((text: string) => void) | undefined {
     if (this.#listeners.size === 0) return undefined;
     const idempotencyKey = this.#keys.get(runId);

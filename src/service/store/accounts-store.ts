@@ -69,7 +69,7 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
     saveUser: (name, defaults, changes = {}) => writer.write(db => saveUser(db, name, defaults, changes)),
     addKey: (key, limit) =>
       writer.write(async db => {
-        // Whoever adds another key for the same user waits here until this one is counted.
+        // Adding another key for the same user waits here until this one is counted.
         await db
           .updateTable('users')
           .set(({ ref }) => ({ name: ref('name') }))

@@ -49,7 +49,7 @@ export interface RunQueue {
   claim(claim: Claim): Promise<Claimed>;
   /** The runs that a worker is carrying out, as far as the store knows. */
   runningOf(worker: string): Promise<string[]>;
-  /** Lets go of these runs, or of everything unfinished, as if it had never been started. */
+  /** Releases these runs, or everything unfinished, as if it had never been started. */
   release(worker: string, runs?: readonly string[]): Promise<void>;
   /** Which of these runs have not ended. */
   unfinished(ids: readonly string[]): Promise<Set<string>>;

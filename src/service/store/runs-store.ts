@@ -26,7 +26,7 @@ export interface RunsStore {
   forgetKeys(now: number): Promise<void>;
   /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
   settle(id: string, worker: string, outcome: Outcome): Promise<boolean>;
-  /** Those of these runs that have ended, whoever they belong to. */
+  /** Those of these runs that have ended, of any user. */
   ended(ids: readonly string[]): Promise<StoredRun[]>;
 }
 

@@ -11,7 +11,7 @@ export interface ResultsLine {
   readonly id: string;
   /** null where no run was created. */
   readonly runId: string | null;
-  /** As the service said; `failed` where no run was created. */
+  /** The service's status; `failed` where no run was created. */
   readonly runStatus: string;
   readonly outputs: readonly OutputItem[];
   readonly tokens: number;
@@ -31,7 +31,7 @@ export interface LineInputs {
   readonly imageInputs: readonly string[];
 }
 
-/** Said of a row that the service's own fault ended, so that trying it again is known to cost maybe twice. */
+/** Marks a row that the service's own fault ended, so that trying it again is known to cost maybe twice. */
 export const MAY_HAVE_RUN = 'it may have made a run all the same';
 
 /** The line of an outcome that ends its row. @param endedAt milliseconds since the Unix epoch */

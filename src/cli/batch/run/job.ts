@@ -64,7 +64,7 @@ export type JobOutcome =
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
   | { readonly kind: 'put off'; readonly error: unknown }
-  /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run that nobody knows. */
+  /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run of unknown id. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 
 /** Where it is kept how far each job is. Every step resolves once it would survive a power cut. */
@@ -82,7 +82,7 @@ type Verdict =
   | 'failed'
   /** The service answered with a fault of its own, and may have made a run all the same. */
   | 'failed, maybe with a run'
-  /** It may have a run that nobody knows. */
+  /** It may have a run of unknown id. */
   | 'in doubt'
   /** Its run goes on, or can't be asked for at present. */
   | 'going on'

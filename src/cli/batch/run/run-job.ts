@@ -149,7 +149,7 @@ class RunningJob {
     );
   }
 
-  /** Whether what was let go of may have a run that nobody knows. @param error what it ended with */
+  /** Whether what was dropped may have a run of unknown id. @param error what it ended with */
   #isInDoubt(error: unknown): boolean {
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     return isSent && this.#runId === undefined && wasStarted(error);

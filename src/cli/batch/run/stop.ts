@@ -41,24 +41,24 @@ export class Stop {
     this.#reading.abort(new Error('no more rows are wanted'));
   }
 
-  /** Whether whoever takes the results still does. */
+  /** Whether the results are still read. */
   get hasReader(): boolean {
     return this.#hasReader;
   }
 
-  /** Nobody takes the results any more: what runs is let go of. */
+  /** The results are no longer read: what runs is dropped. */
   readerHasGone(): void {
     this.#hasReader = false;
     this.drop(new Error('nobody reads the results any more'));
   }
 
-  /** Lets go of everything. */
+  /** Drops everything. */
   drop(reason: Error): void {
     this.noMoreRows();
     this.#dropping.abort(reason);
   }
 
-  /** The first Ctrl-C starts no more rows, the second drops those that run, a third is nobody's. */
+  /** The first Ctrl-C starts no more rows, the second drops those that run, a third does nothing. */
   listen(ctx: Context, open: { readonly openRows: number }): () => void {
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {

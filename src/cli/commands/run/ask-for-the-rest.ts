@@ -6,7 +6,7 @@ import { type ResolvedTarget, readVersion } from '../../inputs/target.ts';
 import type { CollectedInputs } from '../../inputs/text-inputs.ts';
 import { type Answered, type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
-/** What the command line said. */
+/** What the command line gave. */
 export interface Invocation {
   /** undefined where the target itself was asked for. */
   readonly target: string | undefined;

@@ -26,7 +26,7 @@ export interface Answered {
   readonly images: readonly string[];
 }
 
-/** The words of a command that does what flags and answers came to. */
+/** The argv of a command that does what flags and answers came to. */
 export function runArgv(
   globals: GlobalOptions,
   target: string,
@@ -81,7 +81,7 @@ function given(flag: string, value: string | undefined): string[] {
 }
 
 /**
- * The words of a command as one line that a shell reads back as the same words. Undefined where that is impossible:
+ * An argv as one line that a shell reads back as the same words. Undefined where that is impossible:
  * no argument can hold a NUL.
  */
 export function repeatCommand(words: readonly string[]): string | undefined {

@@ -96,10 +96,10 @@ const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d
 const MOST_SECONDS = 100_000_000_000;
 
 /**
- * A moment as Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
+ * A time as Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
  *
  * @param now milliseconds since the Unix epoch
- * @param round how a moment between two seconds is rounded, so that nothing asked for is left out
+ * @param round how a time between two seconds is rounded, so that nothing asked for is left out
  * @throws {CliError} USAGE_ERROR naming the flag
  */
 export function parseTime(text: string, flag: string, now: number, round: 'down' | 'up'): number {

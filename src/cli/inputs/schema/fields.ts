@@ -25,7 +25,7 @@ export interface InputFields {
   readonly images: readonly ImageField[];
 }
 
-/** A text field from what a config said of it, with everything that was not said left out. */
+/** A text field as a config describes it, without what the config leaves out. */
 export function textField(
   key: string,
   said: {

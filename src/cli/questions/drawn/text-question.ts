@@ -127,7 +127,7 @@ export interface Completion {
   readonly candidates: string;
 }
 
-/** What a question for a text knows at a moment. */
+/** The state of a question for a text. */
 export interface TextState {
   readonly prefix: string;
   /** Lines pasted before the one that is typed, each with its line break. */

@@ -46,7 +46,7 @@ export class PromptCache {
     return found?.version;
   }
 
-  /** Keeps a version, and lets go of the one not used for longest once there are 200. */
+  /** Keeps a version, and drops the one not used for longest once there are 200. */
   put(version: PromptVersion): void {
     const kept = { service: this.#options.service, version };
     if (isKept(kept)) this.#write(kept, this.#read());

@@ -39,7 +39,7 @@ export function withEntry(entries: readonly ResourceEntry[], entry: ResourceEntr
   return [entry, ...entries.filter(other => other.scope !== entry.scope)].slice(0, MOST_ENTRIES);
 }
 
-/** Models without what is not of the interface's form, so that nobody stumbles over a hostile answer. */
+/** Models without what is not of the interface's form, so that a hostile answer does no harm. */
 export function wellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isObject)

@@ -60,7 +60,7 @@ export interface Journal {
    * @param isOlder whether a creation is from before the time that is asked for
    */
   unsettled(isOlder: (entry: JournalEntry) => boolean): Promise<JournalEntry[]>;
-  /** Lets go of the file; it may be used again. */
+  /** Closes the file; it may be used again. */
   close(): Promise<void>;
 }
 

@@ -144,7 +144,7 @@ function factsText({ run, seconds, credits }: ComparedRow['results'][number]): s
   return [`${seconds.toFixed(1)} s`, `${run?.tokens ?? '–'} tokens`, ...cost].join(', ');
 }
 
-/** Under the table: in what words each row that changed differs from the first variant. */
+/** Under the table: how each row that changed differs from the first variant, word by word. */
 async function differences(
   rows: readonly ComparedRow[],
   variants: readonly Variant[],

@@ -116,7 +116,7 @@ export interface DiffPart {
 /** Longer texts are compared by lines: by words it would take too long. */
 const MOST_CHARACTERS = 50_000;
 
-/** In what words two texts differ. */
+/** The differences of two texts, word by word. */
 export async function wordDiff(one: string, other: string): Promise<DiffPart[]> {
   const { diffLines, diffWordsWithSpace } = await import('diff');
   const isLong = one.length + other.length > MOST_CHARACTERS;

@@ -1,7 +1,7 @@
 import type { RecordedRequest } from '../../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
-/** The recording most like a request, and in what it differs, in words; undefined where there is none at all. */
+/** The recording most like a request, and in what it differs; undefined where there is none at all. */
 export function nearestRecording(
   request: RecordedRequest,
   recordings: readonly { readonly file: string; readonly recording: Recording }[],
@@ -38,7 +38,7 @@ function differencesOf(recorded: RecordedRequest, request: RecordedRequest): Dif
     ...imageDifferences(recorded.imageInputs, request.imageInputs),
     ...unless(
       recorded.model === request.model,
-      `the model (${recordedAs(recorded.model, request.model)})`,
+      `the model (${difference(recorded.model, request.model)})`,
       1,
     ),
     ...unless(recorded.schema === request.schema, 'the schema', 1),
@@ -65,7 +65,7 @@ function mapDifferences(
   return keys.flatMap(key =>
     unless(
       value(recorded, key) === value(given, key),
-      `${what} ${JSON.stringify(key)} (${recordedAs(value(recorded, key), value(given, key))})`,
+      `${what} ${JSON.stringify(key)} (${difference(value(recorded, key), value(given, key))})`,
       1,
     ),
   );
@@ -77,7 +77,7 @@ function imageDifferences(recorded: readonly string[], given: readonly string[])
   ).flat();
 }
 
-function recordedAs(there: string | null, here: string | null): string {
+function difference(there: string | null, here: string | null): string {
   return `${short(there)} there, ${short(here)} here`;
 }
 

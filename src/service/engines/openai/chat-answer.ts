@@ -1,7 +1,7 @@
 import { ProviderFault } from './fault.ts';
 import { isRecord, reasonOf } from './refused.ts';
 
-/** What a chat model said, gathered from one answer or from the pieces of a stream. */
+/** The answer of a chat model, gathered from one body or from the pieces of a stream. */
 export class ChatAnswer {
   text = '';
   /** URLs, `data:` ones included. */
@@ -14,7 +14,7 @@ export class ChatAnswer {
   #thought = false;
   #error: string | undefined;
 
-  /** Takes in an answer or a piece of one; gives back the text in it. Whatever has another form than is known says nothing. */
+  /** Takes in an answer or a piece of one; returns the text in it. Whatever has another form than is known says nothing. */
   add(object: Record<string, unknown>): string {
     this.usage = object['usage'] ?? this.usage;
     const [choice] = Array.isArray(object['choices']) ? (object['choices'] as unknown[]) : [];
@@ -22,8 +22,8 @@ export class ChatAnswer {
     const { finish_reason: reason, message, delta, error } = choice;
     if (typeof reason === 'string') this.#finishReason = reason;
     if (error !== undefined && error !== null) this.#error = reasonOf(error) ?? 'it does not say which';
-    const said = isRecord(message) ? message : delta;
-    return isRecord(said) ? this.#addMessage(said) : '';
+    const content = isRecord(message) ? message : delta;
+    return isRecord(content) ? this.#addMessage(content) : '';
   }
 
   #addMessage(message: Record<string, unknown>): string {
@@ -38,7 +38,7 @@ export class ChatAnswer {
     return text;
   }
 
-  /** @throws {ProviderFault} for an answer that is not one, or not whole; what was said stays */
+  /** @throws {ProviderFault} for an answer that is not one, or not whole; what had come stays */
   check(): void {
     const fault = this.#fault();
     if (fault) throw new ProviderFault(fault.what, { advice: fault.advice });

@@ -24,7 +24,7 @@ export function openAiCompatible(env: Env, timeoutMs = TIMEOUT_MS): Engine {
   };
 }
 
-/** A fault leaves what was said until then, before its error item. */
+/** A fault keeps the text that had come until then, before its error item. */
 async function ask(job: EngineJob, access: Access, timeoutMs: number): Promise<EngineResult> {
   const { provider, key } = access;
   const limit = AbortSignal.timeout(timeoutMs);

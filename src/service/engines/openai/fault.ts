@@ -134,7 +134,7 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** In milliseconds; undefined where asking again is no use. */
+/** In milliseconds; undefined where asking again is of no use. */
 function waitBeforeRetry(error: unknown, otherwise: number): number | undefined {
   const { status, quotaUsedUp, retryAfterMs = otherwise } = providerFaultIn(error)?.more ?? {};
   return status === 429 && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;

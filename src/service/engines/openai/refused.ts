@@ -40,8 +40,8 @@ function redirected(status: number, location: string | undefined): ProviderFault
  */
 export function reasonIn(text: string): string {
   if (/^\s*</.test(text)) return 'with a web page, not with what an OpenAI-compatible server answers';
-  const said = reasonOf(parsed(text)) ?? text;
-  const line = said.replace(/\s+/g, ' ').trim();
+  const reason = reasonOf(parsed(text)) ?? text;
+  const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(without saying why)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
 }

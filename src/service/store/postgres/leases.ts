@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Db } from '../queries.ts';
 import type { Workers } from '../store.ts';
 
-/** How long a worker counts as alive after it was last heard of. */
+/** How long a worker counts as alive after it last renewed its lease. */
 const LEASE = sql`interval '15 seconds'`;
 const RENEW_EVERY_MS = 4000;
 

@@ -57,7 +57,7 @@ const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
   'file is not a database': SQLITE_NOTADB,
 };
 
-/** Another connection holds a lock, perhaps for a moment only. */
+/** Another connection holds a lock, perhaps for a short time only. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;

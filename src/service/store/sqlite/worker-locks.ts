@@ -62,7 +62,7 @@ async function takeLock(file: string): Promise<SqliteDatabase> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
-  // Whoever looks whether this process is alive holds the lock for a moment.
+  // A process that checks whether this one is alive holds the lock for a short time.
   await whenUnlocked(() => database.exec('begin exclusive'));
   return database;
 }
