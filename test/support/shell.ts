@@ -17,7 +17,7 @@ const SETUP = {
   }),
   zsh: (script: string) => ({
     file: '.zshrc',
-    text: `PS1='${PROMPT}'\nunsetopt beep\nautoload -Uz compinit && compinit -u -D\nsource '${script}'\npromptrun() { printf 'ARG<%s>\\n' "$@"; echo "DONE$((calls += 1))."; }\n`,
+    text: `PS1='${PROMPT}'\nunsetopt beep\nsource '${script}'\npromptrun() { printf 'ARG<%s>\\n' "$@"; echo "DONE$((calls += 1))."; }\n`,
     args: () => ['-i'],
   }),
   fish: (script: string) => ({

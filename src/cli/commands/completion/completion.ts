@@ -10,7 +10,7 @@ const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
 const EXAMPLES = `
 Examples:
   bash        echo 'source <(promptrun completion bash)' >> ~/.bashrc
-  zsh         echo 'source <(promptrun completion zsh)' >> ~/.zshrc       # after compinit
+  zsh         echo 'source <(promptrun completion zsh)' >> ~/.zshrc
   fish        promptrun completion fish > ~/.config/fish/completions/promptrun.fish
   powershell  Add-Content $PROFILE 'promptrun completion powershell | Out-String | Invoke-Expression'
 

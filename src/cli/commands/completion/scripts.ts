@@ -40,7 +40,9 @@ _promptrun() {
 
 if [[ $funcstack[1] == _promptrun ]]; then
   _promptrun "$@"
-elif (( $+functions[compdef] )); then
+else
+  # A shell that nothing has set up to complete yet.
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
   compdef _promptrun promptrun
 fi
 `,
