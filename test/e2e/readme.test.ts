@@ -1,36 +1,148 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
+import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
 
-const README = readFileSync(path.resolve(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
+const README = documentText('README.md');
+const HOSTED = 'https://prompts.example.com/v1';
 
-/** The commands of the shell blocks under a heading, without their comments. */
-function commandsUnder(heading: string): string[] {
+/** The text under a heading. */
+function sectionOf(heading: string): string {
   const [, section = ''] = README.split(`\n## ${heading}\n`);
-  const [own = ''] = section.split('\n## ');
-  return [...own.matchAll(/```sh\n([\s\S]*?)```/gu)]
-    .flatMap(([, block = '']) => block.split('\n'))
-    .map(line => line.replace(/\s+#.*$/u, '').trim())
-    .filter(line => line.startsWith('promptrun '));
+  return section.split('\n## ')[0] ?? '';
 }
 
-describe('the tour of the README', () => {
-  const tour = commandsUnder('The tour');
+/** A directory with the files that the documents speak of. */
+function homeWithFiles(): string {
+  const home = temporaryDirectory();
+  const files = {
+    'names.csv': 'name\nAda\nGrace\n',
+    'topics.csv': 'topic\ntea\n',
+    'mails.csv': 'text\nSee you in Oslo.\n',
+    'extract.prompt': '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{text}}\n',
+    'extract.test.yaml':
+      'cases:\n  - name: reads the date\n    inputs: { text: x }\n    expect: [{ contains: x }]\n',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
+  return home;
+}
 
-  it('has the ten lines it shows', () => {
-    expect(tour).toHaveLength(10);
-  });
+/** Runs commands one after the other, as a reader would. */
+async function runAll(
+  commands: readonly string[],
+  options: Parameters<typeof runCommand>[1] & { readonly home: string },
+): Promise<void> {
+  for (const command of commands) {
+    const { code, stderr } = await runCommand(wordsOf(command), options);
+    expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
+  }
+}
 
-  it('runs from its first line to its last', async () => {
+describe('the README', () => {
+  it('has a tour of ten lines, which run from the first to the last', async () => {
+    const lines = shellLines(sectionOf('The tour'));
+    expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
     const home = temporaryDirectory();
-    writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\n');
-    writeFileSync(path.join(home, 'topics.csv'), 'topic\ntea\n');
-    for (const line of tour) {
-      const [command = ''] = line.split(' | ');
-      const { code, stderr } = await runCommand(command.split(' ').slice(1), { home });
-      expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
+    for (const line of lines) {
+      const commands = commandsOfLine(line);
+      if (commands.length === 0) execFileSync('sh', ['-c', line], { cwd: home });
+      await runAll(commands, { home });
     }
   });
+
+  it('has commands about installing that run', async () => {
+    const commands = commandsIn(sectionOf('Install'));
+    expect(commands).toHaveLength(3);
+    await runAll(commands, { home: homeWithFiles() });
+  });
+
+  it('connects to a hosted service as it says, by login and by the environment', async () => {
+    const { baseUrl, key, stop } = await serving();
+    const lines = shellLines(README).filter(line => line.includes(HOSTED));
+    const [login = '', exported = ''] = lines;
+    expect(lines).toHaveLength(2);
+    const home = homeWithFiles();
+    await runAll([login.replace(HOSTED, baseUrl)], { home, stdin: key });
+    await runAll(['promptrun account'], { home });
+    const name = exported.replace(/^export (\w+)=.*$/u, '$1');
+    expect(README).toContain('export PROMPTRUN_API_KEY=');
+    await runAll(['promptrun account'], {
+      home: temporaryDirectory(),
+      env: { [name]: baseUrl, PROMPTRUN_API_KEY: key },
+    });
+    await stop();
+  });
 });
+
+describe('the guides', () => {
+  it.each(['docs/batch.md'])('%s has commands that run one after the other', async file => {
+    await runAll(commandsIn(documentText(file)), { home: homeWithFiles() });
+  });
+
+  it('the prompt file of docs/prompt-files.md is checked, rendered, run and published as it says', async () => {
+    const text = documentText('docs/prompt-files.md');
+    const home = temporaryDirectory();
+    const [, prompt = ''] = /```\n(---[\s\S]*?)```/u.exec(text) ?? [];
+    writeFileSync(path.join(home, 'postcard-text.prompt'), prompt.replace('model: llama', 'model: echo'));
+    await runAll([...commandsIn(text), 'promptrun run postcard-text -i place=Rome'], { home });
+  });
+
+  it('the tests of docs/tests-and-recordings.md run as it says', async () => {
+    const commands = commandsIn(documentText('docs/tests-and-recordings.md'));
+    const tests = commands.filter(command => command.startsWith('promptrun test'));
+    const [comparison = ''] = commands.filter(command => command.includes('git:'));
+    const home = homeWithFiles();
+    for (const command of tests.filter(line => !/--failed|--resume/u.test(line)))
+      await runAll([command], { home });
+    expect(readFileSync(path.join(home, 'junit.xml'), 'utf8')).toContain('reads the date');
+    const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: home, stdio: 'ignore' });
+    git('init');
+    for (const subject of ['one', 'two']) {
+      writeFileSync(
+        path.join(home, 'extract.prompt'),
+        `${readFileSync(path.join(home, 'extract.prompt'), 'utf8')}${subject}\n`,
+      );
+      git('add', 'extract.prompt');
+      git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', subject);
+    }
+    await runAll([comparison], { home });
+  });
+
+  it('the services of docs/services.md are told apart by profiles as it says', async () => {
+    const { baseUrl, key, stop } = await serving();
+    const commands = commandsIn(documentText('docs/services.md'));
+    expect(commands).toHaveLength(5);
+    const home = homeWithFiles();
+    const here = commands.map(command => command.replace(/https:\/\/\w+\.example\.com\/v1/u, baseUrl));
+    await runAll(here, { home, stdin: key });
+    await stop();
+  });
+
+  it('docs/serve.md starts a service with the prompts of a directory', async () => {
+    const [start = ''] = commandsIn(documentText('docs/serve.md'));
+    const { stop } = await serving(wordsOf(start).map(word => (word === '8787' ? '0' : word)));
+    await stop();
+  });
+});
+
+/** A service over HTTP, with its address and its first key. */
+async function serving(
+  words: readonly string[] = ['serve', '--port', '0'],
+): Promise<{ baseUrl: string; key: string; stop: () => Promise<void> }> {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'prompts'));
+  const service = startCommand(words, { home });
+  const [, baseUrl = ''] = await service.untilStdout(/^listening on (\S+)$/mu);
+  const [, key = ''] = await service.untilStdout(/^key: (\S+)$/mu);
+  return {
+    baseUrl,
+    key,
+    stop: async () => {
+      service.child.kill('SIGTERM');
+      expect((await service.ended).code).toBe(0);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { HelpShown } from '../../src/cli/program/parsing.ts';
+import { buildTree } from '../../src/cli/program/tree.ts';
+import { commandsIn, commandsMentionedIn, documentText, wordsOf } from '../support/documents.ts';
+
+const DOCS = path.resolve(import.meta.dirname, '..', '..', 'docs');
+/** All but the reference, which the commands write themselves. */
+const guides = readdirSync(DOCS).filter(name => /\.(md|yml)$/u.test(name) && name !== 'commands.md');
+
+/** Takes a command line apart as the command does, down to every flag and argument, and runs nothing. */
+async function parse(words: readonly string[]): Promise<void> {
+  const host = { runAction: () => Promise.resolve() };
+  const tree = buildTree({ host, version: '0.0.0', write: () => {}, columns: 80 });
+  await tree.parseAsync([...words], { from: 'user' }).catch((error: unknown) => {
+    if (!(error instanceof HelpShown)) throw error;
+  });
+}
+
+describe.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...guides.map(name => `docs/${name}`)])(
+  '%s',
+  file => {
+    it('names only commands, flags and arguments that there are', async () => {
+      const wrong: string[] = [];
+      const text = documentText(file);
+      for (const command of commandsIn(text)) {
+        await parse(wordsOf(command)).catch((error: Error) => wrong.push(`${command}: ${error.message}`));
+      }
+      for (const command of commandsMentionedIn(text)) {
+        await parse(wordsOf(command)).catch((error: Error) => {
+          if (!/missing/u.test(error.message)) wrong.push(`${command}: ${error.message}`);
+        });
+      }
+      expect(wrong).toEqual([]);
+    });
+  },
+);
+
+it('would notice one that there is not', async () => {
+  await expect(parse(wordsOf('promptrun run hello --no-such-flag'))).rejects.toThrow('--no-such-flag');
+  await expect(parse(wordsOf('promptrun no-such-command'))).rejects.toThrow('no-such-command');
+});

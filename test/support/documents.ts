@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+
+/** The text of a file of this repository. */
+export function documentText(file: string): string {
+  return readFileSync(path.join(ROOT, file), 'utf8');
+}
+
+/** The lines of the shell blocks in a text, without comments and empty lines. */
+export function shellLines(text: string): string[] {
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/gu)]
+    .flatMap(([, block = '']) => block.split('\n'))
+    .map(line => line.replace(/(^|\s+)#.*$/u, '').trim())
+    .filter(line => line !== '');
+}
+
+/** The command lines of promptrun in the shell blocks of a text, and in the jobs it shows. */
+export function commandsIn(text: string): string[] {
+  const jobs = [...text.matchAll(/^\s*- (?:run: )?(npx .*)$/gmu)].map(([, line = '']) => line);
+  return [...shellLines(text), ...jobs].flatMap(commandsOfLine);
+}
+
+/** Those between backticks, which may leave out what has to follow. */
+export function commandsMentionedIn(text: string): string[] {
+  return [...text.replace(/```[\s\S]*?```/gu, '').matchAll(/`([^`]+)`/gu)]
+    .map(([, code = '']) => code.replace(/\s+/gu, ' '))
+    .flatMap(commandsOfLine);
+}
+
+/** The command lines of promptrun in one line of a shell. */
+export function commandsOfLine(line: string): string[] {
+  return line
+    .split(/ \| | && /u)
+    .map(part => part.replace(/^npx (--yes )?/u, ''))
+    .filter(part => part.startsWith('promptrun '));
+}
+
+/** The words of a command line after the command's own name, as a shell takes them apart. */
+export function wordsOf(command: string): string[] {
+  const words = command.match(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/gu) ?? [];
+  return words.slice(1).map(word => word.replace(/['"]/gu, ''));
+}
