@@ -95,8 +95,10 @@ describe('the guides', () => {
     const tests = commands.filter(command => command.startsWith('promptrun test'));
     const [comparison = ''] = commands.filter(command => command.includes('git:'));
     const home = homeWithFiles();
-    for (const command of tests.filter(line => !/--failed|--resume/u.test(line)))
-      await runAll([command], { home });
+    await runAll(
+      tests.filter(line => !/--failed|--resume/u.test(line)),
+      { home },
+    );
     expect(readFileSync(path.join(home, 'junit.xml'), 'utf8')).toContain('reads the date');
     const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: home, stdio: 'ignore' });
     git('init');
