@@ -32,6 +32,12 @@ describe('a prompt that takes all it may', () => {
       answer: { http: 200, data: { runStatus: 'failed' } },
     },
     {
+      what: 'loops in loops, in a file as long as it may be',
+      source: `${BOMB.source}${'{{a}}'.repeat(20_000)}`,
+      inputs: BOMB.inputs,
+      answer: { http: 200, data: { runStatus: 'failed' } },
+    },
+    {
       what: 'an input whose pattern tries every way',
       source: `---\ninput:\n schema:\n  type: object\n  properties:\n   a: ${PATTERN}\n---\n{{a}}`,
       inputs: { a: LONG },

@@ -2,6 +2,7 @@ import type { Store } from '../store/store.ts';
 import type { PromptDefinition } from './definition.ts';
 import { readDefinition } from './read-prompt.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
+import { readForm } from './written-form.ts';
 
 /** A version as the store has it. */
 interface StoredPrompt {
@@ -18,23 +19,31 @@ export interface Definitions {
   of(version: StoredPrompt): Promise<PromptDefinition>;
   /** The version of a run, published or not. */
   ofRun(promptVersionId: string): Promise<PromptDefinition>;
+  /** A large definition as it is written in the store, which another thread is given sooner than the definition. */
+  writtenOf(definition: PromptDefinition): string | undefined;
 }
 
 const MOST_KEPT = 500;
+/** Definitions written in as many characters are large: copying one takes as long as a small request. */
+const LARGE = 64 * 1024;
 
 export function createDefinitions(store: Store, tasks: PromptTasks): Definitions {
   const parsedById = new Map<string, PromptDefinition>();
+  const written = new WeakMap<PromptDefinition, string>();
   const of: Definitions['of'] = async version => {
     const known = parsedById.get(version.id);
     if (known) return known;
     // An unlisted version may be run with another model than its file names.
-    const parsed = { ...(await readStored(version, tasks)), model: version.model };
+    const { definition, form = '' } = await readStored(version, tasks);
+    const parsed = { ...definition, model: version.model };
     if (parsedById.size >= MOST_KEPT) parsedById.clear();
     parsedById.set(version.id, parsed);
+    if (form.length > LARGE) written.set(parsed, form);
     return parsed;
   };
   return {
     of,
+    writtenOf: definition => written.get(definition),
     async ofRun(promptVersionId) {
       const known = parsedById.get(promptVersionId);
       if (known) return known;
@@ -45,20 +54,11 @@ export function createDefinitions(store: Store, tasks: PromptTasks): Definitions
   };
 }
 
-/** Changes with the form of a definition: one that was kept in another form is parsed again. */
-const FORM = 2;
-
-/** A definition to be kept beside its source, so that a run need not load the parsers. */
-export function parsedForm(definition: PromptDefinition): string {
-  return JSON.stringify({ form: FORM, definition });
-}
-
 async function readStored(
   { slug, source, parsed }: StoredPrompt,
   tasks: PromptTasks,
-): Promise<PromptDefinition> {
-  const kept =
-    parsed === null ? undefined : (JSON.parse(parsed) as { form: number; definition: PromptDefinition });
-  if (kept?.form === FORM) return kept.definition;
-  return await readDefinition(source, `${slug}.prompt`, { partials: kept?.definition.partials ?? {}, tasks });
+): Promise<{ definition: PromptDefinition; form?: string | undefined }> {
+  const kept = parsed === null ? { partials: {} } : readForm(parsed);
+  if ('definition' in kept) return { definition: kept.definition, form: parsed ?? undefined };
+  return { definition: await readDefinition(source, `${slug}.prompt`, { ...kept, tasks }) };
 }

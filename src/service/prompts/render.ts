@@ -7,6 +7,7 @@ import type { Role } from './template/node.ts';
 import { renderTemplate } from './template/render.ts';
 import { Picture } from './template/values.ts';
 import { readTextInputs } from './typed-inputs.ts';
+import { readForm } from './written-form.ts';
 
 interface RenderInputs {
   /** Keys the prompt does not know are ignored; missing ones take their default. */
@@ -17,7 +18,9 @@ interface RenderInputs {
 
 /** What a prompt is rendered from: plain data, that another thread can be given. */
 export interface RenderWork {
-  readonly definition: RenderedDefinition;
+  /** Undefined where it is given as it is written in the store. */
+  readonly definition: RenderedDefinition | undefined;
+  readonly written?: string | undefined;
   readonly textInputs: Readonly<Record<string, string>>;
   /** Descriptions of the pictures. */
   readonly pictures: readonly string[];
@@ -76,9 +79,10 @@ export async function renderPrompt(
 
 /** The messages of a prompt. Throws InvalidInputs and PastBound. */
 export async function renderMessages(
-  { definition, textInputs, pictures }: RenderWork,
+  { definition: given, written, textInputs, pictures }: RenderWork,
   { checkMs, ...limits }: Partial<RenderLimits> = {},
 ): Promise<DraftMessage[]> {
+  const definition = given ?? definitionIn(written ?? '');
   const startedAt = RENDER_LIMITS.now();
   const values = await readTextInputs(definition, textInputs, checkMs);
   const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
@@ -86,10 +90,16 @@ export async function renderMessages(
     return description === undefined ? [] : [[key, new Picture(index, description)]];
   });
   const inputs = { ...values, ...Object.fromEntries(placed) };
-  const given = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(definition, given, { ...RENDER_LIMITS, ...limits }, startedAt)
+  const filled = { inputs, variables: promptVariables(definition) };
+  return renderTemplate(definition, filled, { ...RENDER_LIMITS, ...limits }, startedAt)
     .map(({ role, content }) => ({ role, parts: content.flatMap(draftOf) }))
     .filter(({ parts }) => parts.length > 0);
+}
+
+function definitionIn(written: string): RenderedDefinition {
+  const kept = readForm(written);
+  if ('definition' in kept) return kept.definition;
+  throw new Error('the prompt version was written by another release');
 }
 
 /** A section is a place that nothing fills here. */

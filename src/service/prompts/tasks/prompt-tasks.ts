@@ -66,10 +66,18 @@ export class SharedTasks implements PromptTasks {
     }
     this.#threads ??= import('./task-threads.ts').then(({ TaskThreads }) => new TaskThreads());
     const threads = await this.#threads;
-    return (await threads.perform({ name, work }, options.userId, options.signal)) as Result<N>;
+    const order = { name, work: forThread(work) };
+    return (await threads.perform(order, options.userId, options.signal)) as Result<N>;
   }
 
   async close(): Promise<void> {
     await (await this.#threads)?.close();
   }
+}
+
+/** A definition that is there as text too is not copied as well. */
+function forThread<W>(work: W): W {
+  const isWritten =
+    typeof work === 'object' && work !== null && 'written' in work && work.written !== undefined;
+  return isWritten ? { ...work, definition: undefined } : work;
 }
