@@ -118,7 +118,7 @@ describe('what a prompt may take', () => {
         ),
         texts: { a: `${'a'.repeat(60)}b` },
       },
-      /^inputs.textInputs.a can’t be checked: checking a value against its schema takes longer than 1 s$/,
+      /takes longer than 1 s$/,
     ],
     [
       'more memory than there is',
