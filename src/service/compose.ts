@@ -1,6 +1,6 @@
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import { createEngines } from './engines/index.ts';
+import { createEngines } from './engines/engines.ts';
 import { faultReporter } from './error-utils.ts';
 import { type Api, createApi } from './http/api.ts';
 import { keyHash, keyUseNotes, rateLimiter } from './http/auth.ts';

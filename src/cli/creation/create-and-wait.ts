@@ -1,11 +1,13 @@
+import { WaitTimeoutError } from '../../client/errors.ts';
+import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
+import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { startDeadline } from './deadline.ts';
+import { type Deadline, interruptedWait, startDeadline, TimeIsUp, timedOutWait } from './deadline.ts';
 import type { CreationRequest } from './send-creation.ts';
-import { recordEnd, type WaitProgress, waitToTheEnd } from './wait.ts';
 
-export interface CreateAndWaitOptions extends CreateOptions {
+interface CreateAndWaitOptions extends CreateOptions {
   /** From the creation on, in milliseconds; no limit by default. */
   readonly timeoutMs?: number | undefined;
   /** False gives a run that still goes on back at once. Default true. */
@@ -48,4 +50,72 @@ export async function createAndWait(
 }
 
 export type { Created } from './created.ts';
-export type { WaitProgress } from './wait.ts';
+
+/** What is known of a run while it is waited for. */
+interface WaitProgress {
+  readonly status: string;
+  /** Answers so far. */
+  readonly polls: number;
+  /** Why the service does not answer, and since when, in milliseconds since the Unix epoch; undefined while it does. */
+  readonly silence?: { readonly reason: string; readonly since: number } | undefined;
+}
+
+interface WaitOptions {
+  /** The service has just said that it takes longer, so the first poll can wait. */
+  readonly fresh: boolean;
+  /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
+  readonly idFromService: boolean;
+  readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
+}
+
+/**
+ * Polls until a run has ended.
+ *
+ * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, naming the run and how to get it
+ */
+async function waitToTheEnd(
+  connection: Connection,
+  runId: string,
+  deadline: Deadline,
+  { fresh, idFromService, onProgress }: WaitOptions,
+): Promise<Run> {
+  let status = 'running';
+  const { client } = connection;
+  const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
+    status = run?.runStatus ?? status;
+    const silence = error && { reason: error.message, since: client.now() - failingMs };
+    onProgress?.({ status, polls, silence });
+  };
+  const options = { signal: deadline.signal, delayFirst: fresh, idFromService, onPoll };
+  try {
+    return await waitForRun(client, runId, options);
+  } catch (error) {
+    if (error instanceof WaitTimeoutError || deadline.signal.reason instanceof TimeIsUp) {
+      throw timedOutWait(runId);
+    }
+    throw deadline.signal.aborted
+      ? interruptedWait(deadline.signal.reason, runId, connection.embedded)
+      : error;
+  }
+}
+
+/** Waits for a run of which only the id is known, no longer than `--timeout`, and writes its end into the journal. */
+export async function waitForKnownRun(
+  ctx: Context,
+  connection: Connection,
+  runId: string,
+  options: Omit<WaitOptions, 'fresh'>,
+): Promise<Run> {
+  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
+  try {
+    return await waitToTheEnd(connection, runId, deadline, { ...options, fresh: false });
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Writes the end of a run into the journal. Never a fault: the service knows it as well. */
+export function recordEnd({ journal }: Context, journalId: string, run: Run): void {
+  const { runId, runStatus } = run;
+  if (isOver(run)) journal.outcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
+}

@@ -98,12 +98,12 @@ export const SERVICE_COMMANDS: readonly CommandEntry[] = [
   {
     path: 'versions list',
     summary: 'published versions of a prompt, newest first',
-    load: () => import('../commands/versions/list.ts').then(file => file.declareVersionsList),
+    load: () => import('../commands/versions/versions.ts').then(file => file.declareVersionsList),
   },
   {
     path: 'versions get',
     summary: 'one version and its inputs',
-    load: () => import('../commands/versions/get.ts').then(file => file.declareVersionsGet),
+    load: () => import('../commands/versions/versions.ts').then(file => file.declareVersionsGet),
   },
   {
     path: 'versions diff',

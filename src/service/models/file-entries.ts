@@ -1,6 +1,5 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
-import { YamlFields } from '../files/yaml-fields.ts';
-import { FileFault, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
+import { FileFault, isEmpty, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from './environment.ts';
 
@@ -111,4 +110,47 @@ function readCredits(fields: YamlFields, modality: Modality): number {
   if (text === undefined) return DEFAULT_CREDITS[modality];
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw fields.fault('credits', 'credits must be a whole number, 0 or more');
+}
+
+/** The fields of a map whose names are known beforehand. */
+export class YamlFields {
+  private constructor(
+    /** The map as faults speak of it. */
+    private readonly owner: string,
+    private readonly line: number,
+    private readonly entries: ReadonlyMap<string, YamlEntry>,
+    private readonly read: YamlReader,
+  ) {}
+
+  /** Throws FileFault for what is not a map, or has a field that is not among `known`. */
+  static of(value: YamlValue, read: YamlReader, owner: string, known: readonly string[]): YamlFields {
+    const entries = read.entries(value, owner);
+    const stranger = entries.find(({ key }) => !known.includes(key));
+    if (stranger) {
+      const what = `\`${stranger.key}\` is not known here: ${owner} takes ${known.join(', ')}`;
+      throw new FileFault(stranger.line, what);
+    }
+    return new YamlFields(owner, value.line, new Map(entries.map(entry => [entry.key, entry])), read);
+  }
+
+  value(key: string): YamlValue | undefined {
+    const value = this.entries.get(key)?.value;
+    return value && !isEmpty(value) ? value : undefined;
+  }
+
+  text(key: string): string | undefined {
+    const value = this.value(key);
+    return value && this.read.text(value, key);
+  }
+
+  required(key: string): string {
+    const text = this.text(key);
+    if (text === undefined || text === '') throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
+    return text;
+  }
+
+  /** A fault at the line of a field. */
+  fault(key: string, what: string): FileFault {
+    return new FileFault(this.entries.get(key)?.line ?? this.line, what);
+  }
 }

@@ -1,7 +1,6 @@
-import { YamlFields } from '../files/yaml-fields.ts';
 import { FileFault, parseYaml, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
-import { readModel, readProvider } from './file-entries.ts';
+import { readModel, readProvider, YamlFields } from './file-entries.ts';
 import { InvalidModelsFile, type ModelsFile } from './models-file.ts';
 
 /** Reads `models.yaml`; `known` are providers it may name without describing them. Throws InvalidModelsFile. */

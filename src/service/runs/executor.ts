@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
-import type { Engines } from '../engines/index.ts';
+import type { Engines } from '../engines/engines.ts';
 import { messageOf } from '../error-utils.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';

@@ -143,7 +143,7 @@ describe('while it waits', () => {
     expect(await running.ended).toBe(0);
     const [drawn = '', rest] = running.stderr().split('\u001b[?25h');
     expect(drawn.startsWith('\u001b[?25l')).toBe(true);
-    expect(drawn.endsWith('\u001b[1G\u001b[0K')).toBe(true);
+    expect(drawn.endsWith('\u001b[1G\u001b[J')).toBe(true);
     expect(rest).toBe('error: late\n');
     expect(running.stdout()).toBe('done\n');
   });

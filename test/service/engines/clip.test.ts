@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drawCardPixels } from '../../../src/service/engines/card/draw.ts';
-import { createEngines } from '../../../src/service/engines/index.ts';
+import { createEngines } from '../../../src/service/engines/engines.ts';
 import { jobOf } from './job.ts';
 
 const { clip } = createEngines({ env: {} });

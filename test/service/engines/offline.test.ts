@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEngines } from '../../../src/service/engines/index.ts';
+import { createEngines } from '../../../src/service/engines/engines.ts';
 import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
 import { png } from '../../support/pictures.ts';
 import { jobOf } from './job.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/service/engines/engine.ts';
-import { createEngines } from '../../../src/service/engines/index.ts';
+import { createEngines } from '../../../src/service/engines/engines.ts';
 import { openAiCompatible } from '../../../src/service/engines/openai/engine.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { png } from '../../support/pictures.ts';

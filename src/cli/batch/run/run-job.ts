@@ -1,10 +1,9 @@
 import { RateLimitError } from '../../../client/errors.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
-import { createAndWait } from '../../creation/create-and-wait.ts';
+import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/created.ts';
 import type { SendCreation } from '../../creation/send-creation.ts';
-import { waitForKnownRun } from '../../creation/wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context, Host } from '../../context.ts';
+import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { lastRun } from '../../creation/last-run.ts';
-import { recordEnd, waitForKnownRun } from '../../creation/wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { resolveRun } from '../../inputs/run-name.ts';

@@ -5,10 +5,12 @@ import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { resolveTarget } from '../../inputs/target.ts';
 import { present } from '../../outputs/present.ts';
+import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-const EXAMPLES = `
+const LIST_EXAMPLES = `
 Examples:
   promptrun versions list hello
   promptrun versions list 3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11 --query '[0].promptVersionId'
@@ -24,7 +26,7 @@ const COLUMNS: readonly Column[] = [
 export function declareVersionsList(command: Command, host: Host, run = versionsList): void {
   command
     .argument('<prompt>', 'an alias, a prompt file, an id or a slug')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', LIST_EXAMPLES)
     .action((prompt: string) => host.runAction(command, ctx => run(ctx, { prompt })));
 }
 
@@ -51,5 +53,30 @@ export async function versionsList(ctx: Context, { prompt }: { readonly prompt: 
     plain: () => plainRows(rows(iso => iso)),
     paged: true,
   });
+  return EXIT.ok;
+}
+
+const GET_EXAMPLES = `
+Examples:
+  promptrun versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77
+  promptrun versions get hello@9b1f7c4e --json`;
+
+export function declareVersionsGet(command: Command, host: Host, run = versionsGet): void {
+  command
+    .argument('<promptVersionId>', 'the id of a version, an alias, slug@<beginning of the id>, or a slug')
+    .addHelpText('after', GET_EXAMPLES)
+    .action((promptVersionId: string) => host.runAction(command, ctx => run(ctx, { promptVersionId })));
+}
+
+/** Shows one version of a prompt and the inputs it expects. */
+export async function versionsGet(
+  ctx: Context,
+  { promptVersionId }: { readonly promptVersionId: string },
+): Promise<ExitCode> {
+  const connection = await connectionFor(ctx, promptVersionId);
+  const named = await resolveTarget(ctx, connection, promptVersionId);
+  const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
+  connection.prompts.put(version);
+  await presentPromptVersion(ctx, version);
   return EXIT.ok;
 }

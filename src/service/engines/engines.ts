@@ -1,9 +1,19 @@
+import type { EngineName } from '../models/entry.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import { drawCard, drawCardPixels } from './card/draw.ts';
 import { film } from './clip/film.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
+import { openAiCompatible } from './openai/engine.ts';
+
+export type Engines = Readonly<Record<EngineName, Engine>>;
+
+/** Every engine by its name. `env` holds the keys of the providers. */
+export function createEngines({ env }: { env: Env }): Engines {
+  return { echo, card, clip, sandbox, 'openai-compatible': openAiCompatible(env) } satisfies Engines;
+}
 
 /** Gives the rendered prompt back as it is. */
-export const echo: Engine = {
+const echo: Engine = {
   run: async ({ prompt: { text } }) => ({
     outputs: [{ type: 'text', text }],
     tokens: roughTokens(text),
@@ -19,7 +29,7 @@ function zoomOf(quality: unknown): number {
 }
 
 /** Draws the rendered prompt into a picture. */
-export const card: Engine = {
+const card: Engine = {
   run: async ({ prompt: { text }, runOptions, signal }) => {
     const bytes = await drawCard(text, zoomOf(runOptions['quality']));
     signal.throwIfAborted();
@@ -35,7 +45,7 @@ export const card: Engine = {
 const CLIP_ZOOM = 0.625;
 
 /** Shows the rendered prompt for two seconds. */
-export const clip: Engine = {
+const clip: Engine = {
   run: async ({ prompt: { text }, signal }) => {
     const bytes = film(await drawCardPixels(text, CLIP_ZOOM));
     signal.throwIfAborted();
@@ -48,7 +58,7 @@ export const clip: Engine = {
 };
 
 /** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */
-export const sandbox: Engine = {
+const sandbox: Engine = {
   run: async job => {
     const seconds = Number(job.runOptions['delaySeconds'] ?? 0);
     if (seconds > 0) await job.sleep(seconds * 1000, job.signal);
