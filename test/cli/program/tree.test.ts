@@ -132,6 +132,12 @@ describe('help', () => {
 });
 
 describe('wrong use', () => {
+  it('names the topic of the help that was meant', async () => {
+    const { exitCode, stderr } = await runInProcess(['help', 'environmnet']);
+    expect(stderr()).toMatch(/^error: unknown command 'environmnet'; did you mean environment\?/);
+    expect(exitCode).toBe(2);
+  });
+
   it.each([
     [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
     [['hello'], "error: unknown command 'hello' (USAGE_ERROR)", 'promptrun'],

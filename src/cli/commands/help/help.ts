@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { didYouMean } from '../../core/nearest.ts';
+import { usageError } from '../../errors.ts';
 import { flagsTopic, GUIDES, readGuide, TOPICS } from './topics.ts';
 
 const EXAMPLES = `
@@ -25,12 +27,23 @@ async function help(command: Command, words: readonly string[]): Promise<void> {
   if (topic !== undefined) return print(topic);
   const guide = words.length === 1 ? await readGuide(name) : undefined;
   if (guide !== undefined && !isCommand(command, name)) return print(guide);
+  if (words.length === 1 && !isCommand(command, name)) throw unknownTopic(command, name);
   try {
     await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
   } finally {
     // What shows a help ends by throwing.
     if (guide !== undefined) print(`\n${guide}`);
   }
+}
+
+function unknownTopic({ parent }: Command, name: string): Error {
+  const commands = parent?.commands.flatMap(one => [one.name(), ...one.aliases()]) ?? [];
+  const known = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
+  return usageError(
+    `unknown command '${name}'${didYouMean(name, known)}`,
+    `Topics: flags, ${Object.keys(TOPICS).join(', ')}`,
+    'See: promptrun --help',
+  );
 }
 
 function isCommand({ parent }: Command, name: string): boolean {
