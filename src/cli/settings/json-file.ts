@@ -58,7 +58,7 @@ function readText(file: string): string | undefined {
   }
 }
 
-export function inaccessible(file: string, deed: 'read' | 'written', cause: unknown): Error {
+export function inaccessible(file: string, deed: 'read' | 'written' | 'made', cause: unknown): Error {
   const reason = messageOf(cause);
   return configError(
     `${file} can't be ${deed}: ${reason}`,

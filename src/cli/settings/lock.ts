@@ -24,6 +24,7 @@ export async function withLock<T>(
   work: () => T,
 ): Promise<T> {
   const lock = `${file}.lock`;
+  makeDirectory(path.dirname(file));
   const mine = `${hostname()} ${process.pid} ${uniqueId()}`;
   let seen = { holder: '', forMs: 0 };
   for (let waited = 0; !take(lock, mine); ) {
@@ -43,9 +44,16 @@ export async function withLock<T>(
   }
 }
 
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw inaccessible(directory, 'made', error);
+  }
+}
+
 function take(lock: string, mine: string): boolean {
   try {
-    mkdirSync(path.dirname(lock), { recursive: true, mode: 0o700 });
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {

@@ -81,7 +81,7 @@ describe('runs wait', () => {
     expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 
-  it.each([[[]], [[RUN, '--last']]])('refuses %j', async args => {
+  it.each([[[]], [[RUN, '--last']], [[RUN, OTHER_RUN, '--save', '-']]])('refuses %j', async args => {
     expect((await command(await serviceOf(), ['runs', 'wait', ...args])).exitCode).toBe(2);
   });
 });

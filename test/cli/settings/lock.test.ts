@@ -16,6 +16,13 @@ it('holds the lock while the work is done, and not after, also when the work fai
   expect(readdirSync(path.dirname(file))).toEqual([]);
 });
 
+it('says at once that a directory is a file', async () => {
+  const directory = path.join(temporaryDirectory(), 'file');
+  writeFileSync(directory, '');
+  const locked = withLock(path.join(directory, 'config.json'), testClock(), () => undefined);
+  await expect(locked).rejects.toThrow(`${directory} can't be made: `);
+});
+
 it('waits for a holder that is alive', async () => {
   const file = path.join(temporaryDirectory(), 'file.json');
   writeFileSync(`${file}.lock`, `${hostname()} ${process.pid} somebody`);

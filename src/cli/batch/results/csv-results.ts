@@ -1,50 +1,64 @@
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { replaceDurably } from '../../core/durable-file.ts';
-import { isObject } from '../../core/json-value.ts';
-import { usageError } from '../../errors.ts';
-import { readTable } from '../rows/csv.ts';
 import type { SourceRow } from '../rows/row.ts';
 import { type JobState, unwritable } from '../run/job-journal.ts';
+import {
+  type Columns,
+  FIXED,
+  headerOf,
+  isKept,
+  joined,
+  type Kept,
+  keptOf,
+  lineParts,
+  readKept,
+  sameCells,
+} from './csv-table.ts';
 import { openFault } from './jsonl-results.ts';
 import { type ResultState, type Results, type ResultsLine, resultState } from './results-line.ts';
 
-const FIXED = ['runId', 'runStatus', 'error'];
-
-type Cells = Readonly<Record<string, string>>;
-
-/** A result as it is written, and as the journal keeps it. */
-interface Kept {
+/** Where in the file a result stands; what it holds stays there. */
+interface Place {
   readonly row: number;
-  /** The row's own columns. */
-  readonly cells: Cells;
-  /** runId, runStatus, error, and each output. */
-  readonly values: readonly string[];
+  readonly outputs: number;
+  /** In bytes, from the file's beginning. */
+  readonly start: number;
+  /** Of the row's own cells, in bytes. */
+  readonly ownBytes: number;
+  readonly bytes: number;
 }
+
+/** How much of a table is written at a time, in characters. */
+const PIECE_LENGTH = 64 * 1024;
 
 /**
  * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table can't be added to
- * once it needs more columns, so it is rewritten at the end; what it holds is known from the batch's journal, or
- * else, row by row, from the rows' own columns.
+ * once it needs more columns, so it is rewritten at the end, from what was written as it came; a result that has
+ * columns of its own that the table lacks until then is held in memory. What it held before is known from the batch's
+ * journal, or else, row by row, from the rows' own columns.
  */
 export class CsvResults implements Results {
   readonly states = new Map<string, ResultState>();
   readonly existed: boolean;
+  readonly keptOf = keptOf;
   readonly #file: string;
   readonly #handle: FileHandle;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, Kept | Place>();
   readonly #unclaimed: Kept[];
-  #header: readonly string[] = [];
+  #size: number;
+  /** As the file has them; undefined until its first result is there. */
+  #columns: Columns | undefined;
   #isWhole = true;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(file: string, handle: FileHandle, unclaimed: Kept[]) {
+  private constructor(file: string, handle: FileHandle, { size, rows }: { size: number; rows: Kept[] }) {
     this.#file = file;
     this.#handle = handle;
-    this.#unclaimed = unclaimed;
-    this.existed = unclaimed.length > 0;
+    this.#size = size;
+    this.#unclaimed = rows;
+    this.existed = rows.length > 0;
   }
 
   /** @throws {CliError} where the file exists and is not to be gone on with, or is not a table of results */
@@ -58,12 +72,13 @@ export class CsvResults implements Results {
       throw openFault(error, file, out);
     });
     try {
-      const results = new CsvResults(
-        file,
-        handle,
-        resume && before.size === 0 ? await readKept(file, out) : [],
-      );
-      if (before.size > 0) await results.#recall(before);
+      // Everything is in the journal of a batch that has not ended: the table is rebuilt from it.
+      if (before.size > 0) await handle.truncate(0);
+      const rows = resume && before.size === 0 ? await readKept(file, out) : [];
+      const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows });
+      for (const [id, { result }] of before) {
+        if (isKept(result)) await results.#add(id, result);
+      }
       return results;
     } catch (error) {
       await handle.close();
@@ -71,27 +86,15 @@ export class CsvResults implements Results {
     }
   }
 
-  /** Everything is in the journal of a batch that has not ended: the table is rebuilt from it. */
-  async #recall(before: ReadonlyMap<string, JobState>): Promise<void> {
-    await this.#handle.truncate(0);
-    for (const [id, { result }] of before) {
-      if (isKept(result)) await this.#add(id, result);
-    }
-  }
-
   /** Without a journal a row is known again by its own columns. */
   recognise({ id, row, cells = {} }: SourceRow): void {
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
-    if (kept !== undefined) this.#keep(id, { ...kept, row });
-  }
-
-  keptOf({ runId, runStatus, error, outputs }: ResultsLine, { row, cells = {} }: SourceRow): Kept {
-    return { row, cells, values: [runId ?? '', runStatus, error ?? '', ...outputs.map(({ data }) => data)] };
+    if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
   }
 
   async give(line: ResultsLine, row: SourceRow): Promise<boolean> {
-    const adding = this.#writing.then(() => this.#add(row.id, this.keptOf(line, row)));
+    const adding = this.#writing.then(() => this.#add(row.id, keptOf(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
       throw unwritable(this.#file, error);
@@ -100,27 +103,35 @@ export class CsvResults implements Results {
   }
 
   async #add(id: string, kept: Kept): Promise<void> {
-    if (this.#kept.has(id)) this.#isWhole = false;
-    this.#keep(id, kept);
-    const own = Object.keys(kept.cells);
-    const first = this.#header.length === 0;
-    if (first) {
-      this.#header = headerOf([kept]);
-      await this.#handle.appendFile(csvLine(this.#header));
-    } else if (!headerFits(this.#header, own, kept.values.length)) {
-      this.#isWhole = false;
+    const names = Object.keys(kept.cells);
+    const outputs = kept.values.length - FIXED.length;
+    if (this.#columns === undefined) {
+      this.#columns = { own: names, outputs };
+      await this.#append(headerOf(this.#columns));
     }
-    await this.#handle.appendFile(csvLine(recordOf(this.#header, kept)));
+    const columns = this.#columns;
+    const hasAll = names.every(name => columns.own.includes(name));
+    if (this.#kept.has(id) || !hasAll || outputs > columns.outputs) this.#isWhole = false;
+    const parts = lineParts(columns, kept);
+    const line = joined(parts, columns.own.length > 0);
+    const place = { row: kept.row, outputs, start: this.#size, ownBytes: Buffer.byteLength(parts[0]) };
+    await this.#append(line);
+    this.#keep(id, kept, hasAll ? { ...place, bytes: this.#size - place.start } : kept);
   }
 
-  #keep(id: string, kept: Kept): void {
-    const [runId = '', runStatus = '', error = '', ...outputs] = kept.values;
+  async #append(text: string): Promise<void> {
+    await this.#handle.appendFile(text);
+    this.#size += Buffer.byteLength(text);
+  }
+
+  #keep(id: string, { row, values }: Kept, kept: Kept | Place): void {
+    const [runId = '', runStatus = '', error = '', ...outputs] = values;
     this.#kept.delete(id);
     this.#kept.set(id, kept);
     this.states.set(
       id,
       resultState({
-        row: kept.row,
+        row,
         runStatus,
         runId: runId === '' ? undefined : runId,
         error,
@@ -132,14 +143,41 @@ export class CsvResults implements Results {
   async finish(sorted: boolean): Promise<void> {
     await this.#writing;
     if (this.#isWhole && !sorted && !this.existed) return this.#handle.sync();
+    const { mode } = await this.#handle.stat();
+    await replaceDurably(this.#file, mode, target => this.#writeAll(target, sorted)).catch(
+      (error: unknown) => {
+        throw unwritable(this.#file, error);
+      },
+    );
+  }
+
+  async #writeAll(target: FileHandle, sorted: boolean): Promise<void> {
     const all = [...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
-    const header = headerOf(all);
-    const text = [csvLine(header), ...all.map(kept => csvLine(recordOf(header, kept)))].join('');
-    const { mode } = await this.#handle.stat();
-    await replaceDurably(this.#file, mode, target => target.appendFile(text)).catch((error: unknown) => {
-      throw unwritable(this.#file, error);
-    });
+    const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0 });
+    let piece = headerOf(columns);
+    for (const kept of all) {
+      const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
+      piece += joined(parts, columns.own.length > 0);
+      if (piece.length < PIECE_LENGTH) continue;
+      await target.appendFile(piece);
+      piece = '';
+    }
+    await target.appendFile(piece);
+  }
+
+  /** What was written of a result, with empty cells where there are more columns by now. */
+  async #partsAt(
+    { start, ownBytes, bytes, outputs }: Place,
+    columns: Columns,
+  ): Promise<readonly [string, string]> {
+    const { own: ownBefore, outputs: least } = this.#columns ?? { own: [], outputs: 0 };
+    const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
+    const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
+    const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
+    const added = Array<string>(columns.own.length - ownBefore.length).fill('');
+    const missing = columns.outputs - Math.max(outputs, least);
+    return [[...cells, ...added].join(','), `${values}${','.repeat(missing)}\n`];
   }
 
   async close(): Promise<void> {
@@ -148,61 +186,13 @@ export class CsvResults implements Results {
   }
 }
 
-function isKept(value: unknown): value is Kept {
-  return isObject(value) && isObject(value['cells']) && Array.isArray(value['values']);
-}
-
-async function readKept(file: string, given: string): Promise<Kept[]> {
-  const [header = [], ...records] = await readTable(
-    createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>,
-  );
-  const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
-  if (header.length > 0 && at === -1) {
-    throw usageError(`${given}: this is not a table of results of a batch`, 'name the file the batch wrote');
+/** All columns that results have, those of `before` first. */
+function columnsOf(all: readonly (Kept | Place)[], before: Columns): Columns {
+  const own = new Set(before.own);
+  let { outputs } = before;
+  for (const kept of all) {
+    if ('cells' in kept) for (const name of Object.keys(kept.cells)) own.add(name);
+    outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED.length : kept.outputs);
   }
-  return records.map((record, row) => ({
-    row: row + 1,
-    cells: Object.fromEntries(header.slice(0, at).map((name, column) => [name, record[column] ?? ''])),
-    values: withoutEmptyEnd(record.slice(at)),
-  }));
-}
-
-function withoutEmptyEnd(values: readonly string[]): string[] {
-  const last = values.findLastIndex(value => value !== '');
-  return values.slice(0, Math.max(FIXED.length, last + 1));
-}
-
-function sameCells(one: Cells, other: Cells): boolean {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every(name => (one[name] ?? '') === (other[name] ?? ''));
-}
-
-function headerOf(all: readonly Kept[]): string[] {
-  const own = new Set(all.flatMap(({ cells }) => Object.keys(cells)));
-  const outputs = all.reduce((most, { values }) => Math.max(most, values.length - FIXED.length), 0);
-  return [...own, ...FIXED, ...Array.from({ length: outputs }, (_, at) => `output${at + 1}`)];
-}
-
-function headerFits(header: readonly string[], own: readonly string[], values: number): boolean {
-  const at = header.indexOf('runId');
-  return own.every(name => header.slice(0, at).includes(name)) && header.length - at >= values;
-}
-
-/** As many cells as the header has: readers of tables refuse a record that lacks some. */
-function recordOf(header: readonly string[], { cells, values }: Kept): string[] {
-  const at = header.indexOf('runId');
-  const missing = Math.max(0, header.length - at - values.length);
-  return [
-    ...header.slice(0, at).map(name => cells[name] ?? ''),
-    ...values,
-    ...Array<string>(missing).fill(''),
-  ];
-}
-
-function csvLine(values: readonly string[]): string {
-  return `${values.map(quoted).join(',')}\n`;
-}
-
-function quoted(value: string): string {
-  return /[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  return { own: [...own], outputs };
 }

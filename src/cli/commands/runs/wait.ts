@@ -52,6 +52,9 @@ export async function runsWait(
   if ((names.length === 0) === (flags.last !== true)) {
     throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
   }
+  if (names.length > 1 && flags.save === '-') {
+    throw usageError('--save - takes the output of one run', `These are ${names.length} runs.`);
+  }
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const awaited = await awaitedRuns(ctx, connection, names);
