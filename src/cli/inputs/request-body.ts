@@ -104,7 +104,7 @@ async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     const whole = bytes.length - (bytes.length % 3);
     if (whole > 0) yield encodeBase64(bytes.subarray(0, whole));
-    rest = bytes.subarray(whole);
+    rest = Buffer.from(bytes.subarray(whole)); // the piece does not stay as it is
   }
   if (rest.length > 0) yield encodeBase64(rest);
 }

@@ -12,7 +12,7 @@ type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
 
 async function bytesOf(image: Bytes): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of image.chunks()) pieces.push(piece);
+  for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 

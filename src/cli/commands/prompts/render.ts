@@ -121,7 +121,7 @@ function isUrl(given: string): boolean {
 async function dataUrlOf(image: ImageSource): Promise<string> {
   if (image.kind === 'url') return image.url;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of image.chunks()) chunks.push(chunk);
+  for await (const chunk of image.chunks()) chunks.push(Buffer.from(chunk));
   const bytes = Buffer.concat(chunks);
   const { fileTypeFromBuffer } = await import('file-type');
   const type = (await fileTypeFromBuffer(bytes))?.mime ?? 'application/octet-stream';

@@ -12,7 +12,11 @@ export type ImageSource =
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
-      /** The bytes, in pieces of any size. @throws where they are no longer those that were checked */
+      /**
+       * The bytes, in pieces of any size, each good until the next is asked for.
+       *
+       * @throws where they are no longer those that were checked
+       */
       chunks(): AsyncIterable<Uint8Array>;
     };
 
