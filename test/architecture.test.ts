@@ -172,3 +172,40 @@ describe('the arrows of the house', () => {
     expect(ending).toEqual([]);
   });
 });
+
+describe('the sizes of the house', () => {
+  it('has no file of more than 250 lines', () => {
+    const long = files.filter(
+      file => readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n').length > 250,
+    );
+    expect(long).toEqual([]);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const text = readFileSync(path.resolve(root, '..', 'ARCHITECTURE.md'), 'utf8');
+  const [, behaviours = ''] = /^### Three behaviours, file by file\n([\s\S]*?)^## /m.exec(text) ?? [];
+
+  it('names files that exist', () => {
+    const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1] ?? '');
+    const existing = [
+      ...files.map(file => `src/${file}`),
+      'test/architecture.test.ts',
+      'test/e2e/budgets.test.ts',
+    ];
+    const missing = named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)));
+    expect(named.length).toBeGreaterThan(40);
+    expect(missing).toEqual([]);
+  });
+
+  it('describes each of three behaviours in at most 17 files, by their paths', () => {
+    const sections = behaviours.split(/^1\. /m).slice(1);
+    const paths = sections.map(section => [...section.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1]));
+    const wrong = paths
+      .flat()
+      .filter(name => !files.includes(`cli/${name}`) && !files.includes(`${name}`.slice(4)));
+    expect(sections).toHaveLength(3);
+    expect(wrong).toEqual([]);
+    for (const named of paths) expect(new Set(named).size).toBeLessThanOrEqual(17);
+  });
+});

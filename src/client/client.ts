@@ -6,7 +6,7 @@ import { HttpSession, type SessionOptions, type SessionRequest } from './http-se
 import type { Outcome } from './parse-response.ts';
 import { staysBelowBase } from './path.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
-import { Prompts } from './prompts.ts';
+import { Prompts, Versions } from './prompts.ts';
 import type { Answer, Pace, RawAnswer, RequestEvent, Requester, RequestOptions } from './request.ts';
 import { ResourcesApi } from './resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
@@ -16,7 +16,6 @@ import { sleep as realSleep } from './signals.ts';
 import type { RequestBody, Transport } from './transport.ts';
 import { createTransport } from './undici-transport.ts';
 import { baseUrlOf } from './urls.ts';
-import { Versions } from './versions.ts';
 
 /** How a client reaches the service, and whose key it uses. */
 export interface ClientOptions {

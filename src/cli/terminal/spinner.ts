@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import { parkingStream } from './parked.ts';
+import { parkingStream } from './err-stream.ts';
 import { oneLine } from './sanitise.ts';
 import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { ERASE_BELOW, parked } from '../../terminal/parked.ts';
+import { ERASE_BELOW, parked } from '../../terminal/err-stream.ts';
 import { wantsPlainLines } from '../../terminal/terminal-context.ts';
 import { progressText } from './progress-text.ts';
 import type { Tally } from './tally.ts';

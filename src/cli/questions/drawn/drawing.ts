@@ -1,4 +1,6 @@
+import { useEffect, useState } from '@inquirer/core';
 import type { ChalkInstance } from 'chalk';
+import type { Io } from '../../terminal/io.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { fitted, paragraph } from '../fit-text.ts';
 import type { PrompterOptions } from '../types.ts';
@@ -48,7 +50,7 @@ export function drawing(options: PrompterOptions): Drawing {
 }
 
 /** How the questions look; colours only where standard error takes them. */
-export function questionTheme(paint: ChalkInstance) {
+function questionTheme(paint: ChalkInstance) {
   const tip = (keys: readonly (readonly [key: string, action: string])[]) =>
     keys.length === 0 ? '' : `  ${paint.dim(keys.map(([key, action]) => `${key} ${action}`).join(' · '))}`;
   return {
@@ -73,3 +75,9 @@ export function questionTheme(paint: ChalkInstance) {
 }
 
 export type QuestionTheme = ReturnType<typeof questionTheme>;
+
+/** Has a question drawn again, for its new size, whenever the terminal has got another. */
+export function useRedrawing(onResize: Io['onResize']): void {
+  const [, setSize] = useState({});
+  useEffect(() => onResize(() => setSize({})), []);
+}

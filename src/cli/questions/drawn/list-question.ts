@@ -12,8 +12,7 @@ import {
 } from '@inquirer/core';
 import { messageOf } from '../../core/error-utils.ts';
 import type { Io } from '../../terminal/io.ts';
-import type { QuestionTheme } from './drawing.ts';
-import { useRedrawing } from './redrawing.ts';
+import { type QuestionTheme, useRedrawing } from './drawing.ts';
 
 /** A choice as it is drawn. */
 export interface ListedChoice {

@@ -1,8 +1,7 @@
 import stringWidth from 'fast-string-width';
 import type { Env } from '../../core/types.ts';
-import { errStream } from '../../terminal/err-stream.ts';
+import { ERASE_BELOW, errStream } from '../../terminal/err-stream.ts';
 import type { Io } from '../../terminal/io.ts';
-import { ERASE_BELOW } from '../../terminal/parked.ts';
 
 const CSI = '\u001b\\[';
 /** How a question takes away what it drew last: down to the last line of it, then line after line up. */

@@ -11,9 +11,8 @@ import {
 import { messageOf } from '../../core/error-utils.ts';
 import type { Io } from '../../terminal/io.ts';
 import type { Check } from '../types.ts';
-import type { QuestionTheme } from './drawing.ts';
+import { type QuestionTheme, useRedrawing } from './drawing.ts';
 import { type Line, usePaste } from './paste.ts';
-import { useRedrawing } from './redrawing.ts';
 
 /** A line of text, with Tab to complete it or take over the default; more lines by pasting, or Ctrl-O for an editor. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
