@@ -59,20 +59,28 @@ function keptFor(place, source) {
   return undefined;
 }
 
-/** V8 takes what it is given without a check: a file has its name only once it is whole, and on the disk. */
 function keep(fresh) {
   try {
     // What root left in a user's directory, the user could not remove.
     if (process.getuid && fs.statSync(COMMAND).uid !== process.getuid()) return;
     fs.mkdirSync(KEPT, { recursive: true, mode: 0o755 });
     for (const [place, { source, script }] of fresh) {
-      const temporary = `${place}.${process.pid}`;
-      const bytes = Buffer.concat([source, script.createCachedData()]);
-      fs.writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o644, flush: true });
-      fs.renameSync(temporary, place);
+      put(place, Buffer.concat([source, script.createCachedData()]));
     }
   } catch {
     // It may be kept by somebody who can write here.
+  }
+}
+
+/** V8 takes what it is given without a check: a file has its name only once it is whole, and on the disk. */
+function put(place, bytes) {
+  const temporary = `${place}.${process.pid}`;
+  try {
+    fs.writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o644, flush: true });
+    fs.renameSync(temporary, place);
+  } catch (error) {
+    fs.rmSync(temporary, { force: true });
+    throw error;
   }
 }
 

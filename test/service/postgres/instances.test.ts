@@ -137,6 +137,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await expect
       .poll(async () => (await heir.data<Run>(`/runs/${runId}`, { key })).runStatus, {
         timeout: TAKEN_OVER_MS + 10_000,
+        interval: 250,
       })
       .toBe('succeeded');
     expect(await heir.data('/me/credits', { key })).toEqual({ credits: 999_999 });
