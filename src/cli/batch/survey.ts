@@ -107,7 +107,7 @@ class RowCheck {
     const more = this.#changed.size - 1;
     throw usageError(
       `row ${JSON.stringify(first.id)} (${source.name} line ${first.line})${more > 0 ? ` and ${more} more are` : ' is'} no longer what was sent: inputs, version or options have changed`,
-      'add --changed run to run such rows anew, or --changed skip to leave them as they are',
+      'add --changed run to run such rows again, or --changed skip to leave them as they are',
     );
   }
 

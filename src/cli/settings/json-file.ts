@@ -28,7 +28,7 @@ export function readJsonFile(file: string): JsonDocument | undefined {
 export function damaged(file: string, what: string): Error {
   return configError(
     `${file} is damaged: ${what}`,
-    `Mend it in an editor, or start afresh: mv '${file}' '${file}.damaged'`,
+    `Mend it in an editor, or start with a new one: mv '${file}' '${file}.damaged'`,
   );
 }
 

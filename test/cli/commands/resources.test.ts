@@ -138,9 +138,9 @@ describe('a cache that can not be written', () => {
     mkdirSync(`${home}/config/resources.json`, { recursive: true });
     const refreshed = await against([resources('h1')], ['resources', 'refresh'], { home });
     expect(refreshed).toMatchObject({ stdout: 'h1\t2\n', exitCode: 0 });
-    expect(refreshed.stderr).toBe('They could not be kept: --debug tells why.\n');
+    expect(refreshed.stderr).toBe('The cache could not be written; see --debug.\n');
     const { stdout } = await against([resources('h1')], ['doctor'], { home });
-    expect(stdout).toContain('cache\tok\t2 models, which could not be kept: --debug tells why');
+    expect(stdout).toContain('cache\tok\t2 models, which could not be written to the cache; see --debug');
   });
 });
 

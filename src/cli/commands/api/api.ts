@@ -32,7 +32,7 @@ Examples:
   promptrun api POST /runs --input run.json
 
 Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a
-field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells.`;
+field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells them apart.`;
 
 export function declareApi(command: Command, host: Host, run = api): void {
   command

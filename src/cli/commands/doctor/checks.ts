@@ -49,7 +49,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
       ? cacheNews(cached, hash, ctx.clock.now())
-      : 'which could not be kept: --debug tells why';
+      : 'which could not be written to the cache; see --debug';
     return [
       passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
       passed('key', 'accepted'),

@@ -16,7 +16,7 @@ const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
 };
 
 const EXAMPLES = `
-caches   models and prompts that were read; they are read anew
+caches   models and prompts that were read; they are read again
 journal  what is known of runs started on this machine; the runs themselves stay at their services
 all      both, and profiles, keys, aliases and settings
 

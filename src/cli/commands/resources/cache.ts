@@ -57,6 +57,6 @@ export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
     terminal: () => `${count} model${count === 1 ? '' : 's'} held, hash ${oneLine(answer.hash)}\n`,
     plain: () => plainRows([[answer.hash, String(count)]]),
   });
-  if (!resources.isKept) ctx.io.note('They could not be kept: --debug tells why.');
+  if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');
   return EXIT.ok;
 }
