@@ -90,7 +90,7 @@ describe('what moves on a terminal that changes its size', () => {
     await terminal.waitFor('creating the run');
     for (const columns of [12, 40, 20]) {
       await terminal.resize(columns, 24);
-      await terminal.waitFor(/^. creating the run · \d+ s$/u);
+      await terminal.waitFor(/^. creating t\n?he run ·\s+\d+ s$/u);
     }
     answer();
     expect(await terminal.exit()).toBe(0);

@@ -78,7 +78,10 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     throw usageError('--sorted needs --out: results on standard output come as they end');
   }
   if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
-    throw usageError('--out is missing: where results are written', 'or pipe standard output somewhere');
+    throw usageError(
+      '--out is missing: it says where results are written',
+      'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
+    );
   }
   refuseSecondReader(flags);
   return {

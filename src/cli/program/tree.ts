@@ -81,9 +81,6 @@ function addGroup(root: Command, entry: GroupEntry, loading: Loading): void {
     .helpGroup(entry.heading)
     .usage('<command> [options]');
   group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
-  group.allowExcessArguments().hook('preAction', (_, called) => {
-    if (called === group) refuseUnknownCommand(group);
-  });
   completeWhenCalled(group, entry.name, loading, entry.load);
   root.addCommand(group);
 }

@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Io } from './io.ts';
 
 /** How the calls are written by which packages move the cursor and take away what they drew. */
@@ -48,14 +49,18 @@ function move(distance: number, forward: string, back: string): string {
 
 /** Takes away whatever stands from the cursor on. */
 export const ERASE_BELOW = '\u001B[J';
+/** The terminal breaks no lines itself: it may have got narrower a moment ago. */
+const KEEP_LINES = '\u001B[?7l';
+const BREAK_LINES = '\u001B[?7h';
 
 /**
  * A text that leaves the cursor where it begins. However the terminal breaks it again once it gets another size, all of
  * it stays below the cursor, and `ERASE_BELOW` takes it away.
  */
 export function parked(text: string, columns: number): string {
-  const rowsBelow = Math.max(1, Math.ceil(stringWidth(text) / columns)) - 1;
-  return `${text}${rowsBelow > 0 ? `\u001B[${rowsBelow}A` : ''}\r`;
+  const lines = wrapAnsi(text, columns, { hard: true, trim: false, wordWrap: false }).split('\n');
+  const up = lines.length > 1 ? `\u001B[${lines.length - 1}A` : '';
+  return `${KEEP_LINES}${lines.join('\r\n')}${up}\r${BREAK_LINES}`;
 }
 
 /** Standard error for a package that draws one text again and again: the cursor is parked where the text begins. */

@@ -92,7 +92,7 @@ describe('login', () => {
   });
 
   it.each([
-    ['', 'the key holds nothing'],
+    ['', 'there is no key in it'],
     ['a\nb\n', 'the key holds a line break'],
     ['a b', 'the key holds a space'],
     ['\u00fc', 'the key holds characters that no key is made of'],

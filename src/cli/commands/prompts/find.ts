@@ -24,14 +24,19 @@ The service of this machine has such a list; other services are searched: prompt
 ${PLAIN_PROMPT_ROW}`;
 
 /** Without a verb: the prompts there are, where this machine's own service can list them, else what can be done. */
-export function declarePrompts(command: Command, host: Host, list = promptsList): void {
-  command.action(() =>
-    host.runAction(command, async ctx => {
+export function declarePrompts(
+  command: Command & { unknownCommand?: () => void },
+  host: Host,
+  list = promptsList,
+): void {
+  command.argument('[verb...]').action((verbs: readonly string[]) => {
+    if (verbs.length > 0) command.unknownCommand?.();
+    return host.runAction(command, async ctx => {
       if (resolveAddress(ctx).embedded) return list(ctx);
       command.outputHelp();
       return EXIT.ok;
-    }),
-  );
+    });
+  });
 }
 
 export function declarePromptsList(command: Command, host: Host, run = promptsList): void {

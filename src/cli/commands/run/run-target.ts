@@ -1,3 +1,4 @@
+import { ValidationError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { messageOf } from '../../core/error-utils.ts';
 import { CliError } from '../../errors.ts';
@@ -23,7 +24,12 @@ export async function runTarget(
     return printDryRun(ctx, prepared);
   }
   const startedAt = ctx.clock.now();
-  const started = await startRun(ctx, prepared, { wait: flags.wait, stream: mayStream(ctx, flags) });
+  const started = await startRun(ctx, prepared, {
+    wait: flags.wait,
+    stream: mayStream(ctx, flags),
+  }).catch((error: unknown) => {
+    throw withWayToInputs(error, target);
+  });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
@@ -31,6 +37,14 @@ export async function runTarget(
   return giveRun(ctx, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
+}
+
+/** What the service has refused, with where to see what it takes. */
+function withWayToInputs(error: unknown, target: string | undefined): unknown {
+  if (!(error instanceof ValidationError) || target === undefined) return error;
+  const { status, message, data } = error;
+  const hints = [`What it takes: promptrun prompts get ${shellWord(target)}`];
+  return new CliError(message, { status, exitCode: EXIT.usage, hints, data, cause: error });
 }
 
 /** Text is printed while it is made where a person reads it; what is piped stays whole. */

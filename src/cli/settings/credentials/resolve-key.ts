@@ -65,6 +65,12 @@ function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
  */
 export function checkedKey(key: string, source: string): string {
   if (/^[\u0021-\u007e]+$/.test(key)) return key;
+  if (key === '') {
+    throw configError(
+      `${source}: there is no key in it`,
+      'Take one from a file with: promptrun login < key.txt',
+    );
+  }
   throw configError(
     `${source}: the key holds ${strangeness(key)}`,
     'Copy it again, without anything around it.',
@@ -72,7 +78,6 @@ export function checkedKey(key: string, source: string): string {
 }
 
 function strangeness(key: string): string {
-  if (key === '') return 'nothing';
   if (/[\r\n]/.test(key)) return 'a line break';
   return /\s/.test(key) ? 'a space' : 'characters that no key is made of';
 }
