@@ -1,4 +1,3 @@
-import { ValidationError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { messageOf } from '../../core/error-utils.ts';
 import { CliError } from '../../errors.ts';
@@ -27,7 +26,8 @@ export async function runTarget(
   const started = await startRun(ctx, prepared, {
     wait: flags.wait,
     stream: mayStream(ctx, flags),
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
+    const { withWayToInputs } = await import('./refused-inputs.ts');
     throw withWayToInputs(error, target);
   });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
@@ -37,14 +37,6 @@ export async function runTarget(
   return giveRun(ctx, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
-}
-
-/** What the service has refused, with where to see what it takes. */
-function withWayToInputs(error: unknown, target: string | undefined): unknown {
-  if (!(error instanceof ValidationError) || target === undefined) return error;
-  const { status, message, data } = error;
-  const hints = [`What it takes: promptrun prompts get ${shellWord(target)}`];
-  return new CliError(message, { status, exitCode: EXIT.usage, hints, data, cause: error });
 }
 
 /** Text is printed while it is made where a person reads it; what is piped stays whole. */
