@@ -112,10 +112,7 @@ function completeWhenCalled(
 
 /** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */
 function stub(parent: Command, name: string, summary: string): Command {
-  const command = new Command(name)
-    .copyInheritedSettings(parent)
-    .helpCommand(false)
-    .allowExcessArguments(false);
+  const command = new Command(name).copyInheritedSettings(parent).helpCommand(false);
   command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   watchParsing(command);
   return command;

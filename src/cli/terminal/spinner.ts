@@ -1,5 +1,4 @@
 import type { Ora } from 'ora';
-import { parkingStream } from './err-stream.ts';
 import { oneLine } from './sanitise.ts';
 import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 
@@ -71,7 +70,10 @@ function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: numbe
   const text = (): string => spinnerText(state, startedAt, ctx.clock.now());
   const show = async (): Promise<void> => {
     await ctx.clock.sleep(afterMs, stopped.signal);
-    const { default: ora } = await import('ora');
+    const [{ default: ora }, { parkingStream }] = await Promise.all([
+      import('ora'),
+      import('./err-stream.ts'),
+    ]);
     if (stopped.signal.aborted) return;
     spinner = ora({
       text: text(),
