@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   ACTION_REQUIRE_HEADER,
@@ -37,7 +37,7 @@ interface Authenticator {
 
 /** How a key is kept and looked up: never as it is. */
 export function keyHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }
 
 export function authenticator(options: AuthOptions): Authenticator {

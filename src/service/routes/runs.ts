@@ -36,8 +36,8 @@ export const runRoutes = [
     query: runListQuery,
     data: runPageSchema,
     async handle(services, { caller, query, origin }) {
-      const { runs, hasMore } = await listRuns(services.store, caller.userId, query);
-      const rows = await services.runRows.json(runs, origin);
+      const { ids, hasMore } = await listRuns(services.store, caller.userId, query);
+      const rows = await services.runRows.json(ids, origin);
       return new WrittenOut(`{"rows":${rows},"hasMore":${hasMore}}`);
     },
   }),

@@ -1,6 +1,5 @@
 import type { OutputItem, RunRow } from '../../wire/index.ts';
 import type { MediaOutput } from '../media/media.ts';
-import type { ListedRun } from '../store/run-list.ts';
 import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -19,11 +18,11 @@ export class RunRows {
   }
 
   /** The rows of these runs as a JSON array. */
-  async json(runs: readonly ListedRun[], origin: string): Promise<string> {
-    const unknown = runs.flatMap(({ id }) => (this.#kept.has(id) ? [] : [id]));
+  async json(ids: readonly string[], origin: string): Promise<string> {
+    const unknown = ids.filter(id => !this.#kept.has(id));
     const read = new Map<string, string>();
     for (const run of await this.#store.runList.read(unknown)) read.set(run.id, this.#write(run, origin));
-    return `[${runs.flatMap(({ id }) => this.#kept.get(id) ?? read.get(id) ?? []).join(',')}]`;
+    return `[${ids.flatMap(id => this.#kept.get(id) ?? read.get(id) ?? []).join(',')}]`;
   }
 
   #write(run: StoredRun, origin: string): string {

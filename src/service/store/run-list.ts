@@ -17,12 +17,10 @@ export interface RunListFilter {
 
 /** A page, newest first, and whether more lie beyond it in the direction of paging. */
 export interface StoredRunPage {
-  runs: ListedRun[];
+  /** Of the runs alone: the rest of most is known already. */
+  ids: string[];
   hasMore: boolean;
 }
-
-/** What is read of a run to find out whether the rest of it is known already. */
-export type ListedRun = Pick<StoredRun, 'id' | 'status'>;
 
 /** Lists runs; the cost of a page depends on its size alone. */
 export interface RunList {
@@ -62,8 +60,8 @@ export function runList(db: Db): RunList {
         ),
         count: limit + 1,
       });
-      const page = rows.slice(0, limit);
-      return { runs: backward ? page.reverse() : page, hasMore: rows.length > limit };
+      const ids = rows.slice(0, limit).map(({ id }) => id);
+      return { ids: backward ? ids.reverse() : ids, hasMore: rows.length > limit };
     },
     async read(ids) {
       if (ids.length === 0) return [];
@@ -73,17 +71,17 @@ export function runList(db: Db): RunList {
   };
 }
 
-function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, ListedRun> {
+function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, { id: string }> {
   const all = { forward: pageQuery(db, false, 'desc'), backward: pageQuery(db, false, 'asc') };
   const one = { forward: pageQuery(db, true, 'desc'), backward: pageQuery(db, true, 'asc') };
   return (byStatus, backward) => (byStatus ? one : all)[backward ? 'backward' : 'forward'];
 }
 
-function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, ListedRun> {
+function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, { id: string }> {
   return prepared<Bounds>()(db, (db, bounds) =>
     db
       .selectFrom('runs')
-      .select(['id', 'status'])
+      .select('id')
       .where('userId', '=', bounds.userId)
       .$if(byStatus, query => query.where('status', '=', bounds.status))
       .where('createdAt', '>=', bounds.from)
