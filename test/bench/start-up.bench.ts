@@ -47,9 +47,13 @@ function measureNode(node: string, home: string, baseUrl: string): void {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: home };
   report(`Node ${version}`, node, plain, subjects(node, plain, baseUrl));
-  if (Number(version.slice(1).split('.')[0]) < 22) return;
-  const cached = { ...plain, NODE_COMPILE_CACHE: path.join(home, 'compile-cache') };
-  report(`Node ${version}, compile cache warm`, node, plain, subjects(node, cached, baseUrl));
+  const compiling = { ...plain, NODE_DISABLE_COMPILE_CACHE: '1' };
+  report(
+    `Node ${version}, nothing kept of what was compiled`,
+    node,
+    plain,
+    subjects(node, compiling, baseUrl),
+  );
 }
 
 function subjects(node: string, plain: Environment, baseUrl: string): Subject[] {
