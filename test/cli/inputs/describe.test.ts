@@ -118,6 +118,13 @@ describe('JSON Type Definition', () => {
     expect(describeConfig({ textInputs: { inputsJTD } })).toEqual(described);
   });
 
+  it('reads the schema itself at the top, and in place of the texts', () => {
+    expect(describeConfig(inputsJTD)).toEqual(described);
+    expect(describeConfig({ textInputs: inputsJTD })).toEqual(described);
+    const named = { textInputs: { properties: { description: 'what it has', required: true } } };
+    expect(fieldsOf(named)).toMatchObject([{ key: 'properties', description: 'what it has' }]);
+  });
+
   it('lets imageInputs describe the images', () => {
     expect(
       describeConfig({ textInputs: { inputsJTD }, imageInputs: [{ description: 'One' }] }).images,

@@ -13,6 +13,17 @@ export function isJtd(value: unknown): boolean {
   );
 }
 
+const KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'definitions', 'metadata'];
+
+/** Whether this is such a schema where no key says so: nothing else stands in it, and each property is a schema. */
+export function isBareJtd(value: unknown): boolean {
+  if (!isObject(value) || !Object.keys(value).every(key => KEYWORDS.includes(key))) return false;
+  const properties = ['properties', 'optionalProperties'].flatMap(form =>
+    Object.values(own(value, form) ?? {}),
+  );
+  return properties.length > 0 && properties.every(isObject);
+}
+
 /** Shape (b): JSON Type Definition (RFC 8927), with `description` and `default` in the metadata. */
 export function describeJtd(schema: unknown): readonly TextField[] {
   const definitions = own(schema, 'definitions');

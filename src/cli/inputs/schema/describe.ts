@@ -1,5 +1,5 @@
 import { countOf, isObject, listOf, own, scalarText, textUnder } from '../../core/json-value.ts';
-import { describeJtd, isJtd } from './describe-jtd.ts';
+import { describeJtd, isBareJtd, isJtd } from './describe-jtd.ts';
 import { describeVariables, isVariables } from './describe-variables.ts';
 import { type ImageField, type InputFields, imageField, type TextField, textField } from './fields.ts';
 
@@ -16,7 +16,8 @@ const UNKNOWN: InputFields = { known: false, text: [], images: [] };
  */
 export function describeConfig(config: unknown): InputFields {
   const texts = own(config, 'textInputs');
-  const jtd = [own(config, 'inputsJTD'), own(texts, 'inputsJTD')].find(isJtd);
+  const jtd =
+    [own(config, 'inputsJTD'), own(texts, 'inputsJTD')].find(isJtd) ?? [config, texts].find(isBareJtd);
   if (jtd !== undefined) {
     return fields(describeJtd(jtd), config, jtd);
   }
