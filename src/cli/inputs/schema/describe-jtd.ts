@@ -18,7 +18,7 @@ const KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'd
 /** Whether this is such a schema where no key says so: nothing else stands in it, and each property is a schema. */
 export function isBareJtd(value: unknown): boolean {
   if (!isObject(value) || !Object.keys(value).every(key => KEYWORDS.includes(key))) return false;
-  const properties = ['properties', 'optionalProperties'].flatMap(form =>
+  const properties = ['properties', 'optionalProperties'].flatMap((form): unknown[] =>
     Object.values(own(value, form) ?? {}),
   );
   return properties.length > 0 && properties.every(isObject);
