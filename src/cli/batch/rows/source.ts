@@ -59,7 +59,7 @@ function formatOf(file: string): Format {
       return 'jsonl';
     default:
       throw usageError(
-        `--from: the name of ${file} does not show its format`,
+        `--from: the name of ${file} does not tell its format`,
         'add --format csv or --format jsonl',
       );
   }
