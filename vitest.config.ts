@@ -25,7 +25,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // One more than there are cores at least: some tests wait for a second process, or for a lease to end.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Modules hold no state, so files share a process and load what they test once.
     isolate: false,
     sequence: { sequencer: SlowFirst },
