@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { appendFileSync, constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from './durable-file.ts';
@@ -71,7 +71,8 @@ export class LineFile {
     this.#waiting = [];
     this.#group = undefined;
     const handle = await this.#fresh();
-    await handle.appendFile(text);
+    // A write ends in the system's memory, sooner than another thread could be asked for it; the flush takes time.
+    appendFileSync(handle.fd, text);
     this.#written += text.length;
     if (this.#durable) await handle.datasync();
   }
