@@ -3,6 +3,9 @@
 
 const OLDEST = [20, 19];
 
+/** Words of command lines that write nothing to the disk, whatever else they hold. */
+const WRITE_NOTHING = ['--version', '-V', '--help', '-h', 'help', 'completion', '__complete'];
+
 async function start() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
@@ -15,8 +18,9 @@ async function start() {
   const keepCompiled = require('./code-cache.js').useCodeCache();
   /** @type {{ main(argv: readonly string[]): Promise<number> }} */
   const command = require('../dist/main.cjs');
-  process.exitCode = await command.main(process.argv.slice(2));
-  keepCompiled();
+  const argv = process.argv.slice(2);
+  process.exitCode = await command.main(argv);
+  if (argv.length > 0 && !argv.some(word => WRITE_NOTHING.includes(word))) keepCompiled();
 }
 
 void start();

@@ -18,11 +18,14 @@ describe('what V8 compiled of the command', () => {
     }
   });
 
-  const version = (env: Record<string, string> = {}): string =>
-    execFileSync(process.execPath, [path.join(copy, 'bin/promptrun.js'), '--version'], {
+  const run = (args: readonly string[], env: Record<string, string> = {}): string =>
+    execFileSync(process.execPath, [path.join(copy, 'bin/promptrun.js'), ...args], {
       encoding: 'utf8',
       env: commandEnvironment(copy, env),
     });
+  const version = (): string => run(['--version']);
+  /** Keeps what was compiled, as any command does that may write. */
+  const keep = (env?: Record<string, string>): string => run(['alias', 'list'], env);
 
   const kept = (): string[] =>
     readdirSync(compiled, { recursive: true, encoding: 'utf8' })
@@ -30,35 +33,50 @@ describe('what V8 compiled of the command', () => {
       .map(name => path.join(compiled, name));
 
   it('is kept beside it, once, for this version of Node', () => {
-    const first = version();
+    const first = keep();
     const files = kept();
     expect(files.map(file => path.basename(file))).toContain('main.cjs.v8');
     expect(path.basename(path.dirname(files[0] ?? ''))).toContain(process.version);
     const before = files.map(file => readFileSync(file));
-    expect(version()).toBe(first);
+    expect(keep()).toBe(first);
     expect(kept()).toEqual(files);
     expect(files.map(file => readFileSync(file))).toEqual(before);
   });
 
   it('is not used for a command that has changed, be it as long as before', () => {
+    keep();
     const before = version();
     const after = before.replace(/\d+/, major => String((Number(major) + 1) % 10));
     const main = path.join(copy, 'dist/main.cjs');
     writeFileSync(main, readFileSync(main, 'utf8').replaceAll(before.trim(), after.trim()));
     expect(version()).toBe(after);
+    keep();
     expect(version()).toBe(after);
   });
 
   it('is left alone where it is damaged', () => {
+    keep();
     const before = version();
     for (const file of kept()) truncateSync(file, readFileSync(file).length - 1000);
     expect(version()).toBe(before);
   });
 
   it('is not kept where there is no place for it, or where nobody wants it', () => {
-    version({ NODE_DISABLE_COMPILE_CACHE: '1' });
+    keep({ NODE_DISABLE_COMPILE_CACHE: '1' });
     expect(existsSync(compiled)).toBe(false);
     writeFileSync(compiled, 'a file where the directory would be');
+    keep();
     expect(version()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    [['--version']],
+    [['run', '--help']],
+    [['help', 'environment']],
+    [['completion', 'bash']],
+    [['__complete', 'fish', '--', 'run', '']],
+  ])('is not kept by %j, which writes nothing to the disk', args => {
+    run(args);
+    expect(existsSync(compiled)).toBe(false);
   });
 });
