@@ -7,7 +7,11 @@ import { anything, object, type Schema, text } from './schemas/schema.ts';
 const OPENAPI_PATH = '/openapi.json';
 
 /** What any route may answer. */
-const COMMON_ERRORS: readonly ErrorStatus[] = ['BAD_REQUEST_ERROR', 'MISDIRECTED_REQUEST_ERROR'];
+const COMMON_ERRORS: readonly ErrorStatus[] = [
+  'BAD_REQUEST_ERROR',
+  'MISDIRECTED_REQUEST_ERROR',
+  'HEADERS_TOO_LARGE_ERROR',
+];
 
 /** What any route under /v1 may answer. */
 const KEYED_ERRORS: readonly ErrorStatus[] = [

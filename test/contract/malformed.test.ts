@@ -43,6 +43,23 @@ function exchange(...pieces: string[]): Promise<string> {
   });
 }
 
+/** Sends the rest once something has come back. */
+function answeredFirst(request: string, rest: string): Promise<string> {
+  const { port } = new URL(service.service.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.once('data', () => socket.write(rest));
+    socket.on('data', (piece: string) => {
+      text += piece;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.write(request);
+  });
+}
+
 const host = 'Host: localhost\r\nConnection: close\r\n';
 const error = (status: string) => ({ status, message: expect.any(String) as string, data: null });
 
@@ -72,6 +89,46 @@ describe('§7: every answer is in the envelope', () => {
     const answer = await send(`GET /v1/me HTTP/1.1\r\n${host}X: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(answer.statusLine).toContain(' 431 ');
     expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+  });
+
+  test.each([
+    ['header', `GET /v1/me HTTP/1.1\r\n${host}X: ${'x'.repeat(10_000_000)}\r\n\r\n`],
+    ['path', `GET /v1/${'x'.repeat(10_000_000)} HTTP/1.1\r\n${host}\r\n`],
+  ])('431 reaches a caller that is still sending a %s of megabytes', async (_, request) => {
+    const answer = await send(request);
+    expect(answer.statusLine).toContain(' 431 ');
+    expect(answer.envelope).toEqual(error('HEADERS_TOO_LARGE_ERROR'));
+  });
+
+  const keyed = () => `Host: localhost\r\nAuthorization: Bearer ${service.key}\r\n`;
+  const read = (path: string) => `GET ${path} HTTP/1.1\r\n${keyed()}\r\n`;
+  const outcomes = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d+|"hasMore"|"username"/g);
+
+  test.each([
+    ['a request that is not HTTP', '400', () => 'nonsense\r\n\r\n'],
+    ['a path that is too long', '431', () => `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`],
+    ['a tunnel', '404', () => 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'],
+    [
+      'a body that is not chunked as it says',
+      '400',
+      () => `POST /v1/runs HTTP/1.1\r\n${keyed()}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    ],
+  ])('after requests sent in one go, %s is answered last', async (_, status, request) => {
+    const answers = await exchange(read('/v1/runs') + read('/v1/me') + request());
+    expect(outcomes(answers)).toEqual(['200', '"hasMore"', '200', '"username"', status]);
+  });
+
+  test('what follows a refused request is not answered', async () => {
+    const answers = await exchange(`nonsense\r\n\r\n${read('/v1/me')}`, read('/v1/me'));
+    expect(outcomes(answers)).toEqual(['400']);
+  });
+
+  test('a body that goes wrong after its answer gets no second one', async () => {
+    const answer = await answeredFirst(
+      `POST /v1/nowhere HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      'zz\r\n',
+    );
+    expect(outcomes(answer)).toEqual(['404']);
   });
 
   test('413 for a body that is too large, and the connection lives on', async () => {

@@ -1,27 +1,68 @@
+import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, answerError, badRequest, notFound } from './api-error.ts';
 import type { ApiAnswer } from './route.ts';
 
+/** How long a caller that was refused may take to read why and to close, in milliseconds. */
+const LINGER_MS = 5000;
+
+/** The last request that was read of a connection. */
+interface LastExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The answer before: answers leave a connection in the order of its requests. */
+  readonly previous: ServerResponse | undefined;
+}
+
 /** Puts what Node's own HTTP server refuses into the envelope. */
-export function envelopeRefusals(server: Server): void {
-  server.on('clientError', answerMalformed);
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, notFound('there is no such route')),
-  );
+export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
+  const exchanges = new WeakMap<Duplex, LastExchange>();
+  const refused = new WeakSet<Duplex>();
+  const refuseOnce = (socket: Duplex, refusal: ApiError): void => {
+    // What goes on arriving is not valid either, and read away.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    void refuse(socket, refusal, exchanges.get(socket), lingerMs);
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    exchanges.set(socket, { request, response, previous: exchanges.get(socket)?.response });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuseOnce(socket, refusalOf(error));
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => {}).resume();
+    refuseOnce(socket, notFound('there is no such route'));
+  });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { httpStatus, headers, body } = closing(badRequest('the Expect header asks for something unknown'));
     response.writeHead(httpStatus, headers).end(body);
   });
 }
 
-/** Answers a request that could not be read. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  refuse(socket, refusalOf(error));
+/**
+ * Answers a request that could not be read, once those before it have their answers. Its connection is closed for
+ * writing at first: closed at once while the caller still sends, it would be reset, and the answer lost with it.
+ */
+async function refuse(
+  socket: Duplex,
+  refusal: ApiError,
+  last: LastExchange | undefined,
+  lingerMs: number,
+): Promise<void> {
+  const isLast = last?.request.complete === false;
+  await ended(isLast ? last.previous : last?.response);
+  if (!isLast || !last.response.headersSent) socket.write(written(refusal));
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+async function ended(response: ServerResponse | undefined): Promise<void> {
+  if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 
 function refusalOf(error: NodeJS.ErrnoException): ApiError {
@@ -32,11 +73,12 @@ function refusalOf(error: NodeJS.ErrnoException): ApiError {
   return badRequest('the request is not valid HTTP');
 }
 
-function refuse(socket: Duplex, refusal: ApiError): void {
+/** The whole answer, as it goes over the wire. */
+function written(refusal: ApiError): string {
   const { httpStatus, headers, body } = closing(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;
-  socket.end([statusLine, ...lines, '', body].join('\r\n'));
+  return [statusLine, ...lines, '', body].join('\r\n');
 }
 
 /** The answer after which the connection ends. */

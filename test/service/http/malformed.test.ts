@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { envelopeRefusals } from '../../../src/service/http/malformed.ts';
+
+test.each(['nonsense\r\n\r\n', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'])(
+  'a caller that was refused and never closes is let go: %j',
+  async request => {
+    const server = createServer();
+    envelopeRefusals(server, 20);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    caller.write(request);
+    expect(await text(caller)).toContain('"status":');
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+    caller.destroy();
+  },
+);
