@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FONT, packageOf, writeBundles } from './bundles.js';
+import { FONT, packageOf, SQLITE_BINARIES, writeBundles } from './bundles.js';
 import { bundledPackages, notices } from './notices.js';
 
 /** Where the build goes; tests of the build itself take another place than dist. */
@@ -14,6 +14,7 @@ const files = await writeBundles(outdir);
 await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), notices(bundledPackages(files)));
 await mkdir(path.join(outdir, 'assets'), { recursive: true });
 await cp(FONT, path.join(outdir, 'assets', path.basename(FONT)));
+await cp(SQLITE_BINARIES, path.join(outdir, path.basename(SQLITE_BINARIES)), { recursive: true });
 makeTypes();
 
 function makeTypes() {

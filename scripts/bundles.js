@@ -7,11 +7,21 @@ import { lateBuiltins, lightUndici } from './start-up-plugins.js';
 
 const require = createRequire(import.meta.url);
 
-/** Packages with a native part are installed beside the bundle; everything else is inside it. */
-const NATIVE = ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring'];
+/** Packages that npm installs with one binary, that of the platform, stay beside the bundle; everything else is in it. */
+const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
 
 /** What cards are drawn with. */
 export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSans.ttf');
+
+/**
+ * SQLite for releases of Node that have none, a binary for each platform. The bundle looks for them in a directory of
+ * this name beside its chunks. Were the package installed by npm, npm would warn of its install script, which does
+ * nothing, and bring its sources too.
+ */
+export const SQLITE_BINARIES = path.join(packageOf('@photostructure/sqlite'), 'prebuilds');
+
+/** C++ that is compiled into these binaries. */
+const IN_BINARIES = path.join(packageOf('node-addon-api'), 'napi.h');
 
 /** Where an installed package is. */
 export function packageOf(name) {
@@ -21,7 +31,7 @@ export function packageOf(name) {
 /** Writes both bundles and gives the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
   const [command, library] = await Promise.all([bundleCommand(outdir), bundleLibrary(outdir)]);
-  return [...[...command, ...library].flatMap(chunk => chunk.moduleIds ?? []), FONT];
+  return [...[...command, ...library].flatMap(chunk => chunk.moduleIds ?? []), FONT, IN_BINARIES];
 }
 
 /** A file of CommonJS starts faster than an ES module, and a few files faster than many: chunks.js says which. */

@@ -9,7 +9,7 @@ const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
 
 interface Loaded {
-  /** Files of the package. */
+  /** Files of the package, without the SQLite that Node 20 needs. */
   readonly files: readonly string[];
   readonly kilobytes: number;
   /** Node's own modules, by their names without `node:`. */
@@ -30,7 +30,9 @@ async function loadedBy({ args, env = {} }: Call): Promise<Loaded> {
   });
   expect(code, stderr).toBe(0);
   const loaded = JSON.parse(readFileSync(report, 'utf8')) as Pick<Loaded, 'files' | 'builtins'>;
-  const files = loaded.files.filter(file => file.startsWith(INSTALLED) && !file.includes('node_modules'));
+  const files = loaded.files.filter(
+    file => file.startsWith(INSTALLED) && !file.includes('node_modules') && !file.endsWith('.node'),
+  );
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
   return { files, kilobytes: Math.ceil(bytes / 1000), builtins: loaded.builtins };
 }
