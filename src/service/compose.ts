@@ -110,7 +110,8 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
       mediaUrl,
       runRows: new RunRows(store, mediaUrl),
-      loadImages: images => loadImageInputs(images, { signal: stopped, env }),
+      loadImages: (images, onBytes) =>
+        loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
     },
     auth: {
       store,

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { RequestEvent } from './http/server.ts';
+import type { FetchImageOptions } from './images/fetch-image.ts';
 import type { Env } from './outgoing/proxy.ts';
 import type { RunEnd } from './runs/runner.ts';
 
@@ -19,6 +20,8 @@ export interface CommonOptions {
   /** Where the keys of model providers come from; default none. */
   env?: Env;
   clock?: Clock;
+  /** Opens the URLs of input pictures; default over the network. */
+  openUrl?: FetchImageOptions['open'];
   /** Called for each run that ended in this process. */
   onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }
@@ -49,8 +52,8 @@ export interface ServiceOptions extends CommonOptions {
   rateLimit?: number | undefined;
   /** What running runs are given when the service is closed, in milliseconds; default 0. */
   graceMs?: number;
-  /** Bytes of request bodies in memory at a time, half of them one user's; default 256 MiB. */
-  maxBodiesBytes?: number | undefined;
+  /** Bytes of request bodies, and of pictures fetched for them, in memory at a time, half of them one user's; default 256 MiB. */
+  maxRequestBytes?: number | undefined;
   /** Called for each request once its answer is out. */
   onRequest?: (event: RequestEvent) => void;
 }

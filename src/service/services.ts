@@ -28,6 +28,6 @@ export interface Services {
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
   readonly mediaUrl: MediaUrl;
   readonly runRows: RunRows;
-  /** Checks and reads the pictures of a creation; throws InvalidImage. */
-  readonly loadImages: (images: ImageInput[]) => Promise<LoadedImage[]>;
+  /** Checks and reads the pictures of a creation; throws InvalidImage, and what `onBytes` throws of those fetched. */
+  readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
 }

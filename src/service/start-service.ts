@@ -101,7 +101,7 @@ function httpServer(
     host,
     publicUrl,
     onRequest,
-    maxBodiesBytes,
+    maxRequestBytes,
     closing,
   }: ServiceOptions & { host: string; closing: AbortSignal },
 ): HttpServer {
@@ -118,7 +118,7 @@ function httpServer(
     },
     closing,
     onRequest,
-    maxBodiesBytes,
+    maxRequestBytes,
   });
   return http;
 }

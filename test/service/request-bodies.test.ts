@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
 import { keyOf, TestService } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
 
 /** Bytes of bodies that the service holds at once, half of them one user's. */
 const MOST = 4000;
@@ -38,7 +39,7 @@ describe('the bodies of requests, over all connections', () => {
   }
 
   it('are bounded for each user and for all, and free again once they are gone', async () => {
-    service = await TestService.start({ maxBodiesBytes: MOST });
+    service = await TestService.start({ maxRequestBytes: MOST });
     const other = await keyOf(service.dataDir, { user: 'ada' });
     const third = await keyOf(service.dataDir, { user: 'bob' });
     const upload = await beginUpload(1800);
@@ -52,7 +53,7 @@ describe('the bodies of requests, over all connections', () => {
   });
 
   it('are not counted while a creation waits for its run', async () => {
-    service = await TestService.start({ maxBodiesBytes: MOST });
+    service = await TestService.start({ maxRequestBytes: MOST });
     const sandbox = await service.versionOf('sandbox');
     const body = JSON.stringify({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '1' } });
     const long = service.post<Run>('/runs', body.padEnd(1500));
@@ -63,5 +64,57 @@ describe('the bodies of requests, over all connections', () => {
     expect(rows).toHaveLength(1);
     expect(await create(1500)).toBe(200);
     expect(await long).toMatchObject({ http: 200 });
+  });
+
+  describe('with pictures at URLs', () => {
+    /** A picture of so many bytes; the last of them come once `rest` resolves. */
+    const picture = async function* (bytes: number, rest: Promise<unknown>) {
+      yield Buffer.concat([png(1, 1), Buffer.alloc(bytes - png(1, 1).length - 1)]);
+      await rest;
+      yield Buffer.alloc(1);
+    };
+    const serving = (bytes: number, rest: Promise<unknown> = Promise.resolve()) =>
+      TestService.start({
+        maxRequestBytes: MOST,
+        openUrl: () =>
+          Promise.resolve({ status: 200, headers: {}, body: picture(bytes, rest), discard: () => {} }),
+      });
+    async function describePicture(key = service.key) {
+      const imageInputs = [{ type: 'url', url: 'https://8.8.8.8/x.png' }];
+      const body = { promptVersionId: await service.versionOf('describe'), inputs: { imageInputs } };
+      return await service.post<Run>('/runs', body, { key });
+    }
+
+    it('count those from their first bytes until they are on disk', async () => {
+      const rest = new AbortController();
+      service = await serving(1200, once(rest.signal, 'abort'));
+      const other = await keyOf(service.dataDir, { user: 'ada' });
+      const first = describePicture();
+      await expect.poll(() => create(900)).toBe(429);
+      expect(await create(900, other)).toBe(200);
+      rest.abort();
+      expect(await first).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
+      expect(await create(1900)).toBe(200);
+    });
+
+    it('are refused for good where they alone are more than there is room for', async () => {
+      service = await serving(2500);
+      expect(await describePicture()).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
+      expect(await service.data('/runs')).toMatchObject({ rows: [] });
+      expect(await create(1900)).toBe(200);
+    });
+
+    it('are tried again later where two of them are too many at once', async () => {
+      const rest = new AbortController();
+      service = await serving(1200, once(rest.signal, 'abort'));
+      const first = describePicture();
+      await expect.poll(() => create(900)).toBe(429);
+      const second = await describePicture();
+      expect(second).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
+      expect(second.headers.get('retry-after')).toBe('1');
+      rest.abort();
+      expect(await first).toMatchObject({ http: 200 });
+      expect(await describePicture()).toMatchObject({ http: 200 });
+    });
   });
 });

@@ -10,6 +10,7 @@ import {
   type ApiRequest,
   type Call,
   type Caller,
+  type RequestMemory,
   WrittenOut,
 } from './route.ts';
 
@@ -73,17 +74,20 @@ async function readCall(
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
+  const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   return {
     params: route.params ? checked(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && checked(route.body, parseJson(await request.readBody((caller as Caller).userId))),
+    body: route.body && checked(route.body, parseJson(await request.readBody(memory))),
     // Only routes under /v1 look at it, and those have one.
     caller: caller as Caller,
     headers: request.headers,
     origin: request.origin,
-    forgetBody: () => request.forgetBody?.(),
+    memory,
   };
 }
+
+const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {} };
 
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);

@@ -21,10 +21,18 @@ export interface ApiRequest {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** Scheme, host and port that media URLs of the answer begin with. */
   readonly origin: string;
-  /** Called once the caller is known, and only where a body is expected; counts it as that user's. */
-  readBody(userId: number): Promise<Buffer>;
-  /** Called as soon as the body is no longer kept in memory, where that is before the answer. */
-  forgetBody?(): void;
+  /** Called once the caller is known; where it is left out, nothing is counted. */
+  memoryFor?(userId: number): RequestMemory;
+  /** Called only where a body is expected; counts it. */
+  readBody(memory: RequestMemory): Promise<Buffer>;
+}
+
+/** Counts what a request keeps in memory, against what all of them may. */
+export interface RequestMemory {
+  /** Throws TOO_MANY_REQUESTS_ERROR for more bytes than there is room for now, PAYLOAD_TOO_LARGE_ERROR for more than ever. */
+  take(bytes: number): void;
+  /** Says, at the latest with the answer, that nothing of it is in memory any longer; further calls do nothing. */
+  free(): void;
 }
 
 export interface ApiAnswer {
@@ -43,8 +51,7 @@ export interface Call<P, Q, B> {
   readonly caller: Caller;
   readonly headers: Readonly<IncomingHttpHeaders>;
   readonly origin: string;
-  /** Says that nothing of the body is kept in memory any longer. */
-  forgetBody(): void;
+  readonly memory: RequestMemory;
 }
 
 /** The data of an answer that is JSON already: writing it out again would be most of the work of a list. */

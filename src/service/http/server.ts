@@ -6,10 +6,10 @@ import { codeOf, messageOf, toError } from '../error-utils.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
-import { BodyBudget, type BodyRoom } from './body-budget.ts';
 import { type HostCheck, inUrl } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
-import type { ApiAnswer } from './route.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import type { ApiAnswer, RequestMemory } from './route.ts';
 
 /** One request and its answer, for the log. */
 export interface RequestEvent {
@@ -30,8 +30,8 @@ interface HttpServerOptions {
   /** Aborted once connections are to be closed after their next answer. */
   readonly closing: AbortSignal;
   readonly onRequest: ((event: RequestEvent) => void) | undefined;
-  /** Bytes of request bodies in memory at a time; default 256 MiB. */
-  readonly maxBodiesBytes?: number | undefined;
+  /** Bytes that requests keep in memory at a time; default 256 MiB. */
+  readonly maxRequestBytes?: number | undefined;
 }
 
 export interface HttpServer {
@@ -50,12 +50,12 @@ const MAX_CONNECTIONS = 4096;
 /** The interface over HTTP. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
-  const bodies = new BodyBudget(options.maxBodiesBytes);
+  const budget = new MemoryBudget(options.maxRequestBytes);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       requests.track(once(response, 'close')).catch(() => {});
-      void answer(options, request, response, bodies);
+      void answer(options, request, response, budget);
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -67,20 +67,20 @@ async function answer(
   { api, hosts, origin, closing, onRequest }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  bodies: BodyBudget,
+  budget: MemoryBudget,
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
-  let room: BodyRoom | undefined;
-  const readBody = (userId: number): Promise<Buffer> => {
-    room = bodies.room(userId);
-    return bodyOf(request, room);
+  let memory: RequestMemory | undefined;
+  const memoryFor = (userId: number): RequestMemory => {
+    memory = budget.room(userId);
+    return memory;
   };
-  const forgetBody = (): void => room?.free();
+  const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
   const given = hosts.allows(headers.host)
-    ? await api({ method, target, headers, origin: origin(headers.host), readBody, forgetBody })
+    ? await api({ method, target, headers, origin: origin(headers.host), memoryFor, readBody })
     : misdirected();
-  forgetBody();
+  memory?.free();
   if (closing.aborted) response.setHeader('connection', 'close');
   await send(response, given, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
@@ -113,7 +113,7 @@ function misdirected(): ApiAnswer {
 }
 
 /** What is too large is left unread: Node reads it away, so that the answer reaches a caller that goes on sending. */
-function bodyOf(request: IncomingMessage, room: BodyRoom): Promise<Buffer> {
+function bodyOf(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -122,11 +122,11 @@ function bodyOf(request: IncomingMessage, room: BodyRoom): Promise<Buffer> {
       try {
         length += piece.length;
         if (length > MAX_BODY_BYTES) throw tooLarge();
-        room.take(piece.length);
+        memory.take(piece.length);
         pieces.push(piece);
       } catch (error) {
         pieces.length = 0;
-        room.free();
+        memory.free();
         request.off('data', take).resume();
         reject(toError(error));
       }

@@ -14,7 +14,9 @@ export interface FetchImageOptions {
   /** Names the proxies; default none. */
   readonly env?: Env;
   readonly resolve?: Resolve;
-  readonly open?: (request: HttpRequest) => Promise<HttpAnswer>;
+  readonly open?: ((request: HttpRequest) => Promise<HttpAnswer>) | undefined;
+  /** Called with the length of each piece as it comes; what it throws is thrown. */
+  readonly onBytes?: (count: number) => void;
   /** For the whole way, redirects included, in milliseconds; default 30 s. */
   readonly timeoutMs?: number;
 }
@@ -40,7 +42,7 @@ async function follow(start: string, options: FetchImageOptions): Promise<Buffer
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const answer = await openChecked(url, options);
     const target = redirectTarget(answer, url);
-    if (target === undefined) return readImage(answer);
+    if (target === undefined) return readImage(answer, options.onBytes);
     answer.discard();
     url = target;
   }
@@ -122,13 +124,13 @@ function redirectTarget({ status, headers: { location } }: HttpAnswer, from: str
   return new URL(location, from).href;
 }
 
-async function readImage(answer: HttpAnswer): Promise<Buffer> {
+async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void): Promise<Buffer> {
   if (answer.status !== 200) {
     answer.discard();
     throw new Error(`the URL answers ${answer.status}`);
   }
   try {
-    return await readBody(answer, MAX_IMAGE_BYTES);
+    return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
   } catch (error) {
     if (error instanceof TooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
     throw error;

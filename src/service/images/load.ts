@@ -1,5 +1,6 @@
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { messageOf } from '../error-utils.ts';
+import { ApiError } from '../http/api-error.ts';
 import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
 import { decodeBase64, InvalidImage, imageType, type LoadedImage } from './loaded-image.ts';
 
@@ -27,6 +28,7 @@ async function loadImage(input: ImageInput, index: number, options: LoadImageOpt
     );
   } catch (error) {
     options.signal.throwIfAborted();
+    if (error instanceof ApiError) throw error;
     throw new InvalidImage(index, field, `${field}: ${messageOf(error)}`);
   }
 }

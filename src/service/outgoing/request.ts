@@ -116,13 +116,21 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * The whole body.
+ * The whole body; `onBytes` is called with the length of each piece of it.
  *
- * @throws {Error} once it is longer than `maxBytes`; the connection is dropped then
+ * @throws {TooLong} once it is longer than `maxBytes`; the connection is dropped then
+ * @throws what `onBytes` throws
  */
-export async function readBody(answer: HttpAnswer, maxBytes: number): Promise<Buffer> {
+export async function readBody(
+  answer: HttpAnswer,
+  maxBytes: number,
+  onBytes?: (count: number) => void,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of boundedBody(answer, maxBytes)) chunks.push(chunk);
+  for await (const chunk of boundedBody(answer, maxBytes)) {
+    onBytes?.(chunk.length);
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError, invalid, notFound, tooManyRequests } from '../http/api-error.ts';
-import type { Caller } from '../http/route.ts';
+import type { Caller, RequestMemory } from '../http/route.ts';
 import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
@@ -24,8 +24,8 @@ const NO_SPACE =
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
-  /** Called once the pictures that were sent are no longer needed in memory. */
-  readonly onKept?: () => void;
+  /** Counts the pictures fetched; freed once those that came are no longer needed in memory. */
+  readonly memory: RequestMemory;
 }
 
 /**
@@ -36,16 +36,16 @@ export async function createRun(
   services: Services,
   caller: Caller,
   body: CreateRun,
-  { idempotencyKey, onKept }: CreationOptions,
+  { idempotencyKey, memory }: CreationOptions,
 ): Promise<CreatedRun> {
   const idempotency = idempotencyOf(idempotencyKey, body);
   const known = idempotency && (await repeatedRun(services, caller, idempotency));
   if (known) return known;
-  const run = await runWithKeptImages(services, caller, body);
+  const run = await runWithKeptImages(services, caller, body, memory);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
   const sent: { inputs: CreateRun['inputs'] } = body;
   sent.inputs = {};
-  onKept?.();
+  memory.free();
   services.texts.announce(run.id, idempotencyKey);
   const { creation, ending } = await services.runner.create({ ...run, idempotency });
   if (creation.state === 'created') {
@@ -57,8 +57,13 @@ export async function createRun(
   return { id: creation.runId, outcome: repeated && outcomeOf(repeated) };
 }
 
-async function runWithKeptImages(services: Services, caller: Caller, body: CreateRun): Promise<CheckedRun> {
-  const { run, images } = await checkedRun(services, caller, body);
+async function runWithKeptImages(
+  services: Services,
+  caller: Caller,
+  body: CreateRun,
+  memory: RequestMemory,
+): Promise<CheckedRun> {
+  const { run, images } = await checkedRun(services, caller, body, memory);
   await services.inputs.save(run.id, images);
   return run;
 }
@@ -80,6 +85,7 @@ async function checkedRun(
   services: Services,
   { userId }: Caller,
   body: CreateRun,
+  memory: RequestMemory,
 ): Promise<{ run: CheckedRun; images: LoadedImage[] }> {
   const { store, definitions, models } = services;
   const version = await store.prompts.version(body.promptVersionId.toLowerCase());
@@ -90,7 +96,7 @@ async function checkedRun(
   const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model, work =>
     services.tasks.do('readTexts', work, { userId }),
   );
-  const images = await loadImages(services, checked.images);
+  const images = await loadImages(services, checked.images, memory);
   const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };
   return {
     images,
@@ -124,10 +130,14 @@ function refusal(reason: RefusalReason, credits: number): ApiError {
   return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
 }
 
-async function loadImages(services: Services, images: ImageInput[]): Promise<LoadedImage[]> {
+async function loadImages(
+  services: Services,
+  images: ImageInput[],
+  memory: RequestMemory,
+): Promise<LoadedImage[]> {
   if (images.length === 0) return [];
   try {
-    return await services.loadImages(images);
+    return await services.loadImages(images, memory.take);
   } catch (error) {
     if (error instanceof InvalidImage) throw invalid(error.message);
     throw error;

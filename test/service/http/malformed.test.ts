@@ -14,7 +14,7 @@ test.each(['nonsense\r\n\r\n', 'CONNECT example.com:443 HTTP/1.1\r\nHost: exampl
     const caller = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     caller.write(request);
     const [answer] = (await once(caller, 'data')) as [Buffer];
-  expect(answer.toString()).toContain('"status":');
+    expect(answer.toString()).toContain('"status":');
     const closed = once(server, 'close');
     server.close();
     await closed;

@@ -1,0 +1,52 @@
+import { ApiError, tooManyRequests } from './api-error.ts';
+import type { RequestMemory } from './route.ts';
+
+/** Bytes that requests keep in memory at a time, by default: four of the largest bodies there may be. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** When another try may be worth it, in seconds. */
+const RETRY_S = 1;
+
+/** Counts what requests keep in memory, over all connections; one user has half of the room at most. */
+export class MemoryBudget {
+  #taken = 0;
+  readonly #takenBy = new Map<number, number>();
+
+  constructor(private readonly most: number = MAX_BYTES) {}
+
+  /** The room that one request of a user takes up. */
+  room(userId: number): RequestMemory {
+    let own = 0;
+    let freed = false;
+    return {
+      take: bytes => {
+        if (freed) return;
+        this.#check(userId, bytes, own + bytes);
+        own += bytes;
+        this.#add(userId, bytes);
+      },
+      free: () => {
+        if (freed) return;
+        freed = true;
+        this.#add(userId, -own);
+      },
+    };
+  }
+
+  #check(userId: number, bytes: number, ofRequest: number): void {
+    const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
+    if (ofRequest > this.most / 2) {
+      const message = `the request and the pictures it names are larger than ${this.most / 2} bytes`;
+      throw new ApiError('PAYLOAD_TOO_LARGE_ERROR', message);
+    }
+    if (this.#taken + bytes > this.most || ofUser > this.most / 2) {
+      throw tooManyRequests('too many large requests at once; send them one after the other', RETRY_S);
+    }
+  }
+
+  #add(userId: number, bytes: number): void {
+    this.#taken += bytes;
+    const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
+    if (ofUser === 0) this.#takenBy.delete(userId);
+    else this.#takenBy.set(userId, ofUser);
+  }
+}
