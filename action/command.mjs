@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const root = path.resolve(import.meta.dirname, '..');
+/** By the URL, so that a Node that is too old gets as far as the command, which says so. */
+const root = fileURLToPath(new URL('..', import.meta.url));
 const OWN = path.join(root, 'bin', 'promptrun.js');
 
 /** Runs promptrun without a shell; what it prints is held, except the report of tests, which is made for this log. */

@@ -63,6 +63,19 @@ describe('the report of tests', () => {
     expect(markdown).not.toContain('<script>');
   });
 
+  it('keeps the summary of a job within what GitHub takes', async () => {
+    const failing = (name: string): string =>
+      `  - { name: ${name}, inputs: { text: ${'long '.repeat(60_000)} }, expect: [{ equals: no }] }\n`;
+    const project = projectOf(['first', 'second', 'third'].map(failing).join(''));
+    const summary = path.join(project.home, 'summary.md');
+    await project.run(['test'], { env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary } });
+    const markdown = readFileSync(summary, 'utf8');
+    expect(markdown.length).toBeLessThan(1_048_576);
+    expect(markdown).toContain('<summary>first</summary>');
+    expect(markdown).toContain('<td>third</td>');
+    expect(markdown).toMatch(/The rest is in the log: .*\n\n$/u);
+  });
+
   it('is JSON with --json and with --reporter json alike', async () => {
     const project = projectOf(MIXED);
     const [one, other] = [

@@ -63,7 +63,23 @@ async function jobSummary(results: readonly EntryResult[]): Promise<string> {
     );
   }
   const heading = `### Prompt tests: ${totalsText(totalsOf(results))}`;
-  return `${heading}\n\n<table>${rows.join('')}</table>\n\n${details.join('\n')}\n\n`;
+  const shownRows = fitting(rows, LONGEST_SUMMARY / 2);
+  const shownDetails = fitting(details, LONGEST_SUMMARY / 2);
+  const isWhole = shownRows.length === rows.length && shownDetails.length === details.length;
+  const end = isWhole ? '' : 'The rest is in the log: a summary can be no longer than this.\n\n';
+  return `${heading}\n\n<table>${shownRows.join('')}</table>\n\n${shownDetails.join('\n')}\n\n${end}`;
+}
+
+/** In bytes. GitHub drops a step's whole summary where it is longer than 1 MiB. */
+const LONGEST_SUMMARY = 1_000_000;
+
+/** The first of these texts, as many as fit, each with a line break. */
+function fitting(texts: readonly string[], bytes: number): string[] {
+  let left = bytes;
+  return texts.filter(text => {
+    left -= Buffer.byteLength(text) + 1;
+    return left >= 0;
+  });
 }
 
 /** Text inside HTML inside Markdown: an empty line would end the HTML block. */
