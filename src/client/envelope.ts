@@ -1,16 +1,11 @@
 import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
-import { SUCCESS_STATUS } from '../wire/index.ts';
+import { JsonPastBound, parseBoundedJson, SUCCESS_STATUS } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 /** Writing a value out again recurses for each level; thousands would end the process. */
-const MAX_LEVELS = 500;
-
-const QUOTE = '"'.charCodeAt(0);
-const BACKSLASH = '\\'.charCodeAt(0);
-const OPENING: ReadonlySet<number> = new Set(['[', '{'].map(character => character.charCodeAt(0)));
-const CLOSING: ReadonlySet<number> = new Set([']', '}'].map(character => character.charCodeAt(0)));
+const BOUNDS = { levels: 500, values: 1_000_000 };
 
 /** What came, before it is known whether it is the service's. */
 export interface ReceivedText {
@@ -43,15 +38,10 @@ export function isSuccess(envelope: Envelope<unknown>): envelope is SuccessEnvel
 function valueOf(received: ReceivedText): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, 'an empty answer');
-  const value = parsed(text, received);
-  if (isNestedDeeper(text, MAX_LEVELS)) throw foreign(received, 'JSON of too many levels');
-  return value;
-}
-
-function parsed(text: string, received: ReceivedText): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseBoundedJson(text, BOUNDS);
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw foreign(received, `JSON that ${error.message}`);
     throw foreign(received, /^\s*[[{"]/.test(text) ? 'broken or truncated JSON' : kindOf(received));
   }
 }
@@ -83,30 +73,4 @@ function isEnvelope(value: unknown): value is Envelope<unknown> {
   if (typeof value.status !== 'string' || value.status === '') return false;
   if (value.status === SUCCESS_STATUS) return 'data' in value;
   return !('message' in value) || typeof value.message === 'string';
-}
-
-/** Whether valid JSON has lists and objects within each other more than `levels` deep. */
-export function isNestedDeeper(json: string, levels: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < json.length && json.length > levels; at++) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) at = endOfText(json, at);
-    else if (OPENING.has(code)) depth += 1;
-    else if (CLOSING.has(code)) depth -= 1;
-    if (depth > levels) return true;
-  }
-  return false;
-}
-
-/** Where the quote stands that ends the text which begins at `start`. */
-function endOfText(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (end > 0 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end < 0 ? json.length : end;
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let first = at;
-  while (json.charCodeAt(first - 1) === BACKSLASH) first -= 1;
-  return (at - first) % 2 === 1;
 }

@@ -1,3 +1,4 @@
+export * from './bounded-json.ts';
 export * from './envelope.ts';
 export * from './limits.ts';
 export * from './prompt.ts';

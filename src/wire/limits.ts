@@ -14,6 +14,8 @@ export const MAX_QUERY_LENGTH = 200;
 export const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 /** Largest request body, in bytes (service-facts, decisions). */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Most values in a request body, those within others counted as well (service-facts, decisions). */
+export const MAX_BODY_VALUES = 100_000;
 /** The path prefix every base URL ends in (interface, introduction and §9). */
 export const PATH_PREFIX = '/v1';
 

@@ -121,11 +121,20 @@ describe('an answer that is no envelope', () => {
     ['a status that is no text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
     ['a message that is no text', { status: 400, body: { status: 'X', message: {} } }, /without an envelope/],
     ['a success without data', { body: { status: 'SUCCESS' } }, /without an envelope/],
-    ['endless nesting', { body: `{"status":"SUCCESS","data":${nested(100_000)}}` }, /too many levels/],
+    [
+      'endless nesting',
+      { body: `{"status":"SUCCESS","data":${nested(100_000)}}` },
+      /JSON that has more than 500 levels/,
+    ],
     [
       'an error of endless nesting',
       { status: 400, body: `{"status":"X","data":${nested(9000)}}` },
-      /too many levels/,
+      /JSON that has more than 500 levels/,
+    ],
+    [
+      'values without end',
+      { body: `{"status":"SUCCESS","data":[${'{},'.repeat(1_000_000)}{}]}` },
+      /JSON that holds more than 1,000,000 values/,
     ],
     [
       'a success with 404',

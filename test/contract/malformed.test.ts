@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_BODY_BYTES } from '../../src/wire/index.ts';
+import { MAX_BODY_BYTES, MAX_BODY_VALUES } from '../../src/wire/index.ts';
 import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
@@ -139,6 +139,15 @@ describe('§7: every answer is in the envelope', () => {
     const answers = await exchange(head, 'x'.repeat(length), next);
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
     expect(answers).toContain('"PAYLOAD_TOO_LARGE_ERROR"');
+  });
+
+  test('413 for a body of too many values, before they take any time', async () => {
+    const body = `{"inputs":{},"more":[${'{},'.repeat(MAX_BODY_VALUES)}{}]}`;
+    expect(await service.post('/runs', body)).toMatchObject({
+      http: 413,
+      status: 'PAYLOAD_TOO_LARGE_ERROR',
+      message: 'the request body holds more than 100,000 values',
+    });
   });
 
   test('404 for a tunnel', async () => {

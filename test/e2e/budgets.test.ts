@@ -100,7 +100,7 @@ describe('what the built command loads', () => {
 
   it('for one run on the service built in', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
-    const builtins = COSTLY.filter(name => name !== 'worker_threads');
+    const builtins = COSTLY.filter(name => name !== 'child_process' && name !== 'worker_threads');
     expectWithin(loaded, { files: 11, kilobytes: 675, builtins });
   });
 });

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMMAND, commandEnvironment, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
@@ -50,6 +52,26 @@ describe('the command', () => {
     const { code, stderr } = await runCommand(['versions', 'list', 'some-prompt'], { env });
     expect(code).toBe(2);
     expect(stderr.match(/error:/g)).toHaveLength(1);
+  });
+
+  it('never ends with 0 before its work is done', async () => {
+    const preload = path.join(temporaryDirectory(), 'preload.cjs');
+    writeFileSync(
+      preload,
+      "const { Socket } = require('node:net'); const { connect } = Socket.prototype;\n" +
+        'Socket.prototype.connect = function (...to) { return connect.apply(this, to).unref(); };\n',
+    );
+    const silent = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const env = { PROMPTRUN_BASE_URL: `http://127.0.0.1:${port}/v1`, PROMPTRUN_API_KEY: 'key' };
+    const { code, stderr } = await runCommand(['api', 'GET', '/runs'], {
+      env,
+      nodeArgs: ['--require', preload],
+    });
+    expect(stderr).toMatch(/^error: promptrun ended before its work was done.*INTERNAL_ERROR/m);
+    expect(code).toBe(1);
   });
 
   it('does not wait for a standard input that nobody asked for', async () => {

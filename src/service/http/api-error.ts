@@ -36,8 +36,8 @@ export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
 }
 
-export function tooLarge(): ApiError {
-  return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body is larger than ${MAX_BODY_BYTES} bytes`);
+export function tooLarge(what = `is larger than ${MAX_BODY_BYTES} bytes`): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${what}`);
 }
 
 /** An answer that is this JSON text. */

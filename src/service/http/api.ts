@@ -1,8 +1,8 @@
-import { PATH_PREFIX } from '../../wire/index.ts';
+import { JsonPastBound, MAX_BODY_VALUES, PATH_PREFIX, parseBoundedJson } from '../../wire/index.ts';
 import { faultOf } from '../schemas/check.ts';
 import type { Schema } from '../schemas/schema.ts';
 import type { Services } from '../services.ts';
-import { ApiError, answerError, badRequest, invalid, jsonAnswer, notFound } from './api-error.ts';
+import { ApiError, answerError, badRequest, invalid, jsonAnswer, notFound, tooLarge } from './api-error.ts';
 import { type AuthOptions, authenticator, type Recognised } from './auth.ts';
 import {
   type AnyRoute,
@@ -119,8 +119,10 @@ function checked<T>(schema: Schema, value: T): T {
 /** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return parseBoundedJson(text, { values: MAX_BODY_VALUES });
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw tooLarge(error.message);
     throw badRequest('the body is not JSON');
   }
 }

@@ -1,3 +1,4 @@
+import { parseBoundedJson } from '../../wire/index.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody } from '../outgoing/request.ts';
 import type { Provider } from './entry.ts';
@@ -82,7 +83,7 @@ function itemsIn(text: string): Record<string, unknown>[] {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, { values: 1_000_000 });
   } catch {
     return undefined;
   }

@@ -24,10 +24,12 @@ export const BOUNDS = {
   checkMs: 1000,
   /** For reading a prompt file with its partials, in milliseconds: many times what the largest one takes. */
   parseMs: 20_000,
-  /** Memory of the thread that does what takes long, in MiB. */
-  threadMiB: 512,
+  /** Memory of the process that does what takes long, in MiB. */
+  processMiB: 512,
   /** Lists and objects inside each other in a value that is given as an input. */
   valueDepth: 200,
+  /** Of JSON that is given as an input, and of a model's answer. */
+  json: { values: 1_000_000 },
   /** Characters of an input that is given as YAML; JSON may be longer. */
   yamlInput: 128 * 1024,
 } as const;

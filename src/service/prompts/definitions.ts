@@ -19,7 +19,7 @@ export interface Definitions {
   of(version: StoredPrompt): Promise<PromptDefinition>;
   /** The version of a run, published or not. */
   ofRun(promptVersionId: string): Promise<PromptDefinition>;
-  /** A large definition as it is written in the store, which another thread is given sooner than the definition. */
+  /** A large definition as it is written in the store, which another process is given sooner than the definition. */
   writtenOf(definition: PromptDefinition): string | undefined;
 }
 

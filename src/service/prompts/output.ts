@@ -1,5 +1,6 @@
+import { JsonPastBound, parseBoundedJson } from '../../wire/index.ts';
 import type { JsonObject, JsonValue } from '../files/json.ts';
-import { BOUNDS } from './bounds.ts';
+import { BOUNDS, PastBound } from './bounds.ts';
 import { findMismatch, InvalidSchema } from './schemas/validate.ts';
 
 /** What a prompt wants back from its model. */
@@ -50,8 +51,9 @@ function withoutFence(text: string): string {
 
 function parse(text: string): { value: JsonValue } | { fault: string } {
   try {
-    return { value: JSON.parse(text) as JsonValue };
+    return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {
+    if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
     return {
       fault: `the output is not JSON, at "": ${error instanceof Error ? error.message : String(error)}`,
     };

@@ -7,7 +7,7 @@ import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 export interface ParseTextOptions {
   /** By name; default those beside the file. */
   readonly partials?: Readonly<Record<string, string>>;
-  /** How it is done; default in this thread. */
+  /** How it is done; default in this process. */
   readonly tasks?: PromptTasks;
 }
 

@@ -16,7 +16,7 @@ interface RenderInputs {
   readonly images: readonly LoadedImage[];
 }
 
-/** What a prompt is rendered from: plain data, that another thread can be given. */
+/** What a prompt is rendered from: plain data, that another process can be given. */
 export interface RenderWork {
   /** Undefined where it is given as it is written in the store. */
   readonly definition: RenderedDefinition | undefined;

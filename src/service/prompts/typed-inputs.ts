@@ -1,3 +1,4 @@
+import { JsonPastBound, parseBoundedJson } from '../../wire/index.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
@@ -69,9 +70,9 @@ function choiceOf(schema: JsonObject | undefined, text: string): JsonValue {
   return value ?? text;
 }
 
-async function parseText({ type }: TextInput, text: string): Promise<Read> {
+async function parseText({ key, type }: TextInput, text: string): Promise<Read> {
   if (type === 'string') return { value: text };
-  const value = parseJson(text) ?? (type === 'any' ? text : await parseYamlText(text));
+  const value = parseJson(key, text) ?? (type === 'any' ? text : await parseYamlText(text));
   if (value === undefined) return { fault: ` must be ${FORMS[type]}, as JSON or YAML` };
   return isTooDeep(value) ? { fault: ` has more than ${BOUNDS.valueDepth} levels` } : { value };
 }
@@ -86,10 +87,11 @@ const FORMS = {
   any: 'a value',
 } as const;
 
-function parseJson(text: string): JsonValue | undefined {
+function parseJson(key: string, text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+    return parseBoundedJson(text, BOUNDS.json) as JsonValue;
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw new PastBound(`inputs.textInputs.${key} ${error.message}`);
     return undefined;
   }
 }

@@ -1,17 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { PastBound } from '../../../src/service/prompts/bounds.ts';
 import { InvalidInputs } from '../../../src/service/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { TasksClosed } from '../../../src/service/prompts/tasks/messages.ts';
 import { SharedTasks } from '../../../src/service/prompts/tasks/prompt-tasks.ts';
-import { TaskThreads } from '../../../src/service/prompts/tasks/task-threads.ts';
+import { TaskProcesses } from '../../../src/service/prompts/tasks/task-processes.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const tasks of opened.splice(0)) await tasks.close();
 });
 
-function threads(): TaskThreads {
-  const tasks = new TaskThreads();
+function processes(options?: { memoryMiB: number }): TaskProcesses {
+  const tasks = new TaskProcesses(options);
   opened.push(tasks);
   return tasks;
 }
@@ -34,7 +35,7 @@ const bomb = {
   pictures: [],
 };
 
-/** How often this thread came to do something else until `work` had ended. */
+/** How often this process came to do something else until `work` had ended. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   const during = { turns: 0, isOver: false };
   const end = (): void => {
@@ -48,9 +49,9 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return during.turns;
 }
 
-describe('a task of a prompt in a thread of its own', () => {
+describe('a task of a prompt in a process of its own', () => {
   it('gives what it gives here, errors with their kind and their fields', async () => {
-    const tasks = threads();
+    const tasks = processes();
     const readTexts = (texts: Record<string, string>): Promise<unknown> =>
       tasks.perform({ name: 'readTexts', work: { definition: typed, texts } }, 1);
     expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
@@ -64,7 +65,7 @@ describe('a task of a prompt in a thread of its own', () => {
   });
 
   it('is ended when its time is over, and the next one is done', async () => {
-    const tasks = threads();
+    const tasks = processes();
     const yaml = '- 1\n'.repeat(20_000);
     const names = Array.from({ length: 40 }, (_, n) => `f${n}`);
     const definition = parsePromptFile(
@@ -79,8 +80,18 @@ describe('a task of a prompt in a thread of its own', () => {
     expect(await tasks.perform({ name: 'readTexts', work: small }, 1)).toEqual({ count: 1 });
   });
 
+  it('is ended when it takes more memory than it may, and harms nothing else', async () => {
+    const tasks = processes({ memoryMiB: 24 });
+    const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
+    await expect(tasks.perform({ name: 'parse', work }, 1)).rejects.toThrow(
+      new PastBound('the prompt takes more than 24 MiB of memory'),
+    );
+    const small = { definition: typed, texts: { count: '1' } };
+    expect(await tasks.perform({ name: 'readTexts', work: small }, 1)).toEqual({ count: 1 });
+  });
+
   it('waits for no more than one of each other user', async () => {
-    const tasks = threads();
+    const tasks = processes();
     const ended: string[] = [];
     const perform = async (user: number): Promise<void> => {
       const textInputs = { l: '[1, 2, 3, 4]' };
@@ -92,7 +103,7 @@ describe('a task of a prompt in a thread of its own', () => {
   });
 
   it('is given up when its run is, and when all are closed', async () => {
-    const tasks = threads();
+    const tasks = processes();
     const stop = new AbortController();
     const given = tasks.perform({ name: 'render', work: bomb }, 1, stop.signal);
     const waiting = Array.from({ length: 8 }, () => tasks.perform({ name: 'render', work: bomb }, 1));
@@ -121,12 +132,18 @@ describe('what a prompt may take', () => {
       /takes longer than 1 s$/,
     ],
     [
-      'more memory than there is',
+      'a list without end',
       'readTexts',
       { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
-      /more than 512 MiB of memory|longer than 1 s/,
+      'inputs.textInputs.list holds more than 1,000,000 values',
     ],
-  ] as const)('%s: is found out without keeping this thread', async (_, name, work, bound) => {
+    [
+      'an answer without end',
+      'checkOutput',
+      { output: { format: 'json' }, text: `[${'{},'.repeat(1_000_000)}{}]` },
+      'the output holds more than 1,000,000 values',
+    ],
+  ] as const)('%s: is found out without keeping this process', async (_, name, work, bound) => {
     const tasks = shared();
     const done = tasks.do(name, work);
     const [turns] = await Promise.all([turnsDuring(done), expect(done).rejects.toThrow(bound)]);

@@ -1,6 +1,10 @@
+import { JsonPastBound, parseBoundedJson } from '../../../wire/index.ts';
 import { TooLong } from '../../outgoing/request.ts';
 import { ProviderFault } from './fault.ts';
 import { isRecord, reasonIn, reasonOf } from './refused.ts';
+
+/** Most values in an answer, or in one event of a stream. */
+const MAX_VALUES = 100_000;
 
 /**
  * The JSON objects of an answer: one, or the events of a stream as they come. What a server was asked for does not
@@ -28,7 +32,7 @@ async function* textPieces(response: Response): AsyncGenerator<string> {
     for await (const chunk of body ?? []) yield decoder.decode(chunk, { stream: true });
   } catch (error) {
     if (error instanceof TooLong) {
-      throw new ProviderFault(`answered with something that can’t be read: ${error.message}`);
+      throw unreadableBecause(error.message);
     }
     if (error instanceof Error && error.name === 'AbortError') throw error;
     throw brokenOff();
@@ -37,13 +41,17 @@ async function* textPieces(response: Response): AsyncGenerator<string> {
 }
 
 async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
+  let begun: string[] = [];
   for await (const piece of pieces) {
-    const lines = (rest + piece).split(/\r\n|[\r\n]/);
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [first = '', ...others] = piece.split(/\r\n|[\r\n]/);
+    begun.push(first);
+    const last = others.pop();
+    if (last === undefined) continue;
+    yield begun.join('');
+    yield* others;
+    begun = [last];
   }
-  if (rest !== '') yield rest;
+  if (begun.length > 0) yield begun.join('');
 }
 
 /** The data of server-sent events; comments and names of events say nothing here. */
@@ -83,9 +91,9 @@ function checkedObject(text: string): Record<string, unknown> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw unreadable(text);
+    return parseBoundedJson(text, { values: MAX_VALUES });
+  } catch (error) {
+    throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadable(text);
   }
 }
 
@@ -94,7 +102,9 @@ function unreadable(text: string): ProviderFault {
   if (text.trim() === '') return new ProviderFault('answered with nothing at all', { advice });
   if (/^\s*</.test(text)) return new ProviderFault(`answered ${reasonIn(text)}`, { advice });
   const start = text.trim().slice(0, 80);
-  return new ProviderFault(`answered with something that can’t be read: it is not a JSON object: ${start}`, {
-    advice,
-  });
+  return unreadableBecause(`it is not a JSON object: ${start}`, advice);
+}
+
+function unreadableBecause(why: string, advice?: string): ProviderFault {
+  return new ProviderFault(`answered with something that can’t be read: ${why}`, advice ? { advice } : {});
 }

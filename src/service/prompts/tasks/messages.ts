@@ -3,24 +3,24 @@ import { PastBound } from '../bounds.ts';
 import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
 import type { TaskName, Work } from './tasks.ts';
 
-/** What a thread is to do. */
+/** What a process is to do. */
 export interface TaskOrder {
   readonly name: TaskName;
   readonly work: Work<TaskName>;
 }
 
-/** What was not done when the threads were closed. */
+/** What was not done when the processes were closed. */
 export class TasksClosed extends Error {
   override readonly name = 'TasksClosed';
 }
 
-/** What a thread says: that it has begun, and how it went. */
+/** What a process says: that it has begun, and how it went. */
 export type Reply =
   | { readonly state: 'begun' }
   | { readonly state: 'done'; readonly result: unknown }
   | { readonly state: 'failed'; readonly fault: Fault };
 
-/** An error on its way from one thread to another, where its class would be lost. */
+/** An error on its way from one process to another, where its class would be lost. */
 export interface Fault {
   readonly name: string;
   readonly message: string;

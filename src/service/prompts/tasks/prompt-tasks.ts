@@ -1,5 +1,5 @@
 import { PastBound } from '../bounds.ts';
-import type { TaskThreads } from './task-threads.ts';
+import type { TaskProcesses } from './task-processes.ts';
 import {
   FULL_LIMITS,
   perform,
@@ -28,7 +28,7 @@ export interface TaskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** In this thread, whatever it takes: for processes that nobody else waits for. */
+/** In this process, whatever it takes: for commands that nobody else waits for. */
 export const tasksHere: PromptTasks = {
   do: (name, work) => perform(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),
@@ -43,15 +43,15 @@ const SMALL_LIMITS: TaskLimits = {
   characters: 8 * 1024,
 };
 
-/** Texts and values that are worked on in this thread, in characters. */
+/** Texts and values that are worked on in this process, in characters. */
 const SMALL_WORK = 32 * 1024;
 
-/** In this thread what is done soon, which is nearly everything; the rest, begun again, in threads of its own. */
+/** In this process what is done soon, which is nearly everything; the rest, begun again, in processes of its own. */
 export class SharedTasks implements PromptTasks {
   readonly #limits: TaskLimits;
-  #threads: Promise<TaskThreads> | undefined;
+  #processes: Promise<TaskProcesses> | undefined;
 
-  /** @param readsFiles whether small prompt files are read in this thread too: no step of that can be counted */
+  /** @param readsFiles whether small prompt files are read in this process too: no step of that can be counted */
   constructor({ readsFiles = false }: { readsFiles?: boolean } = {}) {
     this.#limits = readsFiles ? SMALL_LIMITS : { ...SMALL_LIMITS, characters: 0 };
   }
@@ -64,19 +64,19 @@ export class SharedTasks implements PromptTasks {
         if (!(error instanceof PastBound)) throw error;
       }
     }
-    this.#threads ??= import('./task-threads.ts').then(({ TaskThreads }) => new TaskThreads());
-    const threads = await this.#threads;
-    const order = { name, work: forThread(work) };
-    return (await threads.perform(order, options.userId, options.signal)) as Result<N>;
+    this.#processes ??= import('./task-processes.ts').then(({ TaskProcesses }) => new TaskProcesses());
+    const processes = await this.#processes;
+    const order = { name, work: forProcess(work) };
+    return (await processes.perform(order, options.userId, options.signal)) as Result<N>;
   }
 
   async close(): Promise<void> {
-    await (await this.#threads)?.close();
+    await (await this.#processes)?.close();
   }
 }
 
 /** A definition that is there as text too is not copied as well. */
-function forThread<W>(work: W): W {
+function forProcess<W>(work: W): W {
   const isWritten =
     typeof work === 'object' && work !== null && 'written' in work && work.written !== undefined;
   return isWritten ? { ...work, definition: undefined } : work;

@@ -10,7 +10,7 @@ import type { PartialLookup } from '../template/context.ts';
 import { readTextInputs } from '../typed-inputs.ts';
 
 /**
- * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another thread can do it;
+ * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another process can do it;
  * each throws PastBound past the limits it is given.
  */
 export interface Tasks {
@@ -80,7 +80,7 @@ const TASKS: Tasks = {
   parse: parseWithin,
 };
 
-/** Does it in this thread. */
+/** Does it in this process. */
 export async function perform<N extends TaskName>(
   name: N,
   work: Work<N>,

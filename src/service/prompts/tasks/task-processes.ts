@@ -1,49 +1,57 @@
 import { availableParallelism } from 'node:os';
 import { toError } from '../../error-utils.ts';
+import { BOUNDS } from '../bounds.ts';
 import { type TaskOrder, TasksClosed } from './messages.ts';
-import { TaskThread } from './task-thread.ts';
+import { TaskProcess } from './task-process.ts';
 
-/** A thread with nothing to do is kept this long, in milliseconds. */
+/** A process with nothing to do is kept this long, in milliseconds. */
 const IDLE_MS = 10_000;
 
-/** A few threads for tasks of prompts: started when first needed, ended when idle. */
-export class TaskThreads {
+/** A few processes for tasks of prompts: started when first needed, ended when idle. */
+export class TaskProcesses {
   readonly #closing = new AbortController();
   readonly #turns = new Turns(Math.max(1, Math.min(4, availableParallelism() - 1)));
-  readonly #idle = new Map<TaskThread, NodeJS.Timeout>();
+  readonly #idle = new Map<TaskProcess, NodeJS.Timeout>();
+  readonly #memoryMiB: number;
+
+  constructor({ memoryMiB = BOUNDS.processMiB }: { memoryMiB?: number } = {}) {
+    this.#memoryMiB = memoryMiB;
+  }
 
   /** Waits for a turn of the user's and does a task. Throws what PromptTasks says. */
   async perform(order: TaskOrder, userId: number | undefined, signal?: AbortSignal): Promise<unknown> {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
     await this.#turns.take(userId, stop);
-    const thread = this.#takeIdle() ?? new TaskThread();
     try {
-      return await thread.perform(order, stop);
+      const child = this.#takeIdle() ?? new TaskProcess(this.#memoryMiB);
+      return await child.perform(order, stop).finally(() => this.#keepIdle(child));
     } finally {
-      if (thread.isAlive) this.#keepIdle(thread);
       this.#turns.end();
     }
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new TasksClosed('the service is stopping'));
-    for (let thread = this.#takeIdle(); thread; thread = this.#takeIdle()) await thread.end();
+    for (let child = this.#takeIdle(); child; child = this.#takeIdle()) await child.end();
   }
 
-  #takeIdle(): TaskThread | undefined {
-    const [[thread, timer] = []] = this.#idle;
-    if (thread) this.#idle.delete(thread);
-    clearTimeout(timer);
-    return thread;
+  #takeIdle(): TaskProcess | undefined {
+    for (const [child, timer] of this.#idle) {
+      this.#idle.delete(child);
+      clearTimeout(timer);
+      if (child.isAlive) return child;
+    }
+    return undefined;
   }
 
-  #keepIdle(thread: TaskThread): void {
-    if (this.#closing.signal.aborted) return void thread.end();
+  #keepIdle(child: TaskProcess): void {
+    if (!child.isAlive) return;
+    if (this.#closing.signal.aborted) return void child.end();
     const timer = setTimeout(() => {
-      this.#idle.delete(thread);
-      void thread.end();
+      this.#idle.delete(child);
+      void child.end();
     }, IDLE_MS);
-    this.#idle.set(thread, timer.unref());
+    this.#idle.set(child, timer.unref());
   }
 }
 

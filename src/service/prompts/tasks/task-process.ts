@@ -1,7 +1,7 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { codeOf, toError } from '../../error-utils.ts';
+import { toError } from '../../error-utils.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import { errorOf, type Reply, type TaskOrder } from './messages.ts';
 import type { TaskName } from './tasks.ts';
@@ -22,24 +22,32 @@ const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } =
 /** A task ends itself at its bound, and knows best what it was at; this much later it is ended, in milliseconds. */
 const GRACE_MS = 500;
 
-/** A thread with limits on memory and on the time of a task. What goes past them ends it. */
-export class TaskThread {
-  readonly #worker: Worker;
+/** Windows has no signals to tell of. */
+const ABORTED_ON_WINDOWS = 134;
+
+/**
+ * A process with limits on memory and on the time of a task. What goes past them ends it and nothing else, where a
+ * thread that runs out of memory can take the whole service with it.
+ */
+export class TaskProcess {
+  readonly #child: ChildProcess;
+  readonly #memoryMiB: number;
   #onReply: (reply: Reply) => void = () => {};
   #onEnd: (error: Error) => void = () => {};
   #isAlive = true;
 
-  constructor() {
-    this.#worker = new Worker(workerFile(), {
-      resourceLimits: { maxOldGenerationSizeMb: BOUNDS.threadMiB },
-      // Nothing of the process is its business.
-      env: {},
-      execArgv: [],
+  constructor(memoryMiB: number) {
+    this.#memoryMiB = memoryMiB;
+    this.#child = fork(workerFile(), {
+      execArgv: [`--max-old-space-size=${memoryMiB}`],
+      env: needed(process.env),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    this.#worker.on('message', (reply: Reply) => this.#onReply(reply));
-    this.#worker.on('error', error => this.#end(pastMemory(error)));
-    this.#worker.on('exit', () => this.#end(new Error('the thread for prompts ended')));
-    this.#worker.unref();
+    this.#child.on('message', (reply: Reply) => this.#onReply(reply));
+    this.#child.on('error', error => this.#end(error));
+    this.#child.on('exit', (code, signal) => this.#end(this.#faultOf(code, signal)));
+    this.#unref();
   }
 
   get isAlive(): boolean {
@@ -57,7 +65,7 @@ export class TaskThread {
         signal.removeEventListener('abort', stop);
         this.#onReply = () => {};
         this.#onEnd = () => {};
-        this.#worker.unref();
+        this.#unref();
       };
       this.#onEnd = error => {
         settled();
@@ -73,21 +81,48 @@ export class TaskThread {
         else reject(errorOf(reply.fault));
       };
       signal.addEventListener('abort', stop, { once: true });
-      this.#worker.ref();
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is not a window
-      this.#worker.postMessage(order);
+      this.#child.ref();
+      this.#child.channel?.ref();
+      this.#child.send(order, error => {
+        // How it ends says why it could not be told.
+        if (error && this.#child.connected) this.#child.disconnect();
+      });
     });
   }
 
   async end(): Promise<void> {
+    if (!this.#isAlive) return;
     this.#isAlive = false;
-    await this.#worker.terminate();
+    const exited = new Promise<void>(resolve => {
+      this.#child.once('close', () => resolve());
+    });
+    this.#child.ref();
+    if (this.#child.kill('SIGKILL')) await exited;
+  }
+
+  /** Nothing of this process is kept alive for it while it has nothing to do. */
+  #unref(): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
   }
 
   #end(error: Error): void {
     this.#onEnd(error);
     void this.end();
   }
+
+  /** V8 ends a process that is out of memory by a signal, and so does a system that is. */
+  #faultOf(code: number | null, signal: NodeJS.Signals | null): Error {
+    if (signal !== null || code === ABORTED_ON_WINDOWS) {
+      return new PastBound(`the prompt takes more than ${this.#memoryMiB} MiB of memory`);
+    }
+    return new Error(`the process for prompts ended (exit code ${code})`);
+  }
+}
+
+/** What Node itself may need to start; all else of the environment is not its business, keys least of all. */
+function needed({ LD_LIBRARY_PATH, SystemRoot }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }), ...(SystemRoot && { SystemRoot }) };
 }
 
 function workerFile(): string {
@@ -101,9 +136,4 @@ function workerFile(): string {
 function pastTime(name: TaskName): PastBound {
   const [ms, what] = TIMES[name];
   return new PastBound(`${what} takes longer than ${ms / 1000} s`);
-}
-
-function pastMemory(error: Error): Error {
-  if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
-  return new PastBound(`the prompt takes more than ${BOUNDS.threadMiB} MiB of memory`);
 }
