@@ -34,8 +34,9 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
     if (mark === '"') {
       texts += 1;
       marks.lastIndex = endOfText(json, found.index) + 1;
-    } else if (mark === ']' || mark === '}') depth -= 1;
-    else {
+    } else if (mark === ']' || mark === '}') {
+      depth -= 1;
+    } else {
       if (mark !== ',') depth += 1;
       if (!EMPTY.has(json.slice(found.index, found.index + 2))) separated += 1;
     }
