@@ -49,13 +49,12 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
 }
 
 const EMPTY: ReadonlySet<string> = new Set(['[]', '{}']);
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 function shown(count: number): string {
   return count.toLocaleString('en');
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Where the quote stands that ends the text which begins at `start`; most texts have no other in them. */
 function endOfText(json: string, start: number): number {

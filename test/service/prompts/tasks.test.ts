@@ -135,13 +135,13 @@ describe('what a prompt may take', () => {
       'a list without end',
       'readTexts',
       { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
-      'inputs.textInputs.list holds more than 1,000,000 values',
+      /^inputs.textInputs.list holds more than 1,000,000 values$|longer than 1 s$/,
     ],
     [
       'an answer without end',
       'checkOutput',
       { output: { format: 'json' }, text: `[${'{},'.repeat(1_000_000)}{}]` },
-      'the output holds more than 1,000,000 values',
+      /^the output holds more than 1,000,000 values$|longer than 1 s$/,
     ],
   ] as const)('%s: is found out without keeping this process', async (_, name, work, bound) => {
     const tasks = shared();

@@ -40,7 +40,8 @@ export class TaskProcess {
     this.#memoryMiB = memoryMiB;
     this.#child = fork(workerFile(), {
       execArgv: [`--max-old-space-size=${memoryMiB}`],
-      env: needed(process.env),
+      // Nothing of this process is its business, keys least of all.
+      env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
@@ -118,11 +119,6 @@ export class TaskProcess {
     }
     return new Error(`the process for prompts ended (exit code ${code})`);
   }
-}
-
-/** What Node itself may need to start; all else of the environment is not its business, keys least of all. */
-function needed({ LD_LIBRARY_PATH, SystemRoot }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...(LD_LIBRARY_PATH && { LD_LIBRARY_PATH }), ...(SystemRoot && { SystemRoot }) };
 }
 
 function workerFile(): string {
