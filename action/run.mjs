@@ -77,12 +77,10 @@ function parse(json) {
   }
 }
 
-/** With --json an error is a line of JSON. */
+/** With --json an error is a line of JSON; what fails before the command has begun says it in plain words. */
 function messageOf(stderr) {
-  return stderr
-    .split('\n')
-    .map(parse)
-    .find(line => typeof line?.message === 'string')?.message;
+  const said = stderr.split('\n').map(line => parse(line)?.message ?? /^error: (.+)$/u.exec(line)?.[1]);
+  return said.find(message => typeof message === 'string');
 }
 
 function handOver(run, json) {

@@ -83,6 +83,16 @@ function commandsIn(log: string): string[] {
   return commands;
 }
 
+/** What a runner has of a checkout that is not built, where `npx` is a shell script. */
+function notBuilt(npx: string): Record<string, string> {
+  const checkout = temporaryDirectory();
+  cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
+  cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
+  const bin = temporaryDirectory();
+  writeFileSync(path.join(bin, 'npx'), `#!/bin/sh\n${npx}\n`, { mode: 0o755 });
+  return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+}
+
 const responseOf = ({ outputs }: Step): string => readFileSync(outputs['response-file'] ?? '', 'utf8');
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
 
@@ -179,12 +189,7 @@ describe('the action', () => {
   });
 
   it('starts the package of its own version, or of the one asked for, where nothing is built', async () => {
-    const checkout = temporaryDirectory();
-    cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
-    cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
-    const bin = temporaryDirectory();
-    writeFileSync(path.join(bin, 'npx'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
-    const runner = { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    const runner = notBuilt('printf "%s\\n" "$@"');
     const own = await runStep({ test: 'a b\n--c' }, {}, runner);
     expect(own.log).toBe(`--yes\npromptrun@${packageJson.version}\ntest\n--\na b\n--c\n`);
     const other = await runStep({ test: '.', version: '0.3.1' }, {}, runner);
@@ -193,6 +198,15 @@ describe('the action', () => {
     expect([hostile.code, hostile.log]).toEqual([
       2,
       '::error title=promptrun::The input version is not a version of promptrun\n',
+    ]);
+  });
+
+  it('says what the package said before it could begin', async () => {
+    const runner = notBuilt('echo "npm warn: EBADENGINE" >&2; echo "error: needs a newer Node" >&2; exit 1');
+    const step = await runStep({ prompt: 'hello' }, {}, runner);
+    expect([step.code, step.log]).toEqual([
+      1,
+      expect.stringMatching(/\n::error title=promptrun::needs a newer Node\n$/u),
     ]);
   });
 
