@@ -43,6 +43,10 @@ async function manPage(): Promise<string> {
     '.TH PROMPTRUN 1',
     '.SH NAME',
     'promptrun \\- run published prompts on a Prompt Execution Service',
+    '.SH SYNOPSIS',
+    '.B promptrun\n.I command\n[\n.I arguments\n] [\n.I flags\n]',
+    '.SH DESCRIPTION\n.nf',
+    `${roff((await helpOf()).trimEnd())}\n.fi`,
   ];
   for (const command of PATHS.toSorted()) {
     const help = await helpOf(...command.split(' '));

@@ -15,6 +15,7 @@ interface PackageJson {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly man: readonly string[];
 }
 
 interface LockedPackage {
@@ -100,6 +101,10 @@ describe('the package', () => {
     })) {
       expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     }
+  });
+
+  it('names its man page in a list, since npm installs no other', () => {
+    expect(packageJson.man).toEqual(['./docs/man/promptrun.1']);
   });
 
   it('gives the licence of what it has bundled', () => {

@@ -17,7 +17,7 @@ const ENVIRONMENT_TOPIC = `Environment
   PROMPTRUN_EXCLUSIVE_KEY
                         1: nobody else uses the key, so a run whose creation was not answered may be taken from
                         the list
-  NO_COLOR              no colours, whatever its value
+  NO_COLOR              anything but an empty text: no colours, unless FORCE_COLOR is set
   FORCE_COLOR           colours even in a pipe: 1, 2 or 3; 0 for none
   ACCESSIBLE            plain lines instead of spinners, drawn questions and pictures
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
