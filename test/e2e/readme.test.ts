@@ -86,7 +86,7 @@ describe('the guides', () => {
     const text = documentText('docs/prompt-files.md');
     const home = temporaryDirectory();
     const [, prompt = ''] = /```\n(---[\s\S]*?)```/u.exec(text) ?? [];
-    writeFileSync(path.join(home, 'postcard-text.prompt'), prompt.replace('model: llama', 'model: echo'));
+    writeFileSync(path.join(home, 'postcard-text.prompt'), prompt);
     await runAll([...commandsIn(text), 'promptrun run postcard-text -i place=Rome'], { home });
   });
 
