@@ -115,7 +115,7 @@ export const MACHINE_COMMANDS: readonly CommandEntry[] = [
   },
   {
     path: 'help',
-    summary: 'explain a command, flags, environment or exit-codes',
+    summary: 'explain a command or a topic, print a guide',
     heading: SETTING_UP,
     load: () => import('../commands/help/help.ts').then(file => file.declareHelp),
   },

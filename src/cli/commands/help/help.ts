@@ -3,9 +3,12 @@ import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { flagsTopic, GUIDES, readGuide, TOPICS } from './topics.ts';
 
+const TOPICS_LINE = `Topics: flags, ${Object.keys(TOPICS).join(', ')}`;
+const GUIDES_LINE = `Guides: ${Object.keys(GUIDES).join(', ')}`;
+
 const EXAMPLES = `
-Topics: flags, ${Object.keys(TOPICS).join(', ')}
-Guides: ${Object.keys(GUIDES).join(', ')}; after the help of the command where there is one of that name
+${TOPICS_LINE}
+${GUIDES_LINE}; after the help of the command where there is one of that name
 
 Examples:
   promptrun help runs list
@@ -41,7 +44,8 @@ function unknownTopic({ parent }: Command, name: string): Error {
   const known = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
   return usageError(
     `unknown command '${name}'${didYouMean(name, known)}`,
-    `Topics: flags, ${Object.keys(TOPICS).join(', ')}`,
+    TOPICS_LINE,
+    GUIDES_LINE,
     'See: promptrun --help',
   );
 }
