@@ -21,7 +21,7 @@ Examples:
   promptrun run hello -i name=Ada    # a sample prompt, on the service built in
   promptrun run ./my.prompt -i topic=tea
   promptrun login --base-url https://prompts.example.com/v1
-  promptrun help prompt-files        # or: models, environment, exit-codes, runs list …`;
+  promptrun help prompt-files        # or: models, environment, runs list …`;
 
 /** Builds the command tree from the table: names and summaries at once, the rest of a command when it is called. */
 export function buildTree(options: TreeOptions): Command {

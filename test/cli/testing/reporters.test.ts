@@ -63,6 +63,16 @@ describe('the report of tests', () => {
     expect(markdown).not.toContain('<script>');
   });
 
+  it('annotates what could not be run with what to do about it', async () => {
+    const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: b }, expect: [{ equals: b }] }\n');
+    const { stdout } = await project.run(['test', '--replay', 'rec'], { env: { GITHUB_ACTIONS: 'true' } });
+    expect(stdout()).toMatch(
+      /^::error file=.*is not recorded in .*%0AThe nearest is .* the input "text" \("a" there, "b" here\)\.%0ARecord it with --record\.$/mu,
+    );
+  });
+
   it('keeps the summary of a job within what GitHub takes', async () => {
     const failing = (name: string): string =>
       `  - { name: ${name}, inputs: { text: ${'long '.repeat(60_000)} }, expect: [{ equals: no }] }\n`;

@@ -34,6 +34,11 @@ export function messagesOf({ repetitions }: EntryResult): string[] {
   return [...new Set(messages)];
 }
 
+/** What to do about faults, each once. */
+export function hintsOf({ repetitions }: EntryResult): string[] {
+  return [...new Set(repetitions.flatMap(({ fault }) => fault?.hints.map(visible) ?? []))];
+}
+
 export function faultText({ message: text, status }: { message: string; status: string }): string {
   return visible(`${text} (${status})`);
 }

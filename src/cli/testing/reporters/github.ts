@@ -4,7 +4,7 @@ import { messageOf } from '../../core/error-utils.ts';
 import { htmlText } from '../../outputs/html.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type EntryResult, entryName, totalsOf, totalsText } from '../result.ts';
-import { detailsOf, markedLine, messagesOf } from './details.ts';
+import { detailsOf, hintsOf, markedLine, messagesOf } from './details.ts';
 import { linesReport } from './text.ts';
 
 /**
@@ -23,7 +23,7 @@ function annotation(result: EntryResult): string {
   const properties = Object.entries({ file: entry.file.name, line: String(line), title: entryName(entry) })
     .map(([key, value]) => `${key}=${escapedProperty(value)}`)
     .join(',');
-  return `::error ${properties}::${escapedData(messagesOf(result).join('\n'))}\n`;
+  return `::error ${properties}::${escapedData([...messagesOf(result), ...hintsOf(result)].join('\n'))}\n`;
 }
 
 // As the runner's own command parser undoes it.
