@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunPage, RunRow } from '../../src/wire/index.ts';
+import type { Run, RunPage, RunRow } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { keyOf, TestService } from '../support/local-service.ts';
 
@@ -232,4 +232,34 @@ test('runs created within one millisecond, or while the clock goes back, keep th
   const rest = await still.data<RunPage>(`/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`);
   expect(ids([...first.rows, ...rest.rows])).toEqual(created);
   await still.close();
+});
+
+describe('rows with large outputs', () => {
+  test('stand on pages of few rows, and paging gives each of them once', async () => {
+    const key = await keyOf(service.dataDir, { user: 'writer' });
+    const promptVersionId = await service.versionOf('hello');
+    const created: string[] = [];
+    for (const name of [
+      'a'.repeat(7e6),
+      'b'.repeat(7e6),
+      '\u0001'.repeat(3e6),
+      'c'.repeat(3000),
+      'd'.repeat(7e6),
+    ]) {
+      const inputs = { textInputs: { name } };
+      const { data } = await service.post<Run>('/runs', { promptVersionId, inputs }, { key });
+      created.unshift(data.runId);
+    }
+    const [d = '', c = '', control = '', b = '', a = ''] = created;
+    const pageOf = async (query: string): Promise<[string[], boolean]> => {
+      const { rows, hasMore } = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
+      return [ids(rows), hasMore];
+    };
+    expect(await pageOf('')).toEqual([[d, c], true]);
+    expect(await pageOf(`&startingAfter=${c}`)).toEqual([[control], true]);
+    expect(await pageOf(`&startingAfter=${control}`)).toEqual([[b, a], false]);
+    expect(await pageOf(`&endingBefore=${a}`)).toEqual([[b], true]);
+    expect(await pageOf(`&endingBefore=${b}`)).toEqual([[control], true]);
+    expect(await pageOf(`&endingBefore=${control}`)).toEqual([[d, c], false]);
+  });
 });

@@ -30,7 +30,7 @@ export const runRoutes = [
       tag: 'Runs',
       summary: 'Runs of the caller, newest first',
       description:
-        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. Only one cursor may be sent, and `since` must be less than `until`.',
+        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`.',
     },
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
@@ -38,7 +38,9 @@ export const runRoutes = [
     async handle(services, { caller, query, origin }) {
       const { ids, hasMore } = await listRuns(services.store, caller.userId, query);
       const rows = await services.runRows.json(ids, origin);
-      return new WrittenOut(`{"rows":${rows},"hasMore":${hasMore}}`);
+      const isWhole = rows.length === ids.length;
+      if (query.endingBefore !== undefined) rows.reverse();
+      return new WrittenOut(`{"rows":[${rows.join(',')}],"hasMore":${hasMore || !isWhole}}`);
     },
   }),
 

@@ -8,33 +8,45 @@ export type MediaUrl = (output: MediaOutput, origin: string) => string;
 
 /** Rows of lists as JSON. One that has ended never changes, so it is read and written out once. */
 export class RunRows {
-  readonly #store: Store;
+  readonly #store: Pick<Store, 'runList'>;
   readonly #mediaUrl: MediaUrl;
   readonly #kept = new Map<string, string>();
 
-  constructor(store: Store, mediaUrl: MediaUrl) {
+  readonly #mostKept: number;
+
+  constructor(
+    store: Pick<Store, 'runList'>,
+    mediaUrl: MediaUrl,
+    { mostKept = MOST_KEPT }: { mostKept?: number } = {},
+  ) {
     this.#store = store;
+    this.#mostKept = mostKept;
     this.#mediaUrl = mediaUrl;
   }
 
-  /** The rows of these runs as a JSON array. */
-  async json(ids: readonly string[], origin: string): Promise<string> {
-    const unknown = ids.filter(id => !this.#kept.has(id));
-    const read = new Map<string, string>();
-    for (const run of await this.#store.runList.read(unknown)) read.set(run.id, this.#write(run, origin));
-    return `[${ids.flatMap(id => this.#kept.get(id) ?? read.get(id) ?? []).join(',')}]`;
+  /** The rows of these runs as far as a page can hold them: at least the first one's, each as JSON. */
+  async json(ids: readonly string[], origin: string): Promise<string[]> {
+    const rows = new Map(ids.map(id => [id, this.#kept.get(id)]));
+    const unknown = ids.filter(id => rows.get(id) === undefined);
+    for (const run of await this.#store.runList.read(unknown, PAGE_BYTES)) {
+      rows.set(run.id, this.#write(run, origin));
+    }
+    const end = ids.findIndex(id => rows.get(id) === undefined);
+    return ids.slice(0, end < 0 ? ids.length : end).map(id => rows.get(id) ?? '');
   }
 
   #write(run: StoredRun, origin: string): string {
     const text = JSON.stringify(runRow(run, outputItems(run.outputs, this.#mediaUrl, origin)));
     if (isForKeeping(run, text)) {
-      if (this.#kept.size >= MOST_KEPT) this.#kept.clear();
+      if (this.#kept.size >= this.#mostKept) this.#kept.clear();
       this.#kept.set(run.id, text);
     }
     return text;
   }
 }
 
+/** Of the outputs on a page that has more than one row. */
+const PAGE_BYTES = 16 * 1024 * 1024;
 const MOST_KEPT = 5000;
 /** The longest row that is kept, in characters. */
 const LONGEST_KEPT = 2000;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
 import { type Db, type Prepared, prepared } from './queries.ts';
 import { parseOutputs, RUN_COLUMNS, type StoredRun } from './run-records.ts';
@@ -15,7 +16,7 @@ export interface RunListFilter {
   limit: number;
 }
 
-/** A page, newest first, and whether more lie beyond it in the direction of paging. */
+/** A page, the nearest to the cursor first, and whether more lie beyond it in the direction of paging. */
 export interface StoredRunPage {
   /** Of the runs alone: the rest of most is known already. */
   ids: string[];
@@ -26,8 +27,8 @@ export interface StoredRunPage {
 export interface RunList {
   /** undefined if a cursor is none of the user's runs. */
   page(filter: RunListFilter): Promise<StoredRunPage | undefined>;
-  /** These runs, in any order. */
-  read(ids: readonly string[]): Promise<StoredRun[]>;
+  /** These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`. */
+  read(ids: readonly string[], mostBytes: number): Promise<StoredRun[]>;
 }
 
 interface Bounds {
@@ -61,14 +62,42 @@ export function runList(db: Db): RunList {
         count: limit + 1,
       });
       const ids = rows.slice(0, limit).map(({ id }) => id);
-      return { ids: backward ? ids.reverse() : ids, hasMore: rows.length > limit };
+      return { ids, hasMore: rows.length > limit };
     },
-    async read(ids) {
-      if (ids.length === 0) return [];
-      const rows = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', ids).execute();
-      return rows.map(parseOutputs);
-    },
+    read: (ids, mostBytes) => readRuns(db, ids, mostBytes),
   };
+}
+
+/** Outputs of more bytes than these are read one after the other, so that those that don't fit are not read at all. */
+const LARGE_BYTES = 64 * 1024;
+
+async function readRuns(db: Db, ids: readonly string[], mostBytes: number): Promise<StoredRun[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('runs')
+    .select(RUN_COLUMNS.filter(column => column !== 'outputs'))
+    .select(sql<number>`octet_length("outputs")`.as('bytes'))
+    .select(
+      sql<string | null>`case when octet_length("outputs") <= ${LARGE_BYTES} then "outputs" end`.as(
+        'outputs',
+      ),
+    )
+    .where('id', 'in', ids)
+    .execute();
+  const found = new Map(rows.map(row => [row.id, row]));
+  const read: StoredRun[] = [];
+  let sum = 0;
+  for (const { bytes, outputs, ...run } of ids.flatMap(id => found.get(id) ?? [])) {
+    sum += bytes;
+    if (read.length > 0 && sum > mostBytes) break;
+    read.push(parseOutputs({ ...run, outputs: outputs ?? (await outputsOf(db, run.id)) }));
+  }
+  return read;
+}
+
+async function outputsOf(db: Db, id: string): Promise<string> {
+  const row = await db.selectFrom('runs').select('outputs').where('id', '=', id).executeTakeFirstOrThrow();
+  return row.outputs;
 }
 
 function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, { id: string }> {
