@@ -2,7 +2,7 @@
 export interface RequestBody {
   /** In bytes; sent as `Content-Length`. */
   readonly length: number;
-  /** Called once for each try, so it must be able to start again. */
+  /** The pieces, each good until the next is asked for. Called once for each try, so it must be able to start again. */
   chunks(): AsyncIterable<Uint8Array>;
   /** The whole of it where it is at hand, which is sent faster than pieces. */
   readonly text?: string;

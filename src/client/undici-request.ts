@@ -89,18 +89,22 @@ export class RequestInFlight {
   }
 }
 
-// The last piece is held back until the length is known to be right, so that a server never takes a wrong body for
-// whole.
+/** Below it undici may ask for the next piece before its socket has taken this one. */
+const QUEUED_BYTES = 64 * 1024;
+
+// The piece that completes the body is held back until the length is known to be right, so that a server never takes a
+// wrong body for whole.
 async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
+  let left = body.length;
   let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
-    bytes += chunk.byteLength;
-    if (bytes > body.length) break;
-    if (last) yield last;
-    last = chunk;
+    left -= chunk.byteLength;
+    if (left < 0) break;
+    const piece = left === 0 || chunk.byteLength < QUEUED_BYTES ? Buffer.from(chunk) : chunk;
+    if (left > 0) yield piece;
+    else if (chunk.byteLength > 0) last = piece;
   }
-  if (bytes !== body.length) {
+  if (left !== 0) {
     throw new InvalidRequestError(
       `the request's body is not ${body.length} bytes long, as it said; has a file changed?`,
     );

@@ -131,7 +131,7 @@ function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedS
 async function bytesOf(body: LocalRequest['body']): Promise<Buffer> {
   if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '');
   const pieces: Uint8Array[] = [];
-  for await (const piece of body.chunks()) pieces.push(piece);
+  for await (const piece of body.chunks()) pieces.push(Buffer.from(piece)); // it does not stay as it is
   return Buffer.concat(pieces);
 }
 

@@ -11,7 +11,9 @@ const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 let server: Server;
 let client: TestClient;
 
-async function serving(serve: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
+async function serving(
+  serve: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<void> {
   server = createServer(serve);
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   client = new TestClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -45,6 +47,12 @@ function body(pieces: number, pieceBytes: number, onPiece: (nth: number) => void
   return { promptVersionId: 'v', body: { length: pieces * pieceBytes, chunks } };
 }
 
+/** After the client had some turns. */
+async function slowly<T>(value: T): Promise<T> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
+  return value;
+}
+
 describe('a streamed creation', () => {
   it('says its length, and holds only a piece of itself at a time', async () => {
     let read = 0;
@@ -65,6 +73,23 @@ describe('a streamed creation', () => {
     expect(headers['transfer-encoding']).toBeUndefined();
     expect(read).toBe(64 * MIB);
     expect(ahead).toBeLessThan(24 * MIB);
+  });
+
+  it('arrives as it was, though its pieces share their memory and the server is slower', async () => {
+    const sizes = Array.from({ length: 60 }, (_, nth) => [MIB, 9000, 70_000, 1][nth % 4] ?? 0);
+    const memory = Buffer.alloc(MIB);
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (const [nth, size] of sizes.entries()) yield memory.fill(nth).subarray(0, size);
+    }
+    const received: Buffer[] = [];
+    await serving(async (request, response) => {
+      for await (const piece of request as AsyncIterable<Buffer>) received.push(await slowly(piece));
+      answer(response, 200, { status: 'SUCCESS', data: run });
+    });
+    const length = sizes.reduce((sum, size) => sum + size);
+    await client.runs.create({ promptVersionId: 'v', body: { length, chunks } });
+    const expected = Buffer.concat(sizes.map((size, nth) => Buffer.alloc(size, nth)));
+    expect(Buffer.concat(received).equals(expected)).toBe(true);
   });
 
   it('is answered before it is whole', async () => {

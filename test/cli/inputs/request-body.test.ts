@@ -8,7 +8,7 @@ const EMPTY: RunRequest = { promptVersionId, text: new Map(), images: [], option
 
 async function bytesOf({ body }: RunBody): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of body.chunks()) pieces.push(piece);
+  for await (const piece of body.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 

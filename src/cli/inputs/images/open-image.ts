@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { fileFault, readStandardInput } from '../read-text.ts';
 import {
   checkImageContent,
@@ -64,38 +64,44 @@ function decodePercent(data: string): string {
 }
 
 /** Divisible by three, so that base64 needs no copy of it. */
-const CHUNK_BYTES = 384 * 1024;
+const CHUNK_BYTES = 360 * 1024;
 
-/** An image in a file: checked now, read again in pieces when it is sent, so that its size costs no memory. */
+/**
+ * An image in a file: checked now, read again in pieces when it is sent, so that its size costs no memory. It is read in
+ * this thread, since handing pieces over from another takes longer than reading them.
+ */
 export async function openImageFile(given: string, cwd: string): Promise<ImageSource> {
   const file = path.resolve(cwd, given);
-  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
-    throw fileFault(error, given === '' ? '(an empty name)' : given, 'image');
-  });
+  const stats = orFault(given, () => statSync(file));
+  if (stats.isDirectory()) throw usageError(`image ${given} is a directory`);
+  // A pipe is waited for; a file is not.
+  if (!stats.isFile()) return await imageInMemory(await readUpToLimit(file, given), given);
+  const descriptor = orFault(given, () => openSync(file, constants.O_RDONLY));
   try {
-    const stats = await handle.stat();
-    if (stats.isDirectory()) throw usageError(`image ${given} is a directory`);
-    if (!stats.isFile()) return await imageInMemory(await readUpToLimit(handle), given);
-    return await checkedFile(file, given, handle, stats);
+    return await checkedFile(file, given, descriptor);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
-async function checkedFile(
-  file: string,
-  name: string,
-  handle: FileHandle,
-  stats: Stats,
-): Promise<ImageSource> {
-  checkImageSize(stats.size, name);
-  const beginning = Buffer.alloc(Math.min(SNIFFED_BYTES, stats.size));
-  const { bytesRead } = await handle.read(beginning, 0, beginning.length, 0);
+function orFault<T>(name: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw fileFault(error, name === '' ? '(an empty name)' : name, 'image');
+  }
+}
+
+async function checkedFile(file: string, name: string, descriptor: number): Promise<ImageSource> {
+  const { size } = fstatSync(descriptor);
+  checkImageSize(size, name);
+  const beginning = Buffer.alloc(Math.min(SNIFFED_BYTES, size));
+  const bytesRead = readSync(descriptor, beginning, 0, beginning.length, 0);
   await checkImageContent(beginning.subarray(0, bytesRead), name);
   const hash = createHash('sha256');
-  const version = await versionOf(handle);
-  for await (const chunk of piecesOf(handle, 1)) hash.update(chunk);
-  const checked = { file, name, size: stats.size, sha256: hash.digest('hex'), version };
+  const version = versionOf(descriptor);
+  for (const chunk of piecesOf(descriptor)) hash.update(chunk);
+  const checked = { file, name, size, sha256: hash.digest('hex'), version };
   return {
     kind: 'bytes',
     name,
@@ -117,60 +123,62 @@ interface CheckedFile {
 }
 
 /** What is another once a file was written to or replaced. */
-async function versionOf(handle: FileHandle): Promise<string> {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
+function versionOf(descriptor: number): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(descriptor, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-/** The file's bytes; its last piece is held back until it is certain that they are those that were checked. */
-async function* unchanged(checked: CheckedFile): AsyncGenerator<Uint8Array> {
-  const { file, name, size, sha256, version } = checked;
-  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
-    throw fileFault(error, name, 'image');
-  });
+/** The file's bytes; its last piece is given once it is certain that they are those that were checked. */
+async function* unchanged({ file, name, size, sha256, version }: CheckedFile): AsyncGenerator<Uint8Array> {
+  const descriptor = orFault(name, () => openSync(file, constants.O_RDONLY));
   try {
     // A file that was touched meanwhile may still have the same bytes.
-    const hash = (await versionOf(handle)) === version ? undefined : createHash('sha256');
-    let length = 0;
-    let last: Uint8Array | undefined;
-    for await (const chunk of piecesOf(handle, 2)) {
-      if (last !== undefined) yield last;
+    const hash = versionOf(descriptor) === version ? undefined : createHash('sha256');
+    const isSame = (): boolean => (hash ? hash.digest('hex') === sha256 : versionOf(descriptor) === version);
+    let left = size;
+    for (const chunk of piecesOf(descriptor)) {
       hash?.update(chunk);
-      length += chunk.length;
-      last = chunk;
-      if (length > size) break;
+      left -= chunk.length;
+      if (left < 0 || (left === 0 && !isSame())) throw changed(name);
+      yield chunk;
     }
-    const same = hash ? hash.digest('hex') === sha256 : (await versionOf(handle)) === version;
-    if (length !== size || !same) {
-      throw usageError(`image ${name} changed while it was being sent`, 'Nothing was started. Run it again.');
-    }
-    if (last !== undefined) yield last;
+    if (left > 0) throw changed(name);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
-/** The bytes from the start; a piece is overwritten `pieces` later, since new memory takes longer than reading. */
-async function* piecesOf(handle: FileHandle, pieces: number): AsyncGenerator<Uint8Array> {
-  const memory = Array.from({ length: pieces }, () => Buffer.allocUnsafeSlow(CHUNK_BYTES));
-  for (let position = 0, count = 0; ; count += 1) {
-    const place = memory[count % pieces] as Buffer;
-    const { bytesRead, buffer } = await handle.read(place, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+function changed(name: string): CliError {
+  return usageError(`image ${name} changed while it was being sent`, 'Nothing was started. Run it again.');
+}
+
+/** The bytes from the start, each piece in the memory of the one before, since new memory takes longer than reading. */
+function* piecesOf(descriptor: number): Generator<Uint8Array> {
+  const memory = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    const length = readSync(descriptor, memory, 0, CHUNK_BYTES, position);
+    if (length === 0) return;
+    position += length;
+    yield memory.subarray(0, length);
   }
 }
 
 /** A pipe or a device: no size is known and it can be read once only. */
-async function readUpToLimit(handle: FileHandle): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  while (length <= MAX_IMAGE_BYTES) {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, null);
-    if (bytesRead === 0) break;
-    chunks.push(buffer.subarray(0, bytesRead));
-    length += bytesRead;
+async function readUpToLimit(file: string, name: string): Promise<Buffer> {
+  const handle = await open(file, constants.O_RDONLY).catch((error: unknown) => {
+    throw fileFault(error, name, 'image');
+  });
+  try {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    while (length <= MAX_IMAGE_BYTES) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, null);
+      if (bytesRead === 0) break;
+      chunks.push(buffer.subarray(0, bytesRead));
+      length += bytesRead;
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    await handle.close();
   }
-  return Buffer.concat(chunks);
 }
