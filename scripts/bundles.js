@@ -62,7 +62,8 @@ async function bundleLibrary(outdir) {
   const { output } = await bundle.write({
     dir: outdir,
     format: 'esm',
-    minify: true,
+    // Lines and names stay: Node shows the line that threw, and a debugger steps through it.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
     entryFileNames: '[name].js',
     chunkFileNames: 'library/[name]-[hash].js',
   });

@@ -103,6 +103,11 @@ describe('the package', () => {
     }
   });
 
+  it('keeps the lines of the library, since Node prints the whole line that threw', () => {
+    const lines = readFileSync(path.join(root, 'dist/index.js'), 'utf8').split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(1_000);
+  });
+
   it('names its man page in a list, since npm installs no other', () => {
     expect(packageJson.man).toEqual(['./docs/man/promptrun.1']);
   });
