@@ -36,6 +36,7 @@ test('a user’s runs beyond the limit of the queue are refused until some have 
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
   const ben = await keyOf(service.dataDir, { user: 'ben' });
   expect((await slow(ben)).http).toBe(504);
+  await clock.sleeping(DELAY);
   clock.advance(DELAY);
   await expect.poll(() => statuses()).toContain('succeeded');
   expect((await slow()).http).toBe(504);
@@ -55,6 +56,7 @@ test('users take turns, and each one’s runs go in order', async () => {
   for (let run = 0; run < 6; run += 1) await slow();
   for (let run = 0; run < 3; run += 1) await slow(ben);
   expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
+  await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
   await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
   await expect
