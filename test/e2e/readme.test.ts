@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -73,6 +74,33 @@ describe('the README', () => {
       home: temporaryDirectory(),
       env: { [name]: baseUrl, PROMPTRUN_API_KEY: key },
     });
+    await stop();
+  });
+
+  it('has an example of the library that lists failed runs, and CommonJS gets the same', async () => {
+    const { baseUrl, key, stop } = await serving();
+    const home = temporaryDirectory();
+    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+    const failed = await runCommand(['run', 'sandbox', '-i', 'text=x', '-o', 'outcome=failed'], {
+      home,
+      env,
+    });
+    expect(failed.code).toBe(5);
+    mkdirSync(path.join(home, 'node_modules'));
+    symlinkSync(path.resolve(import.meta.dirname, '../..'), path.join(home, 'node_modules', 'promptrun'));
+    const [, example = ''] = /```ts\n([\s\S]*?)```/u.exec(README) ?? [];
+    writeFileSync(path.join(home, 'example.mjs'), example.replace(HOSTED, baseUrl));
+    writeFileSync(
+      path.join(home, 'example.cjs'),
+      "const { PromptService } = require('promptrun'); console.log(typeof PromptService);",
+    );
+    const [listed, required] = await Promise.all(
+      ['example.mjs', 'example.cjs'].map(file =>
+        promisify(execFile)(process.execPath, [file], { cwd: home, env }),
+      ),
+    );
+    expect(listed?.stdout).toMatch(/^[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
+    expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
     await stop();
   });
 });
