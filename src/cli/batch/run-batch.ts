@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import type { Release } from '../core/hold-file.ts';
+import { makeDirectory } from '../core/make-directory.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
@@ -13,7 +13,7 @@ import { startProgress } from './progress/progress.ts';
 import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { conclude } from './report/summary.ts';
-import { checkOut, holdResults, journalAside, openResults } from './results/results.ts';
+import { checkPlaces, holdResults, journalAside, openResults } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
@@ -26,7 +26,7 @@ import { type Survey, surveyRows } from './survey.ts';
 
 /** Runs a target once for each row of a file, and keeps what became of each. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
-  await checkOut(ctx, options);
+  await checkPlaces(ctx, options);
   const source = await openSource(ctx, options.from, options.format);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {
@@ -87,7 +87,7 @@ async function openPair(
   const { out } = options;
   if (out === undefined) {
     const file = journalAside(ctx);
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(path.dirname(file), 0o700);
     const journal = await BatchJournal.open(file);
     ctx.io.note(`note: the journal of this batch is ${file}`);
     return { results: await openResults(ctx, options, journal.states), journal, release: () => {} };

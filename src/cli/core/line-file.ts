@@ -1,8 +1,9 @@
 import { appendFileSync, constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from './durable-file.ts';
 import { codeOf } from './error-utils.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const NEWLINE = 0x0a;
 
@@ -100,7 +101,7 @@ export async function openForAppend(file: string): Promise<FileHandle> {
     return await open(file, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(path.dirname(file), 0o700);
     const created = await open(file, flags, 0o600);
     await syncDirectory(path.dirname(file));
     return created;

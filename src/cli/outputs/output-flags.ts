@@ -28,18 +28,21 @@ export function declareOutputFlags(command: Command): Command {
 }
 
 /**
- * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, so
- * that one that is damaged costs no run.
+ * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, and
+ * the directory is looked at, so that nothing that is wrong with them costs a run.
  *
- * @throws {CliError} USAGE_ERROR for a schema that can't be used, and for flags that exclude each other
+ * @param flag that names the directory
+ * @throws {CliError} USAGE_ERROR for a schema or a directory that can't be used, and for flags that exclude each other
  */
 export async function outputPlan(
   ctx: Context,
   flags: OutputFlags,
+  flag: '--save' | '--to' = '--save',
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
-  if (bytes) checkBytesWanted(ctx);
+  if (bytes) checkBytesWanted(ctx, flag);
   const directory = bytes ? undefined : directoryOf(ctx, flags.save);
+  if (directory !== undefined) await checkSaving(ctx, directory, flag);
   const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
   const schema = await schemaOf(ctx, flags.schema);
@@ -53,20 +56,25 @@ export async function outputPlan(
 }
 
 /** The bytes are all that may stand on standard output, and a terminal would read them as commands. */
-function checkBytesWanted(ctx: Context): void {
+function checkBytesWanted(ctx: Context, flag: string): void {
   if (wantsJson(ctx)) {
-    throw usageError(`--save - and --${ctx.globals.json ? 'json' : 'query'} exclude each other`);
+    throw usageError(`${flag} - and --${ctx.globals.json ? 'json' : 'query'} exclude each other`);
   }
   if (ctx.io.stdout.isTerminal) {
     throw usageError(
-      '--save - writes bytes, and standard output is a terminal',
-      'Redirect it: … --save - > file',
+      `${flag} - writes bytes, and standard output is a terminal`,
+      `Redirect it: … ${flag} - > file`,
     );
   }
 }
 
 function directoryOf(ctx: Context, given: string | true | undefined): string | undefined {
   return given === true ? (ctx.settings.get('saveDir') ?? '.') : given;
+}
+
+async function checkSaving(ctx: Context, directory: string, flag: string): Promise<void> {
+  const { checkDirectory } = await import('./writable.ts');
+  checkDirectory(ctx.cwd, directory, flag);
 }
 
 async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { codeOf, messageOf } from '../core/error-utils.ts';
 import { fieldText } from '../core/json-value.ts';
+import { makeDirectory } from '../core/make-directory.ts';
 import { Interrupted } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -39,7 +39,7 @@ export async function saveOutputs(
   run: Run,
   options: SaveOptions,
 ): Promise<SavedOutputs> {
-  const noDirectory = await whyNoDirectory(path.resolve(ctx.cwd, options.directory));
+  const noDirectory = whyNoDirectory(path.resolve(ctx.cwd, options.directory));
   if (noDirectory !== undefined) {
     return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
   }
@@ -60,9 +60,9 @@ export async function saveOutputs(
   return { paths: pathsOf(run, files, options.directory), failures };
 }
 
-async function whyNoDirectory(directory: string): Promise<string | undefined> {
+function whyNoDirectory(directory: string): string | undefined {
   try {
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     return undefined;
   } catch (error) {
     return ['EEXIST', 'ENOTDIR'].includes(codeOf(error) ?? '')

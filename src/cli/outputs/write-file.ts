@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../core/error-utils.ts';
+import { makeDirectory } from '../core/make-directory.ts';
 
 export interface WrittenFile {
   /** The name it got, in the directory given. */
@@ -22,7 +23,7 @@ export async function writeWhole(
   content: AsyncIterable<Uint8Array>,
   force: boolean,
 ): Promise<WrittenFile> {
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   const part = path.join(directory, `.promptrun-${randomBytes(6).toString('hex')}.part`);
   try {
     const { beginning, ...facts } = await writePart(part, content);

@@ -67,7 +67,12 @@ async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promis
   });
   const { baseUrl, key: apiKey } = service;
   const place = { profile: 'local', baseUrl, service: 'local', embedded: true };
-  return connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
+  try {
+    return await connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
 }
 
 /** Needs no key, no service and no network: whatever is not recorded is refused. */

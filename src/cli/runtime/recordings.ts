@@ -53,6 +53,8 @@ export async function openRecorder(
     const { replayFrom } = await import('../testing/recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
   }
+  const { checkDirectory } = await import('../outputs/writable.ts');
+  checkDirectory(directory, '.', '--record');
   const { recordTo } = await import('../testing/recordings/record.ts');
   return recordTo({ directory, baseUrl, note, download: url => client().download(url) });
 }

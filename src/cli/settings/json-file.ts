@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type Conf from 'conf';
 import { codeOf, messageOf } from '../core/error-utils.ts';
 import { isObject } from '../core/json-value.ts';
+import { makeDirectory } from '../core/make-directory.ts';
 import { configError } from '../errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
@@ -39,7 +40,7 @@ export async function loadWriter(): Promise<(file: string, document: JsonDocumen
     const { dir, name } = path.parse(file);
     const written = { cwd: dir, configName: name, configFileMode: 0o600 };
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeDirectory(dir, 0o700);
       new Conf({ ...written, accessPropertiesByDotNotation: false, clearInvalidConfig: false }).store =
         document;
     } catch (error) {

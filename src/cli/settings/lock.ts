@@ -1,7 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { codeOf } from '../core/error-utils.ts';
+import { makeDirectory } from '../core/make-directory.ts';
 import { uniqueId } from '../core/sha256.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
@@ -24,7 +25,7 @@ export async function withLock<T>(
   work: () => T,
 ): Promise<T> {
   const lock = `${file}.lock`;
-  makeDirectory(path.dirname(file));
+  makePrivate(path.dirname(file));
   const mine = `${hostname()} ${process.pid} ${uniqueId()}`;
   let seen = { holder: '', forMs: 0 };
   for (let waited = 0; !take(lock, mine); ) {
@@ -44,9 +45,9 @@ export async function withLock<T>(
   }
 }
 
-function makeDirectory(directory: string): void {
+function makePrivate(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory, 0o700);
   } catch (error) {
     throw inaccessible(directory, 'made', error);
   }

@@ -7,6 +7,7 @@ import { notFoundError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
+import { checkFile } from '../outputs/writable.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { readTestFile, type TestFile } from './cases/read-test-file.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
@@ -50,6 +51,7 @@ export interface TestOptions {
  * @throws {CliError} before anything is sent, for whatever is wrong in the files
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
+  if (options.out !== undefined) checkFile(ctx.cwd, options.out, '--out');
   const found = await findTestFiles(options.paths, ctx.cwd);
   const files = await Promise.all(found.map(file => readTestFile(ctx, file)));
   const chosen = files.map(file => filtered(file, options.filter)).filter(({ cases }) => cases.length > 0);

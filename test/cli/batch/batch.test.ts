@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -268,6 +269,13 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--resume'], '--resume needs --out'],
     [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl exists already'],
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
+    [['--from', 'names.csv', '--out', 'pipe'], 'pipe is a named pipe, and results are kept in a file'],
+    [['--from', 'names.csv', '--out', 'pipe', '--resume'], 'pipe is a named pipe'],
+    [['--from', 'names.csv', '--out', '/dev/null', '--resume'], '/dev/null is a device'],
+    [['--from', 'names.csv', '--out', '.'], '--out: . is a directory'],
+    [['--from', 'names.csv', '--out', '.', '--resume'], '--out: . is a directory'],
+    [['--from', 'names.csv', '--out', 'old.jsonl/r.jsonl', '--resume'], 'old.jsonl is not a directory'],
+    [['--from', 'names.csv', '--out', 'r.jsonl', '--save', 'old.jsonl'], '--save: '],
     [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
     [
       ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],
@@ -281,6 +289,7 @@ describe('wrong use', () => {
       'old.jsonl': '',
       'twice.csv': 'name,name\na,b\n',
     });
+    execFileSync('mkfifo', [path.join(home, 'pipe')]);
     const { exitCode, stderr } = await runBatchCommand(['hello', ...args], {
       env,
       home,

@@ -365,10 +365,33 @@ describe('--save', () => {
     });
   });
 
-  it('ends in 1, with the results printed, where there can be no such directory', async () => {
+  it.each<[string, RegExp]>([
+    ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
+    ...(process.platform === 'linux'
+      ? ([['/proc/x', /^error: --save: no files can be made in \/proc: the system allows none /]] as [
+          string,
+          RegExp,
+        ][])
+      : []),
+  ])('refuses --save %s before anything is sent', async (place, message) => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'out'), 'a file');
-    const service = await serviceWith([text('good')]);
+    const { exitCode, stderr } = await command(await serviceOf(), [...RUN_IT, '--save', place], { home });
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(message);
+    expect(readdirSync(home)).toEqual(['out']);
+  });
+
+  it('ends in 1, with the results printed, where the directory can no longer be made', async () => {
+    const home = temporaryDirectory();
+    const service = await serviceOf({
+      expect: { method: 'POST', path: '/runs' },
+      answer: () => {
+        writeFileSync(path.join(home, 'out'), 'a file');
+        return success(runOf({ outputs: [text('good')] }));
+      },
+    });
     const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--save', 'out'], { home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
     expect(stderr()).toBe(

@@ -134,6 +134,17 @@ describe('recordings', () => {
     expect(exitCode).toBe(2);
   });
 
+  it('are not begun where nothing can be written', async () => {
+    const project = projectOf(CASES);
+    const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);
+    expect([run.exitCode, run.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/--record: \S+ is not a directory/u),
+    ]);
+    const { stdout } = await project.run(['runs', 'list', '--json']);
+    expect(JSON.parse(stdout())).toEqual([]);
+  });
+
   it('of a directory that is not there are refused', async () => {
     const { exitCode, stderr } = await projectOf(CASES).run(['test', '--replay', 'none']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('there is no directory')]);

@@ -102,4 +102,13 @@ describe('the report of tests', () => {
     const { exitCode, stderr } = await projectOf(MIXED).run(['test', '--out', 'x.xml']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--out needs --reporter')]);
   });
+
+  it.each([
+    ['none/x.xml', 'there is no directory'],
+    ['.', '--out: . is a directory'],
+  ])('refuses --out %s before anything is run', async (out, message) => {
+    const args = ['test', '--reporter', 'junit', '--out', out];
+    const { exitCode, stdout, stderr } = await projectOf(MIXED).run(args);
+    expect([exitCode, stdout(), stderr()]).toEqual([2, '', expect.stringContaining(message)]);
+  });
 });

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
@@ -5,6 +6,7 @@ import { codeOf } from '../../core/error-utils.ts';
 import { holdFile, type Release } from '../../core/hold-file.ts';
 import { usageError } from '../../errors.ts';
 import { printRow } from '../../outputs/json.ts';
+import { checkDirectory, checkFile } from '../../outputs/writable.ts';
 import type { BatchOptions } from '../options.ts';
 import { type JobState, unwritable } from '../run/job-journal.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
@@ -16,12 +18,16 @@ export function journalAside(ctx: Context): string {
   return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
 }
 
-/** Refuses files that must not be written to before anything is asked of the service. */
-export async function checkOut({ cwd }: Context, { out, resume }: BatchOptions): Promise<void> {
-  if (out === undefined || resume) {
-    return;
-  }
+/** Refuses files that must not or can't be written to before anything is asked of the service. */
+export async function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOptions): Promise<void> {
+  if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
+  if (out === undefined) return;
   const file = path.resolve(cwd, out);
+  refuseSpecial(file, out);
+  checkFile(cwd, out, '--out');
+  // Its journal and its lock stand beside it.
+  checkDirectory(cwd, path.dirname(file), '--out');
+  if (resume) return;
   if (await exists(file)) {
     throw existsAlready(out);
   }
@@ -31,6 +37,17 @@ export async function checkOut({ cwd }: Context, { out, resume }: BatchOptions):
       'add --resume to go on with it, or name another file with --out',
     );
   }
+}
+
+/** Results are read again, and rewritten where they change: a device or a pipe can only be written to. */
+function refuseSpecial(file: string, given: string): void {
+  if (!existsSync(file)) return;
+  const found = statSync(file);
+  if (found.isFile() || found.isDirectory()) return;
+  throw usageError(
+    `--out: ${given} is ${found.isFIFO() ? 'a named pipe' : 'a device'}, and results are kept in a file`,
+    'Redirect standard output there instead of --out, or name a file.',
+  );
 }
 
 function exists(file: string): Promise<boolean> {

@@ -1,8 +1,9 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Context, Host } from '../../context.ts';
-import { codeOf } from '../../core/error-utils.ts';
+import { codeOf, messageOf } from '../../core/error-utils.ts';
+import { makeDirectory } from '../../core/make-directory.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -88,10 +89,11 @@ function stemOf(file: string): string {
 async function writeNew({ cwd }: Context, file: string, text: string): Promise<void> {
   const target = path.resolve(cwd, file);
   try {
-    await mkdir(path.dirname(target), { recursive: true });
+    makeDirectory(path.dirname(target));
     await writeFile(target, text, { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw usageError(`${file} exists already`, 'Choose another name.');
-    throw error;
+    if (codeOf(error) === undefined) throw error;
+    throw usageError(`${file} can't be written: ${messageOf(error)}`);
   }
 }

@@ -58,7 +58,7 @@ export async function runsSave(
     throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
   const sinceSeconds = since === undefined ? undefined : parseTime(since, '--since', ctx.clock.now(), 'down');
-  const planned = await outputPlan(ctx, { ...given, save: to ?? true });
+  const planned = await outputPlan(ctx, { ...given, save: to ?? true }, '--to');
   const connection = await ctx.connection();
   const ended =
     sinceSeconds === undefined

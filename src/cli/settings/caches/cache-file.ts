@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../core/make-directory.ts';
 
 /** What a cache file holds; undefined where there is none or it is damaged, for a cache is simply filled again. */
 export function readCacheFile(file: string): unknown {
@@ -13,7 +14,7 @@ export function readCacheFile(file: string): unknown {
 
 /** Replaces a cache file whole or not at all, readable by its owner only. */
 export function writeCacheFile(file: string, value: unknown): void {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeDirectory(path.dirname(file), 0o700);
   const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     writeFileSync(unfinished, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

@@ -12,6 +12,7 @@ import { connectionFor } from '../../inputs/prompt-file.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
+import { checkFile } from '../../outputs/writable.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
 import {
@@ -47,6 +48,7 @@ export interface CompareOptions {
 
 /** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
 export async function compare(ctx: Context, options: CompareOptions): Promise<ExitCode> {
+  if (options.report !== undefined) checkFile(ctx.cwd, options.report, '--report');
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const common = { text, images: await openImages(ctx, images), options: runOptions };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../core/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
+import { makeDirectory } from '../../core/make-directory.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { configError } from '../../errors.ts';
 
@@ -177,7 +178,7 @@ export class RecordingDirectory {
   /** Whole or not at all, so that an interrupted recording leaves no half file behind. */
   async #put(file: string, content: string | Uint8Array): Promise<void> {
     const target = path.join(this.directory, file);
-    await mkdir(path.dirname(target), { recursive: true });
+    makeDirectory(path.dirname(target));
     const part = `${target}.${process.pid}.part`;
     await writeFile(part, content);
     await rename(part, target);

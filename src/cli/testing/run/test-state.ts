@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Run } from '../../../wire/index.ts';
 import type { JobJournal, JobName } from '../../batch/run/job.ts';
 import { codeOf } from '../../core/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
+import { makeDirectory } from '../../core/make-directory.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { EntryStatus } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -71,7 +72,7 @@ export class StateFile implements TestState {
 
   /** Keeps how each case ended, and nothing to resume. */
   async complete(): Promise<void> {
-    await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    makeDirectory(path.dirname(this.#file), 0o700);
     const lines = await readLines(this.#file);
     const latest = new Map(lines.filter(({ status }) => status !== undefined).map(line => [line.id, line]));
     const text = [...latest.values()].map(line => `${JSON.stringify(line)}\n`).join('');
@@ -123,7 +124,7 @@ export class StateFile implements TestState {
   }
 
   async #append(line: Line): Promise<void> {
-    await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+    makeDirectory(path.dirname(this.#file), 0o700);
     await appendFile(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 }

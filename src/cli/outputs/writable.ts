@@ -1,0 +1,52 @@
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import path from 'node:path';
+import { codeOf } from '../core/error-utils.ts';
+import { isDirectory } from '../core/make-directory.ts';
+import { type CliError, usageError } from '../errors.ts';
+
+/**
+ * Refuses a directory that no file can be written to, before anything is paid for. One that is missing is not made yet.
+ *
+ * @param flag that names it
+ * @throws {CliError} USAGE_ERROR
+ */
+export function checkDirectory(cwd: string, given: string, flag: string): void {
+  let directory = path.resolve(cwd, given);
+  while (!existsSync(directory)) directory = path.dirname(directory);
+  if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
+  try {
+    // Permissions alone do not tell of file systems that are read-only or make no files.
+    rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
+  } catch (error) {
+    throw unwritable(directory, flag, error);
+  }
+}
+
+/**
+ * Refuses a file that can't be written, before anything is paid for; its directory has to be there. Devices and pipes
+ * are taken as they are.
+ *
+ * @param flag that names it
+ * @throws {CliError} USAGE_ERROR
+ */
+export function checkFile(cwd: string, given: string, flag: string): void {
+  const file = path.resolve(cwd, given);
+  if (isDirectory(file)) throw usageError(`${flag}: ${given} is a directory`);
+  if (existsSync(file)) return;
+  const directory = path.dirname(file);
+  if (!existsSync(directory)) throw usageError(`${flag}: there is no directory ${directory}`);
+  checkDirectory(cwd, directory, flag);
+}
+
+function unwritable(directory: string, flag: string, error: unknown): CliError {
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  const reasons = new Map([
+    ['EACCES', 'you may not write there'],
+    ['EPERM', 'you may not write there'],
+    ['EROFS', 'the file system is read-only'],
+    ['ENOSPC', 'no space is left'],
+    ['ENOENT', 'the system allows none'],
+  ]);
+  return usageError(`${flag}: no files can be made in ${directory}: ${reasons.get(code) ?? code}`);
+}

@@ -1,0 +1,34 @@
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeDirectory } from '../../../src/cli/core/make-directory.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+describe('making a directory', () => {
+  it('makes those above it as well, all with the mode given', () => {
+    const home = temporaryDirectory();
+    makeDirectory(path.join(home, 'a/b/c'), 0o700);
+    for (const made of ['a', 'a/b', 'a/b/c']) {
+      expect(statSync(path.join(home, made)).mode & 0o777).toBe(0o700);
+    }
+  });
+
+  it('leaves one that is there as it is, behind a link too', () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'there'), { mode: 0o750 });
+    symlinkSync('there', path.join(home, 'link'));
+    makeDirectory(path.join(home, 'link'));
+    expect(statSync(path.join(home, 'there')).mode & 0o777).toBe(0o750);
+  });
+
+  it('fails where a file has its name, or that of one above', () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'file'), '');
+    expect(() => makeDirectory(path.join(home, 'file'))).toThrow('EEXIST');
+    expect(() => makeDirectory(path.join(home, 'file/a/b'))).toThrow('ENOTDIR');
+  });
+
+  it.runIf(process.platform === 'linux')('fails where the system allows none', () => {
+    expect(() => makeDirectory('/proc/x/y')).toThrow('ENOENT');
+  });
+});
