@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -26,6 +27,7 @@ interface LockedPackage {
   readonly libc?: readonly string[];
 }
 
+const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 const readJson = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 const packageJson = readJson('package.json') as PackageJson;
 const { packages: locked } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> };
@@ -110,6 +112,17 @@ describe('the package', () => {
 
   it('names its man page in a list, since npm installs no other', () => {
     expect(packageJson.man).toEqual(['./docs/man/promptrun.1']);
+  });
+
+  it.skipIf(hasSqlite)('says which Node has SQLite where none of its own can be loaded', async () => {
+    const env = { npm_config_arch: 'unknown' }; // what the loader takes the platform's name from
+    const { code, stderr } = await runCommand(['run', 'hello', '-i', 'name=Ada'], { env });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /^error: Node 20\.\S+ has no SQLite, and .*; use Node 22\.13 or newer, which has its own/mu,
+      ),
+    ]);
   });
 
   it('gives the licence of what it has bundled', () => {

@@ -24,6 +24,16 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   );
 }
 
+/** Without SQLite there is no store. */
+export function noSqlite(cause: unknown): DataDirectoryError {
+  const { platform, arch, versions } = process;
+  const [reason = ''] = messageOf(cause).split('\n');
+  return new DataDirectoryError(
+    `Node ${versions.node} has no SQLite, and the one that promptrun brings can't be loaded on ${platform} ${arch}: ${reason.trim()}; use Node 22.13 or newer, which has its own`,
+    { cause },
+  );
+}
+
 /** The database can't be used, and what its owner can do. */
 export function damagedStore(file: string, reason: string): DataDirectoryError {
   return new DataDirectoryError(

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { noSqlite } from '../errors.ts';
 
 /** What both SQLite bindings have in common, as far as it is used here. */
 export interface SqliteDatabase {
@@ -21,7 +22,11 @@ interface SqliteModule {
   DatabaseSync: new (path: string) => SqliteDatabase;
 }
 
-/** Opens a database file with Node's own SQLite where there is one, else with the package that ships it. */
+/**
+ * Opens a database file with Node's own SQLite where there is one, else with the one that is shipped.
+ *
+ * @throws {DataDirectoryError} where that can't be loaded on this platform
+ */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
   const { DatabaseSync } = builtInSqlite() ?? (await packagedSqlite());
   return new DatabaseSync(file);
@@ -41,7 +46,11 @@ function builtInSqlite(): SqliteModule | undefined {
 }
 
 async function packagedSqlite(): Promise<SqliteModule> {
-  return await import('./packaged.ts');
+  try {
+    return await import('./packaged.ts');
+  } catch (error) {
+    throw noSqlite(error);
+  }
 }
 
 const SQLITE_BUSY = 5;
