@@ -1,6 +1,6 @@
-import { ERROR_HTTP_STATUS, type ErrorStatus, PATH_PREFIX } from '../wire/index.ts';
+import { ERROR_HTTP_STATUS, type ErrorStatus } from '../wire/index.ts';
 import { jsonAnswer } from './http/api-error.ts';
-import { type AnyRoute, type ApiAnswer, route } from './http/route.ts';
+import { type AnyRoute, type ApiAnswer, isKeyed, route } from './http/route.ts';
 import { anything, object, type Schema, text } from './schemas/schema.ts';
 
 /** Where the description of the interface is served, without a key. */
@@ -91,8 +91,9 @@ function document(routes: readonly AnyRoute[], origin: string): object {
   };
 }
 
-function operation({ path, operation, errors, params, query, headers, body, data }: AnyRoute): object {
-  const keyed = path.startsWith(PATH_PREFIX);
+function operation(route: AnyRoute): object {
+  const { operation, errors, params, query, headers, body, data } = route;
+  const keyed = isKeyed(route);
   const { id, tag, summary, description } = operation;
   return {
     operationId: id,

@@ -9,6 +9,7 @@ import {
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import { ApiError, tooManyRequests } from './api-error.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { Caller } from './route.ts';
 
 export interface AuthOptions {
@@ -76,34 +77,6 @@ async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller 
 
 function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
-}
-
-/** Counts requests by key. */
-interface RateLimiter {
-  /** Takes one request's worth; else how long to wait, in milliseconds. */
-  take(key: string): number | Promise<number>;
-}
-
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
-/** `perSecond` requests at once, filled up again over a second. */
-export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
-  const buckets = new Map<string, Bucket>();
-  const most = Math.max(1, perSecond);
-  return {
-    take(key) {
-      const now = clock.now();
-      const bucket = buckets.get(key) ?? { tokens: most, at: now };
-      const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;
-      const tokens = Math.min(most, refilled);
-      const granted = tokens >= 1;
-      buckets.set(key, { tokens: granted ? tokens - 1 : tokens, at: now });
-      return granted ? 0 : ((1 - tokens) / perSecond) * 1000;
-    },
-  };
 }
 
 /** How fine the time of a key's last use is kept, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { ErrorStatus } from '../../wire/index.ts';
+import { type ErrorStatus, PATH_PREFIX } from '../../wire/index.ts';
 import type { Schema } from '../schemas/schema.ts';
 import type { Services } from '../services.ts';
 import type { Plan } from '../store/tables.ts';
@@ -93,4 +93,9 @@ export function route<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
   route: Route<P, Q, B, D>,
 ): AnyRoute {
   return route;
+}
+
+/** Whether a route asks for a key. */
+export function isKeyed({ path }: AnyRoute): boolean {
+  return path.startsWith(`${PATH_PREFIX}/`);
 }

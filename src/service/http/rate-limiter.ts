@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+
+/** Counts requests by key. */
+export interface RateLimiter {
+  /** Takes one request's worth; else how long to wait, in milliseconds. */
+  take(key: string): number | Promise<number>;
+}
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** `perSecond` requests at once, filled up again over a second. */
+export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
+  const buckets = new Map<string, Bucket>();
+  const most = Math.max(1, perSecond);
+  return {
+    take(key) {
+      const now = clock.now();
+      const bucket = buckets.get(key) ?? { tokens: most, at: now };
+      const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;
+      const tokens = Math.min(most, refilled);
+      const granted = tokens >= 1;
+      buckets.set(key, { tokens: granted ? tokens - 1 : tokens, at: now });
+      return granted ? 0 : ((1 - tokens) / perSecond) * 1000;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { JsonPastBound, MAX_BODY_VALUES, parseBoundedJson } from '../../wire/index.ts';
+import { faultOf } from '../schemas/check.ts';
+import type { Schema } from '../schemas/schema.ts';
+import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';
+import { type ApiRequest, type Call, type Caller, isKeyed, type RequestMemory } from './route.ts';
+import type { Match } from './router.ts';
+
+/** What the handler of a route gets of a request. Throws UNAUTHORIZED_ERROR, VALIDATION_ERROR, BAD_REQUEST_ERROR. */
+export async function readCall(
+  request: ApiRequest,
+  { route, params }: Match,
+  search: string,
+  caller: Caller | undefined,
+): Promise<Call<unknown, unknown, unknown>> {
+  if (!caller && isKeyed(route)) {
+    throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
+  }
+  const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
+  return {
+    params: route.params ? checked(route.params, params) : params,
+    query: route.query ? readQuery(route.query, search) : {},
+    body: route.body && checked(route.body, parseJson(await request.readBody(memory))),
+    // Only routes under /v1 look at it, and those have one.
+    caller: caller as Caller,
+    headers: request.headers,
+    origin: request.origin,
+    memory,
+  };
+}
+
+const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {} };
+
+/** The query as the schema wants it: defaults filled in, integers read. Throws VALIDATION_ERROR. */
+function readQuery(schema: Schema, search: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (field.default !== undefined) query[name] = field.default;
+  }
+  const sent = new URLSearchParams(search);
+  for (const name of new Set(sent.keys())) {
+    const values = sent.getAll(name);
+    const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
+    if (field) query[name] = values.length === 1 ? valueOf(field, values[0] ?? '') : values;
+  }
+  return checked(schema, query);
+}
+
+/** Throws VALIDATION_ERROR naming the first fault. */
+function checked<T>(schema: Schema, value: T): T {
+  const fault = faultOf(schema, value);
+  if (fault !== undefined) throw invalid(fault);
+  return value;
+}
+
+/** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
+function parseJson(body: Buffer): unknown {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return parseBoundedJson(text, { values: MAX_BODY_VALUES });
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw tooLarge(error.message);
+    throw badRequest('the body is not JSON');
+  }
+}
+
+/** An integer written in any other way stays a text, to be refused. */
+function valueOf(field: Schema, text: string): unknown {
+  return field.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+}
