@@ -4,8 +4,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
-import { commandEnvironment } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const ACTION = parse(readFileSync(path.join(root, 'action.yml'), 'utf8')) as {

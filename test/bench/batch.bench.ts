@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { commandEnvironment } from '../support/environment.ts';
 
 /** A short batch, most of which V8 spends on learning the code, and a long one. */
 const ROWS = [2000, 10_000];
@@ -121,14 +122,7 @@ function answering(): ReturnType<typeof createServer> {
 
 /** Time and CPU of a process of its own, its start left out of neither. */
 function cost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: home,
-    PROMPTRUN_STATE_DIR: path.join(home, 'state'),
-    PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
-    PROMPTRUN_BASE_URL: url,
-    PROMPTRUN_API_KEY: 'a-key',
-  };
+  const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
   const startedAt = process.hrtime.bigint();
   return new Promise((resolve, reject) => {
     // The shell tells what its children took.

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { commandEnvironment } from '../support/environment.ts';
 import { type ChaosOptions, ChaosService, type LedgerRun, mulberry, VERSION } from './chaos-service.ts';
 
 export interface ChaosPlan extends ChaosOptions {
@@ -99,15 +100,11 @@ function start(
   const flags = ['--rate', '0', '--concurrency', '16', '--resume', '--out', 'results.jsonl'];
   const child = spawn(process.execPath, [command, 'batch', VERSION, '--from', 'rows.csv', ...flags], {
     cwd: home,
-    env: {
-      PATH: process.env['PATH'],
-      HOME: home,
-      PROMPTRUN_STATE_DIR: path.join(home, 'state'),
-      PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
+    env: commandEnvironment(home, {
       PROMPTRUN_BASE_URL: url,
       PROMPTRUN_API_KEY: 'a-key',
       ...(exclusive && { PROMPTRUN_EXCLUSIVE_KEY: '1' }),
-    },
+    }),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { COMMAND, commandEnvironment } from '../support/command.ts';
+import { COMMAND } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
 

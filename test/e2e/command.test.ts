@@ -5,8 +5,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { COMMAND, commandEnvironment, runCommand, startCommand } from '../support/command.ts';
+import { COMMAND, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 
 const packageJson = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),

@@ -1,8 +1,9 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMAND, commandEnvironment } from '../support/command.ts';
+import { COMMAND } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 import { png } from '../support/pictures.ts';
 import { openTerminal } from '../support/terminal.ts';
 import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';

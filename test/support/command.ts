@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import path from 'node:path';
-import { environmentWithin, temporaryDirectory } from './context.ts';
+import { temporaryDirectory } from './context.ts';
+import { commandEnvironment } from './environment.ts';
 
 /** The command under test: this clone's, or an installed one that the environment names. */
 export const COMMAND =
@@ -74,14 +75,6 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     untilStdout: stdout.until,
     untilStderr: stderr.until,
   };
-}
-
-/** The environment of a command that is to know nothing of the machine it runs on. */
-export function commandEnvironment(
-  home: string,
-  added: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', ...environmentWithin(home), ...added };
 }
 
 function watch(

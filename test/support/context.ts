@@ -12,6 +12,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
 import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
+import { environmentWithin } from './environment.ts';
 
 export interface TestOptions {
   /** Added to a bare environment whose directories are the test's own. */
@@ -125,16 +126,6 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
-}
-
-/** The environment variables that keep a command within a directory. */
-export function environmentWithin(home: string): Record<string, string> {
-  return {
-    HOME: home,
-    PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
-    PROMPTRUN_DATA_DIR: path.join(home, 'data'),
-    PROMPTRUN_STATE_DIR: path.join(home, 'state'),
-  };
 }
 
 function surround(options: TestOptions): { surroundings: Surroundings; captured: Captured } {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { COMMAND, commandEnvironment } from './command.ts';
+import { COMMAND } from './command.ts';
+import { commandEnvironment } from './environment.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';

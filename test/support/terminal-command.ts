@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { COMMAND, commandEnvironment } from './command.ts';
+import { COMMAND } from './command.ts';
 import { temporaryDirectory } from './context.ts';
+import { commandEnvironment } from './environment.ts';
 import { type Exchange, type ScriptedService, scriptedServiceOf, success } from './scripted-service.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 

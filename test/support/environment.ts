@@ -1,0 +1,19 @@
+import path from 'node:path';
+
+/** The environment of a command that is to know nothing of the machine it runs on. */
+export function commandEnvironment(
+  home: string,
+  added: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', ...environmentWithin(home), ...added };
+}
+
+/** The environment variables that keep a command within a directory. */
+export function environmentWithin(home: string): Record<string, string> {
+  return {
+    HOME: home,
+    PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
+    PROMPTRUN_DATA_DIR: path.join(home, 'data'),
+    PROMPTRUN_STATE_DIR: path.join(home, 'state'),
+  };
+}
