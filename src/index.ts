@@ -32,4 +32,8 @@ export type {
   TransportResponse,
 } from './client/transport.ts';
 export { createTransport } from './client/undici-transport.ts';
-export * from './wire/index.ts';
+export * from './wire/envelope.ts';
+export * from './wire/limits.ts';
+export * from './wire/prompt.ts';
+export * from './wire/run.ts';
+export * from './wire/service.ts';
