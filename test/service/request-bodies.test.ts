@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Run } from '../../src/wire/index.ts';
+import type { Run, RunReference } from '../../src/wire/index.ts';
+import { temporaryDirectory } from '../support/context.ts';
 import { keyOf, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
@@ -64,6 +67,43 @@ describe('the bodies of requests, over all connections', () => {
     expect(rows).toHaveLength(1);
     expect(await create(1500)).toBe(200);
     expect(await long).toMatchObject({ http: 200 });
+  });
+
+  describe('and answers that their callers are slow to take', () => {
+    /** A run whose answer has eight times the bytes of its request, 8 MB. */
+    const repeat = async (key = service.key) => {
+      const inputs = { textInputs: { text: 'a'.repeat(1e6) } };
+      const promptVersionId = await service.versionOf('repeat');
+      return await service.post<Run & RunReference>('/runs', { promptVersionId, inputs }, { key });
+    };
+    /** Asks for something, and takes nothing of the answer. */
+    const ask = async (target: string): Promise<void> => {
+      const { hostname, port } = new URL(service.service.url);
+      const socket = connect(Number(port), hostname).pause();
+      uploads.push(socket);
+      socket.write(
+        `GET /v1${target} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${service.key}\r\n\r\n`,
+      );
+      await once(socket, 'readable');
+    };
+
+    it('are counted, and refused or put off where there is no room, with nothing made twice', async () => {
+      const promptsDir = temporaryDirectory();
+      writeFileSync(path.join(promptsDir, 'repeat.prompt'), '{{text}}'.repeat(8));
+      service = await TestService.start({ maxRequestBytes: 40_000_000, promptsDir });
+      const other = await keyOf(service.dataDir, { user: 'ada' });
+      const { runId } = (await repeat()).data;
+      for (const target of [`/runs/${runId}`, '/runs']) await ask(target);
+      expect((await service.get('/runs')).http).toBe(429);
+      expect((await service.get(`/runs/${runId}`)).http).toBe(429);
+      const put = await repeat();
+      expect(put).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
+      expect((await service.get('/me')).http).toBe(200);
+      expect((await repeat(other)).http).toBe(200);
+      for (const socket of uploads.splice(0)) socket.destroy();
+      await expect.poll(async () => (await service.get(`/runs/${put.data.runId}`)).http).toBe(200);
+      expect((await service.data<{ rows: Run[] }>('/runs')).rows).toHaveLength(2);
+    });
   });
 
   describe('with pictures at URLs', () => {

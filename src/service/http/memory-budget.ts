@@ -6,7 +6,16 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** When another try may be worth it, in seconds. */
 const RETRY_S = 1;
 
-/** Counts what requests keep in memory, over all connections; one user has half of the room at most. */
+/** Answers of fewer bytes are not counted. */
+const COUNTED_ANSWER_BYTES = 64 * 1024;
+
+/** What a request takes up until its connection has done with it. */
+export interface RequestRoom extends RequestMemory {
+  /** Frees all of it, once the answer has gone; nothing is counted from then on. */
+  close(): void;
+}
+
+/** Counts what requests and answers keep in memory, over all connections; one user has half of the room at most. */
 export class MemoryBudget {
   #taken = 0;
   readonly #takenBy = new Map<number, number>();
@@ -14,7 +23,23 @@ export class MemoryBudget {
   constructor(private readonly most: number = MAX_BYTES) {}
 
   /** The room that one request of a user takes up. */
-  room(userId: number): RequestMemory {
+  room(userId: number): RequestRoom {
+    const request = this.#share(userId);
+    const answer = this.#share(userId);
+    return {
+      take: request.take,
+      free: request.free,
+      takeForAnswer: bytes => {
+        if (bytes > COUNTED_ANSWER_BYTES) answer.take(bytes);
+      },
+      close: () => {
+        request.free();
+        answer.free();
+      },
+    };
+  }
+
+  #share(userId: number): Pick<RequestMemory, 'take' | 'free'> {
     let own = 0;
     let freed = false;
     return {
@@ -39,7 +64,10 @@ export class MemoryBudget {
       throw new ApiError('PAYLOAD_TOO_LARGE_ERROR', message);
     }
     if (this.#taken + bytes > this.most || ofUser > this.most / 2) {
-      throw tooManyRequests('too many large requests at once; send them one after the other', RETRY_S);
+      throw tooManyRequests(
+        'too many large requests and answers at once; send them one after the other',
+        RETRY_S,
+      );
     }
   }
 

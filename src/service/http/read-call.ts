@@ -28,7 +28,7 @@ export async function readCall(
   };
 }
 
-const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {} };
+const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
 /** The query as the schema wants it: defaults filled in, integers read. Throws VALIDATION_ERROR. */
 function readQuery(schema: Schema, search: string): Record<string, unknown> {

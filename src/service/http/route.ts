@@ -27,12 +27,14 @@ export interface ApiRequest {
   readBody(memory: RequestMemory): Promise<Buffer>;
 }
 
-/** Counts what a request keeps in memory, against what all of them may. */
+/** Counts what a request and its answer keep in memory, against what all of them may. */
 export interface RequestMemory {
   /** Throws TOO_MANY_REQUESTS_ERROR for more bytes than there is room for now, PAYLOAD_TOO_LARGE_ERROR for more than ever. */
   take(bytes: number): void;
   /** Says, at the latest with the answer, that nothing of it is in memory any longer; further calls do nothing. */
   free(): void;
+  /** Counts what the answer will keep in memory until the caller has it; throws as `take` does. */
+  takeForAnswer(bytes: number): void;
 }
 
 export interface ApiAnswer {

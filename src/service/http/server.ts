@@ -8,7 +8,7 @@ import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
 import { type HostCheck, inUrl } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
 import type { ApiAnswer, RequestMemory } from './route.ts';
 
 /** One request and its answer, for the log. */
@@ -44,6 +44,8 @@ export interface HttpServer {
 const REQUEST_TIMEOUT_MS = 300_000;
 /** How long a connection is kept for a next request, in milliseconds: longer than proxies in front keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
+/** How long an answer may wait for its caller to take some of it, in milliseconds. */
+const STALLED_MS = 120_000;
 /** Connections at a time; a creation holds one for two minutes. */
 const MAX_CONNECTIONS = 4096;
 
@@ -71,16 +73,18 @@ async function answer(
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
-  let memory: RequestMemory | undefined;
+  let room: RequestRoom | undefined;
+  response.once('close', () => room?.close());
   const memoryFor = (userId: number): RequestMemory => {
-    memory = budget.room(userId);
-    return memory;
+    room = budget.room(userId);
+    if (response.closed) room.close();
+    return room;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
   const given = hosts.allows(headers.host)
     ? await api({ method, target, headers, origin: origin(headers.host), memoryFor, readBody })
     : misdirected();
-  memory?.free();
+  room?.free();
   if (closing.aborted) response.setHeader('connection', 'close');
   await send(response, given, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
@@ -93,6 +97,8 @@ async function answer(
 }
 
 async function send(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
+  // A caller who takes nothing of an answer for so long gets no more of it.
+  response.setTimeout(STALLED_MS);
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
     response.end(bare ? undefined : body);

@@ -6,13 +6,13 @@ import {
   type RunListQuery,
 } from '../../wire/index.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import { route, WrittenOut } from '../http/route.ts';
+import { type RequestMemory, route, WrittenOut } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
 import { outputItems } from '../runs/run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
 import { object, text } from '../schemas/schema.ts';
 import type { StoredRunPage } from '../store/run-list.ts';
-import type { StoredRun } from '../store/run-records.ts';
+import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
 const IDEMPOTENCY_KEY =
@@ -35,9 +35,9 @@ export const runRoutes = [
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
     data: runPageSchema,
-    async handle(services, { caller, query, origin }) {
+    async handle(services, { caller, query, origin, memory }) {
       const { ids, hasMore } = await listRuns(services.store, caller.userId, query);
-      const rows = await services.runRows.json(ids, origin);
+      const rows = await services.runRows.json(ids, origin, memory.takeForAnswer);
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
       return new WrittenOut(`{"rows":[${rows.join(',')}],"hasMore":${hasMore || !isWhole}}`);
@@ -73,6 +73,11 @@ export const runRoutes = [
           runId: id,
         });
       }
+      if (!hasRoom(memory, outcome.outputs)) {
+        const message =
+          'the run has ended, and there is no room for its answer beside others now: ask for the run';
+        throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
+      }
       return runView({ id, ...outcome }, outputItems(outcome.outputs, services.mediaUrl, origin));
     },
   }),
@@ -89,14 +94,30 @@ export const runRoutes = [
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
-    async handle(services, { caller, params, origin }) {
+    async handle(services, { caller, params, origin, memory }) {
       const id = params.runId.toLowerCase();
       const run = isUuid(id) ? await services.store.runs.find(caller.userId, id) : undefined;
       if (!run) throw notFound('there is no such run');
+      memory.takeForAnswer(sizeOf(run.outputs));
       return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
     },
   }),
 ];
+
+/** A creation is never refused for its answer: what was made would be made again. */
+function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
+  try {
+    memory.takeForAnswer(sizeOf(outputs));
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
+
+function sizeOf(outputs: readonly StoredOutput[]): number {
+  return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
+}
 
 /** A run as creation and retrieval give it (interface §2). */
 function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {

@@ -24,11 +24,18 @@ export class RunRows {
     this.#mediaUrl = mediaUrl;
   }
 
-  /** The rows of these runs as far as a page can hold them: at least the first one's, each as JSON. */
-  async json(ids: readonly string[], origin: string): Promise<string[]> {
+  /**
+   * The rows of these runs as far as a page can hold them: at least the first one's, each as JSON. `onBytes` is told how
+   * much is about to be read, and may throw.
+   */
+  async json(
+    ids: readonly string[],
+    origin: string,
+    onBytes: (bytes: number) => void = () => {},
+  ): Promise<string[]> {
     const rows = new Map(ids.map(id => [id, this.#kept.get(id)]));
     const unknown = ids.filter(id => rows.get(id) === undefined);
-    for (const run of await this.#store.runList.read(unknown, PAGE_BYTES)) {
+    for (const run of await this.#store.runList.read(unknown, PAGE_BYTES, onBytes)) {
       rows.set(run.id, this.#write(run, origin));
     }
     const end = ids.findIndex(id => rows.get(id) === undefined);

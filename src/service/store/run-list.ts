@@ -27,8 +27,11 @@ export interface StoredRunPage {
 export interface RunList {
   /** undefined if a cursor is none of the user's runs. */
   page(filter: RunListFilter): Promise<StoredRunPage | undefined>;
-  /** These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`. */
-  read(ids: readonly string[], mostBytes: number): Promise<StoredRun[]>;
+  /**
+   * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
+   * Before any large output is read, `onBytes` is told what there is, and may throw.
+   */
+  read(ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void): Promise<StoredRun[]>;
 }
 
 interface Bounds {
@@ -64,14 +67,18 @@ export function runList(db: Db): RunList {
       const ids = rows.slice(0, limit).map(({ id }) => id);
       return { ids, hasMore: rows.length > limit };
     },
-    read: (ids, mostBytes) => readRuns(db, ids, mostBytes),
+    read: (ids, mostBytes, onBytes) => readRuns(db, ids, { mostBytes, onBytes }),
   };
 }
 
 /** Outputs of more bytes than these are read one after the other, so that those that don't fit are not read at all. */
 const LARGE_BYTES = 64 * 1024;
 
-async function readRuns(db: Db, ids: readonly string[], mostBytes: number): Promise<StoredRun[]> {
+async function readRuns(
+  db: Db,
+  ids: readonly string[],
+  { mostBytes, onBytes }: { mostBytes: number; onBytes: (bytes: number) => void },
+): Promise<StoredRun[]> {
   if (ids.length === 0) return [];
   const rows = await db
     .selectFrom('runs')
@@ -85,14 +92,26 @@ async function readRuns(db: Db, ids: readonly string[], mostBytes: number): Prom
     .where('id', 'in', ids)
     .execute();
   const found = new Map(rows.map(row => [row.id, row]));
+  const fitting = firstWithin(
+    ids.flatMap(id => found.get(id) ?? []),
+    mostBytes,
+  );
+  onBytes(fitting.reduce((sum, { bytes }) => sum + bytes, 0));
   const read: StoredRun[] = [];
-  let sum = 0;
-  for (const { bytes, outputs, ...run } of ids.flatMap(id => found.get(id) ?? [])) {
-    sum += bytes;
-    if (read.length > 0 && sum > mostBytes) break;
+  for (const { bytes: _, outputs, ...run } of fitting) {
     read.push(parseOutputs({ ...run, outputs: outputs ?? (await outputsOf(db, run.id)) }));
   }
   return read;
+}
+
+/** The first, and those that follow as long as all together have at most `mostBytes`. */
+function firstWithin<R extends { bytes: number }>(rows: readonly R[], mostBytes: number): readonly R[] {
+  let sum = 0;
+  const past = rows.findIndex(({ bytes }, index) => {
+    sum += bytes;
+    return index > 0 && sum > mostBytes;
+  });
+  return past < 0 ? rows : rows.slice(0, past);
 }
 
 async function outputsOf(db: Db, id: string): Promise<string> {
