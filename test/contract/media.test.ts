@@ -6,6 +6,7 @@ import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
+const HOUR = 60 * 60 * 1000;
 const dataDir = temporaryDataDir();
 const clock = new HandClock();
 
@@ -84,7 +85,8 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
   test.skipIf(inject('postgres'))('what has expired is deleted within the hour', async () => {
     const files = () => readdirSync(path.join(dataDir, 'media'));
     expect(files()).toHaveLength(1);
-    clock.advance(60 * 60 * 1000);
+    await clock.sleeping(HOUR);
+    clock.advance(HOUR);
     await expect.poll(files).toEqual([]);
   });
 });
