@@ -1,3 +1,4 @@
+import { getDefaultHighWaterMark } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { InvalidRequestError } from './errors.ts';
@@ -89,18 +90,17 @@ export class RequestInFlight {
   }
 }
 
-/** Below it undici may ask for the next piece before its socket has taken this one. */
-const QUEUED_BYTES = 64 * 1024;
-
 // The piece that completes the body is held back until the length is known to be right, so that a server never takes a
 // wrong body for whole.
 async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
+  // Below it undici asks for the next piece, which may overwrite this one, before the socket has taken it.
+  const queuedBytes = getDefaultHighWaterMark(false);
   let left = body.length;
   let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
     left -= chunk.byteLength;
     if (left < 0) break;
-    const piece = left === 0 || chunk.byteLength < QUEUED_BYTES ? Buffer.from(chunk) : chunk;
+    const piece = left === 0 || chunk.byteLength < queuedBytes ? Buffer.from(chunk) : chunk;
     if (left > 0) yield piece;
     else if (chunk.byteLength > 0) last = piece;
   }
