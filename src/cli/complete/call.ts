@@ -39,11 +39,13 @@ export async function readCall(
       onlyOperands = true;
     } else if (isFlag(word) && !onlyOperands) {
       open = readFlag(word, optionsOf(root, command), given);
-    } else if (command.commands.length === 0) {
-      operands.push(word);
     } else {
-      const next = command.commands.find(one => one.name() === word || one.aliases().includes(word));
-      if (next === undefined) return undefined;
+      const next = operands.length === 0 ? verbOf(command, word) : undefined;
+      if (next === undefined) {
+        if (!takesArguments(command)) return undefined;
+        operands.push(word);
+        continue;
+      }
       command = next;
       path.push(next.name());
       await declare(next);
@@ -51,6 +53,15 @@ export async function readCall(
   }
   const options = optionsOf(root, command);
   return { command, path: path.join(' '), options, given, operands, open, onlyOperands };
+}
+
+function verbOf(command: Command, word: string): Command | undefined {
+  return command.commands.find(one => one.name() === word || one.aliases().includes(word));
+}
+
+/** Whether a word may be an argument of the command itself: a group, such as `batch`, may have both arguments and verbs. */
+export function takesArguments({ commands, registeredArguments }: Command): boolean {
+  return commands.length === 0 || registeredArguments.some(({ required }) => required);
 }
 
 /** The flag that a word names and gives a value to in one: `--flag=value`, `-fvalue`. */

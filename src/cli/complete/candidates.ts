@@ -3,11 +3,12 @@ import { MODALITIES, RUN_STATUSES } from '../../wire/index.ts';
 import type { Context, Host } from '../context.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { Known } from './cached-facts.ts';
-import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
+import { type Call, flagWithValue, isFlag, readCall, takesArguments } from './call.ts';
 import type { Candidate } from './files.ts';
 import type { Line } from './line.ts';
 import {
   aliases,
+  anyOf,
   files,
   helpTopics,
   inputs,
@@ -21,6 +22,7 @@ import {
   settingKeys,
   settingValues,
   targets,
+  testFiles,
   versions,
   words,
 } from './sources.ts';
@@ -55,11 +57,16 @@ function sourceFor(call: Call, current: string): { readonly source: Source; read
     if (flag === undefined) return { source: flagNames, prefix: '' };
     return { source: flagSource(call, flag.option.long), prefix: flag.prefix };
   }
-  const isGroup = call.command.commands.length > 0;
-  return { source: isGroup ? commandNames : argumentSource(call), prefix: '' };
+  const sources = [
+    ...(call.command.commands.length > 0 && call.operands.length === 0 ? [commandNames] : []),
+    ...(takesArguments(call.command) ? [argumentSource(call)] : []),
+  ];
+  return { source: anyOf(...sources), prefix: '' };
 }
 
-function flagSource({ path }: Call, flag = ''): Source {
+function flagSource({ path, options }: Call, flag = ''): Source {
+  const choices = options.find(({ long }) => long === flag)?.argChoices;
+  if (choices !== undefined) return words(...choices);
   return FLAG_SOURCES[`${path} ${flag}`] ?? FLAG_SOURCES[flag] ?? none;
 }
 
@@ -114,6 +121,8 @@ const FLAG_SOURCES: Readonly<Record<string, Source>> = {
   'run --option': runOptions,
   'batch --input': inputs,
   'batch --option': runOptions,
+  'compare --input': inputs,
+  'compare --option': runOptions,
   'api --input': files,
   '--inputs': files,
   '--image': files,
@@ -122,9 +131,14 @@ const FLAG_SOURCES: Readonly<Record<string, Source>> = {
   '--save': files,
   '--to': files,
   '--schema': files,
+  '--html': files,
+  '--report': files,
+  '--record': files,
+  '--replay': files,
+  '--media-dir': files,
+  '--judge': models,
   'prompts render --input': inputs,
   '--prompts': files,
-  '--format': words('csv', 'jsonl'),
   '--plan': words('pro', 'none'),
 };
 
@@ -132,11 +146,15 @@ const FLAG_SOURCES: Readonly<Record<string, Source>> = {
 const ARGUMENT_SOURCES: Readonly<Record<string, readonly Source[]>> = {
   run: [targets],
   batch: [targets],
+  'batch report': [files],
+  compare: [targets],
+  test: [testFiles],
   'runs get': [runs],
   'runs wait': [runs],
   'runs save': [runs],
   'runs show': [runs],
   reset: [words('caches', 'journal', 'all')],
+  'prompts new': [promptFiles],
   'prompts check': [promptFiles],
   'prompts render': [targets],
   'versions diff': [prompts, versions],

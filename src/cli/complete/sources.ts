@@ -31,6 +31,9 @@ export const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(c
 export const promptFiles: Source = ({ ctx, typed }) =>
   fileCandidates(typed, placeOf(ctx), name => name.endsWith('.prompt'));
 
+export const testFiles: Source = ({ ctx, typed }) =>
+  fileCandidates(typed, placeOf(ctx), name => name.endsWith('.test.yaml'));
+
 export const profiles: Source = ({ ctx }) => [
   ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
   { value: LOCAL_PROFILE, description: 'the service built in' },
@@ -39,26 +42,30 @@ export const profiles: Source = ({ ctx }) => [
 export const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
-/** Where it is not known which service is meant, aliases and files still are. */
-export const targets: Source = async request => {
-  const found = await Promise.allSettled(
-    [aliases, promptFiles, runnable].map(async source => source(request)),
-  );
-  return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
-};
+/** What each of several sources gives; one that can't be read gives nothing. */
+export const anyOf =
+  (...sources: readonly Source[]): Source =>
+  async request => {
+    const found = await Promise.allSettled(sources.map(async source => source(request)));
+    return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+  };
 
-/** Versions of prompts by their ids, where an id is what is wanted. */
-export const versions: Source = async ({ known }) =>
-  (await known.prompts()).map(({ promptVersionId, title }) => ({
-    value: promptVersionId,
-    description: title,
-  }));
+/** Versions by their ids, where an id is what is wanted: of the prompt that the line names, of any where it is not known. */
+export const versions: Source = async ({ call, known }) => {
+  const prompt = await known.prompt(call.operands[0]);
+  return (await known.prompts())
+    .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
+    .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
+};
 
 /** Prompts by their slugs; by their own ids only while no slug is known. */
 export const prompts: Source = ({ known }) => named(known, ({ promptId }) => promptId);
 
 /** The same for what is run, which an id of a version serves better. */
 const runnable: Source = ({ known }) => named(known, ({ promptVersionId }) => promptVersionId);
+
+/** Where it is not known which service is meant, aliases and files still are. */
+export const targets: Source = anyOf(aliases, promptFiles, runnable);
 
 async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promise<Candidate[]> {
   const titles = new Map<string, string>();
@@ -116,6 +123,9 @@ export const settingValues: Source = ({ call }) => {
     : [];
 };
 
+/** What `help` explains besides commands; guides that a command gives its name to come with that. */
+const TOPICS = ['environment', 'exit-codes', 'flags', 'prompt-files', 'services', 'tests'];
+
 export const helpTopics: Source = async ({ call: { command, operands }, declare }) => {
   const [group] = operands;
   const root = command.parent ?? command;
@@ -124,7 +134,7 @@ export const helpTopics: Source = async ({ call: { command, operands }, declare 
   const commands = from === undefined ? [] : from.createHelp().visibleCommands(from);
   return [
     ...commands.map(one => ({ value: one.name(), description: one.summary() })),
-    ...(group === undefined ? [{ value: 'environment' }, { value: 'exit-codes' }, { value: 'flags' }] : []),
+    ...(group === undefined ? TOPICS.map(value => ({ value })) : []),
   ];
 };
 

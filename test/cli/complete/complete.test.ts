@@ -257,4 +257,16 @@ describe('what it never does', () => {
     expect((await complete(['prompts', 'get', '', '--version-id', ''], { home: at }))[0]).toBe(VERSION);
     expect(existsSync(path.join(at, 'state'))).toBe(false);
   });
+
+  it('are known of its versions alone where an id of one is wanted', async () => {
+    const { versions } = prompts({}) as { versions: { version: object }[] };
+    const [known] = versions;
+    const promptVersionId = OTHER_VERSION;
+    const other = { ...known, version: { ...known?.version, promptVersionId, promptId: RUN } };
+    const at = home({ 'config/prompts.json': { versions: [known, other] } });
+    expect(await complete(['versions', 'diff', VERSION, ''], { home: at })).toEqual([VERSION]);
+    expect(await complete(['prompts', 'get', RUN, '--version-id', ''], { home: at })).toEqual([
+      OTHER_VERSION,
+    ]);
+  });
 });
