@@ -1,5 +1,6 @@
+import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
 import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
-import { JsonPastBound, parseBoundedJson, SUCCESS_STATUS } from '../wire/index.ts';
+import { SUCCESS_STATUS } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 

@@ -30,12 +30,12 @@ export class ServiceError extends PromptServiceError {
   }
 }
 
-/** 400 or 422: what was sent is wrong. */
+/** 400, 413, 422 or 431: what was sent is wrong. */
 export class ValidationError extends ServiceError {
   override readonly name = 'ValidationError';
 }
 
-/** 401: no key, or one that is not valid. */
+/** 401 or 403: no key, or one that is not valid. */
 export class UnauthorizedError extends ServiceError {
   override readonly name = 'UnauthorizedError';
 }

@@ -1,4 +1,3 @@
-export * from './bounded-json.ts';
 export * from './envelope.ts';
 export * from './limits.ts';
 export * from './prompt.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonPastBound, parseBoundedJson } from '../../src/wire/index.ts';
+import { JsonPastBound, parseBoundedJson } from '../../src/wire/bounded-json.ts';
 
 const bounds = { values: 10, levels: 3 };
 

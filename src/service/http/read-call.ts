@@ -1,4 +1,5 @@
-import { JsonPastBound, MAX_BODY_VALUES, parseBoundedJson } from '../../wire/index.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { faultOf } from '../schemas/check.ts';
 import type { Schema } from '../schemas/schema.ts';
 import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';

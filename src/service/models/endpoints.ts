@@ -1,4 +1,4 @@
-import { parseBoundedJson } from '../../wire/index.ts';
+import { parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody } from '../outgoing/request.ts';
 import type { Provider } from './entry.ts';

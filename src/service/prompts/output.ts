@@ -1,4 +1,4 @@
-import { JsonPastBound, parseBoundedJson } from '../../wire/index.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { findMismatch, InvalidSchema } from './schemas/validate.ts';

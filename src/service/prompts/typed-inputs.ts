@@ -1,4 +1,4 @@
-import { JsonPastBound, parseBoundedJson } from '../../wire/index.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';

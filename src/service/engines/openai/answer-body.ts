@@ -1,4 +1,4 @@
-import { JsonPastBound, parseBoundedJson } from '../../../wire/index.ts';
+import { JsonPastBound, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { TooLong } from '../../outgoing/request.ts';
 import { ProviderFault } from './fault.ts';
 import { isRecord, reasonIn, reasonOf } from './refused.ts';
