@@ -187,7 +187,8 @@ describe('a provider’s answer that is not whole', () => {
     let sent = 0;
     const { outputs } = await clever(response => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
+      const more = (fault?: Error | null): void => {
+        if (fault) return;
         sent += 1;
         if (sent < 200 && !response.destroyed) response.write(chunk, more);
       };
