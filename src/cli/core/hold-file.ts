@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from './error-utils.ts';
+import { breakLock, holderOf, isAlive, releaseLock, takeLock } from './lock-file.ts';
 
 /** How often the holder shows that it is alive, in milliseconds. */
 const BEAT_MS = 10_000;
@@ -27,36 +27,26 @@ export function holdFile(file: string): Release | undefined {
     id: randomUUID(),
   });
   for (let tries = 0; tries < 3; tries++) {
-    if (take(lock, mine)) return release(lock, mine);
-    const holder = contentOf(lock);
+    if (takeLock(lock, mine)) return release(lock, mine);
+    const holder = holderOf(lock);
     if (holder !== undefined && !isFree(lock, holder)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
   return undefined;
 }
 
-function take(lock: string, mine: string): boolean {
-  try {
-    writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
 function release(lock: string, mine: string): Release {
   const beat = setInterval(() => {
     try {
       // Written again, so that its time is that of the volume's clock.
-      if (contentOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
+      if (holderOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
     } catch {
       // Somebody removed it by hand; there is nothing left to show.
     }
   }, BEAT_MS).unref();
   return () => {
     clearInterval(beat);
-    if (contentOf(lock) === mine) rmSync(lock, { force: true });
+    releaseLock(lock, mine);
   };
 }
 
@@ -113,15 +103,6 @@ function beganAt(pid: number): string | null {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-}
-
 function parsed(holder: string): { host?: unknown; space?: unknown; pid?: unknown; began?: unknown } {
   try {
     return (JSON.parse(holder) ?? {}) as object;
@@ -129,16 +110,4 @@ function parsed(holder: string): { host?: unknown; space?: unknown; pid?: unknow
     // Its holder is just writing it.
     return {};
   }
-}
-
-/** Moves the lock aside before removing it: if another process was quicker, this one is alive and is put back. */
-function breakLock(lock: string, holder: string): void {
-  const aside = `${lock}.${randomUUID()}`;
-  try {
-    renameSync(lock, aside);
-    if (contentOf(aside) !== holder) linkSync(aside, lock);
-  } catch {
-    // Somebody else broke or took it meanwhile.
-  }
-  rmSync(aside, { force: true });
 }

@@ -136,15 +136,7 @@ async function imageProblem(ctx: Context, answer: string): Promise<string | unde
   if (answer === '-') {
     return 'Standard input is this terminal: give a file or an https URL.';
   }
-  try {
-    await openImage(ctx, answer);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CliError) {
-      return error.message.replace(/^--image: /u, '');
-    }
-    throw error;
-  }
+  return problemOf(() => openImage(ctx, answer), '--image: ');
 }
 
 /** Takes `key=value` pairs, as `--input` does, until an empty line. */
@@ -190,13 +182,17 @@ async function pairProblem(ctx: Context, pair: string): Promise<string | undefin
   if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
+  return problemOf(() => read(ctx, pair), '--input ');
+}
+
+/** Why an answer can't be used, without the name of the flag that would say so; undefined where it can. */
+async function problemOf(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
   try {
-    await read(ctx, pair);
+    await use();
     return undefined;
   } catch (error) {
-    if (error instanceof CliError) {
-      return error.message.replace(/^--input /u, '');
-    }
-    throw error;
+    if (!(error instanceof CliError)) throw error;
+    const { message } = error;
+    return message.startsWith(flag) ? message.slice(flag.length) : message;
   }
 }

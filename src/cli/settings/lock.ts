@@ -1,7 +1,6 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { codeOf } from '../core/error-utils.ts';
+import { breakLock, holderOf, isAlive, releaseLock, takeLock } from '../core/lock-file.ts';
 import { makeDirectory } from '../core/make-directory.ts';
 import { uniqueId } from '../core/sha256.ts';
 import type { Clock } from '../core/types.ts';
@@ -34,14 +33,14 @@ export async function withLock<T>(
     const step = STEP_MS * (1 + clock.random());
     await clock.sleep(step);
     waited += step;
-    const holder = holderOf(lock);
+    const holder = holderOf(lock) ?? '';
     seen = { holder, forMs: holder === seen.holder ? seen.forMs + step : 0 };
     if (holder !== '' && (seen.forMs > STALE_AFTER_MS || isDead(holder))) breakLock(lock, holder);
   }
   try {
     return work();
   } finally {
-    if (holderOf(lock) === mine) rmSync(lock, { force: true });
+    releaseLock(lock, mine);
   }
 }
 
@@ -55,42 +54,13 @@ function makePrivate(directory: string): void {
 
 function take(lock: string, mine: string): boolean {
   try {
-    writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
-    return true;
+    return takeLock(lock, mine);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
     throw inaccessible(lock, 'written', error);
-  }
-}
-
-/** Empty if there is no lock. */
-function holderOf(lock: string): string {
-  try {
-    return readFileSync(lock, 'utf8');
-  } catch {
-    return '';
   }
 }
 
 function isDead(holder: string): boolean {
   const [host, pid] = holder.split(' ');
-  if (host !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
-}
-
-/** Moves the lock aside before removing it: if another process was quicker, this one is alive and is put back. */
-function breakLock(lock: string, holder: string): void {
-  const aside = `${lock}.${uniqueId()}`;
-  try {
-    renameSync(lock, aside);
-    if (holderOf(aside) !== holder) linkSync(aside, lock);
-  } catch {
-    // Somebody else broke or took it meanwhile.
-  }
-  rmSync(aside, { force: true });
+  return host === hostname() && !isAlive(Number(pid));
 }
