@@ -178,19 +178,80 @@ describe('§4.1 GET /runs: 422 VALIDATION_ERROR', () => {
   });
 
   test('404 for a cursor that is no run of the caller’s', async () => {
-    for (const name of ['d', 'a'.repeat(9e6), 'b'.repeat(9e6), 'c']) {
+    for (const name of ['startingAfter', 'endingBefore']) {
+      const missing = await service.get(`/runs?${name}=${uuid}`);
+      expect(missing).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });
+      const foreign = await service.get(`/runs?${name}=${all[0]?.runId}`, { key: otherKey });
+      expect(foreign.http).toBe(404);
+    }
+  });
+});
+
+describe('§4.3 GET /runs/:runId', () => {
+  test('gives the run as its creation gave it', async () => {
+    const promptVersionId = await service.versionOf('hello');
+    const { data } = await service.post('/runs', {
+      promptVersionId,
+      inputs: { textInputs: { name: 'Ann' } },
+    });
+    expect(await service.data(`/runs/${(data as { runId: string }).runId}`)).toEqual(data);
+  });
+
+  test.each([
+    ['unknown', '00000000-0000-4000-8000-000000000000'],
+    ['no UUID', 'x'],
+    ['long', 'x'.repeat(2000)],
+    ['with a traversal', '..%2Fme'],
+  ])('404 for an id that is %s', async (_, id) => {
+    expect(await service.get(`/runs/${id}`)).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND_ERROR',
+      data: null,
+    });
+  });
+
+  test('§5.4 404 for somebody else’s run', async () => {
+    expect((await service.get(`/runs/${all[0]?.runId}`, { key: otherKey })).http).toBe(404);
+  });
+});
+
+test('runs created within one millisecond, or while the clock goes back, keep their order', async () => {
+  const clock = new HandClock(START);
+  const still = await TestService.start({ clock });
+  const promptVersionId = await still.versionOf('hello');
+  const created: string[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    const { data } = await still.post<{ runId: string }>('/runs', {
+      promptVersionId,
+      inputs: { textInputs: { name: 'Ann' } },
+    });
+    created.unshift(data.runId);
+    if (index === 6) clock.set(START - 3_600_000);
+  }
+  const first = await still.data<RunPage>('/runs?limit=5');
+  const rest = await still.data<RunPage>(`/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`);
+  expect(ids([...first.rows, ...rest.rows])).toEqual(created);
+  await still.close();
+});
+
+describe('rows with large outputs', () => {
+  test('stand on pages of few rows, and paging gives each of them once', async () => {
+    const key = await keyOf(service.dataDir, { user: 'writer' });
+    const promptVersionId = await service.versionOf('hello');
+    const created: string[] = [];
+    for (const name of ['a', 'b'.repeat(6e6), 'c'.repeat(6e6), 'd'.repeat(6e6), 'e']) {
       const inputs = { textInputs: { name } };
       const { data } = await service.post<Run>('/runs', { promptVersionId, inputs }, { key });
       created.unshift(data.runId);
     }
-    const [c = '', b = '', a = '', d = ''] = created;
+    const [e = '', d = '', c = '', b = '', a = ''] = created;
     const pageOf = async (query: string): Promise<[string[], boolean]> => {
       const { rows, hasMore } = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
       return [ids(rows), hasMore];
     };
-    expect(await pageOf('')).toEqual([[c, b], true]);
-    expect(await pageOf(`&startingAfter=${b}`)).toEqual([[a, d], false]);
-    expect(await pageOf(`&endingBefore=${d}`)).toEqual([[a], true]);
-    expect(await pageOf(`&endingBefore=${a}`)).toEqual([[c, b], false]);
+    expect(await pageOf('')).toEqual([[e, d, c], true]);
+    expect(await pageOf(`&startingAfter=${c}`)).toEqual([[b, a], false]);
+    expect(await pageOf(`&endingBefore=${a}`)).toEqual([[c, b], true]);
+    expect(await pageOf(`&endingBefore=${c}`)).toEqual([[e, d], false]);
   });
 });
