@@ -1,8 +1,7 @@
-import { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../src/service/store/queries.ts';
 import { openSqlite, type SqliteDatabase } from '../../src/service/store/sqlite/binding.ts';
-import { sqliteDialect } from '../../src/service/store/sqlite/dialect.ts';
+import { sqliteKysely } from '../../src/service/store/sqlite/dialect.ts';
 import { GroupWriter } from '../../src/service/store/sqlite/group-writer.ts';
 import type { Tables } from '../../src/service/store/tables.ts';
 
@@ -28,8 +27,8 @@ beforeEach(async () => {
     exec: sql => database.exec(sql),
     close: () => database.close(),
   };
-  db = new Kysely<Tables>({ dialect: sqliteDialect(counted) });
-  writer = new GroupWriter(db);
+  db = sqliteKysely<Tables>(counted);
+  writer = new GroupWriter(db, counted);
 });
 afterEach(() => database.close());
 

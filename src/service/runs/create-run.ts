@@ -144,6 +144,9 @@ async function loadImages(
   }
 }
 
+// Made once: an error that nobody reads costs as much as a query, for its stack.
+const RUN_HAS_ENDED = new Error('the run has ended');
+
 /** What `work` gives, or undefined once `ms` are over. */
 async function within<T>(ms: number, clock: Clock, work: Promise<T | undefined>): Promise<T | undefined> {
   const enough = new AbortController();
@@ -154,7 +157,7 @@ async function within<T>(ms: number, clock: Clock, work: Promise<T | undefined>)
   try {
     return await Promise.race([work, windowEnds]);
   } finally {
-    enough.abort(new Error('the run has ended'));
+    enough.abort(RUN_HAS_ENDED);
   }
 }
 

@@ -92,12 +92,13 @@ const LONGEST_PAUSE_MS = 60;
 
 /** Does `work` again for as long as other connections hold the lock that it needs. */
 export async function whenUnlocked<T>(work: () => T): Promise<T> {
-  const started = performance.now();
+  let firstBusy: number | undefined;
   for (;;) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() - started > LOCK_TIMEOUT_MS) throw error;
+      firstBusy ??= performance.now();
+      if (!isBusy(error) || performance.now() - firstBusy > LOCK_TIMEOUT_MS) throw error;
       // At random, so that those who wait don't all come back at once.
       await sleep(Math.random() * LONGEST_PAUSE_MS);
     }

@@ -1,5 +1,5 @@
-import { CompiledQuery } from 'kysely';
 import type { Db, Writer } from '../queries.ts';
+import type { SqliteDatabase, SqliteStatement } from './binding.ts';
 
 interface Job {
   run(db: Db): Promise<unknown>;
@@ -15,7 +15,14 @@ export class GroupWriter implements Writer {
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
 
-  constructor(readonly db: Db) {}
+  readonly #db: Db;
+  readonly #savepoint: Savepoint;
+
+  /** @param database what `db` runs its queries on */
+  constructor(db: Db, database: SqliteDatabase) {
+    this.#db = db;
+    this.#savepoint = savepointOf(database);
+  }
 
   write<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -42,9 +49,9 @@ export class GroupWriter implements Writer {
 
   async #commit(batch: Job[]): Promise<void> {
     try {
-      const answers = await this.db.transaction().execute(async db => {
+      const answers = await this.#db.transaction().execute(async db => {
         const answers: (() => void)[] = [];
-        for (const job of batch) answers.push(await attempt(db, job));
+        for (const job of batch) answers.push(await attempt(db, job, this.#savepoint));
         return answers;
       });
       for (const answer of answers) answer();
@@ -55,19 +62,26 @@ export class GroupWriter implements Writer {
 }
 
 /** Runs a job so that its failure undoes nothing but its own writes; returns what answers it. */
-async function attempt(db: Db, job: Job): Promise<() => void> {
-  await db.executeQuery(SAVEPOINT);
+async function attempt(db: Db, job: Job, { begin, release, undo }: Savepoint): Promise<() => void> {
+  begin.run();
   try {
     const value = await job.run(db);
-    await db.executeQuery(RELEASE);
+    release.run();
     return () => job.resolve(value);
   } catch (error) {
-    await db.executeQuery(ROLLBACK);
-    await db.executeQuery(RELEASE);
+    undo.run();
+    release.run();
     return () => job.reject(error);
   }
 }
 
-const SAVEPOINT = CompiledQuery.raw('savepoint job');
-const RELEASE = CompiledQuery.raw('release job');
-const ROLLBACK = CompiledQuery.raw('rollback to job');
+/** Statements within the transaction, which holds the lock already: they need not take the way of queries. */
+type Savepoint = Record<'begin' | 'release' | 'undo', SqliteStatement>;
+
+function savepointOf(database: SqliteDatabase): Savepoint {
+  return {
+    begin: database.prepare('savepoint job'),
+    release: database.prepare('release job'),
+    undo: database.prepare('rollback to job'),
+  };
+}

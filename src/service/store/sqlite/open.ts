@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { Kysely } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
@@ -7,7 +6,7 @@ import { dataDirectoryError } from '../errors.ts';
 import { NO_SIGNALS, type Store, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
-import { sqliteDialect } from './dialect.ts';
+import { sqliteKysely } from './dialect.ts';
 import { GroupWriter } from './group-writer.ts';
 import { workerLocks } from './worker-locks.ts';
 
@@ -39,10 +38,10 @@ async function open({ dataDir, clock, newStore = false, onNotice }: SqliteStoreO
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
   const database = await connect(file);
-  const db = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+  const db = sqliteKysely<Tables>(database);
   return storeOn({
     db,
-    writer: new GroupWriter(db),
+    writer: new GroupWriter(db, database),
     shared: false,
     workers,
     signals: NO_SIGNALS,
