@@ -241,7 +241,7 @@ describe('questions on a terminal', () => {
     const name = '晴れの日には海へ行き、雨の日は家で本を読み、雪の日は山へ出かける人';
     terminal.type(name);
     await terminal.waitFor('出かける人');
-    expect(terminal.screen().split('\n')).toHaveLength(4);
+    await expect.poll(() => terminal.screen().split('\n')).toHaveLength(4);
     terminal.press('backspace');
     terminal.type('者\r\n');
     await terminal.waitFor('? שם');
