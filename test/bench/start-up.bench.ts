@@ -1,14 +1,13 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { costOf, costsInTurns, type Environment } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 31);
 const COMMAND = path.resolve('bin/promptrun.js');
 const VERSION = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
-
-type Environment = Readonly<Record<string, string>>;
 
 interface Subject {
   readonly name: string;
@@ -16,12 +15,6 @@ interface Subject {
   readonly env: Environment;
   /** The multiple of a bare Node, in CPU time, that it may cost on Node 20. */
   readonly target?: number;
-}
-
-interface Cost {
-  /** User and system time, in milliseconds. */
-  readonly cpu: number;
-  readonly wall: number;
 }
 
 /**
@@ -64,7 +57,7 @@ function subjects(node: string, plain: Environment, baseUrl: string): Subject[] 
     env,
     argv: [node, COMMAND, ...args],
   });
-  timeOf({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
+  costOf({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
   return [
     { name: 'curl, one POST', argv: ['curl', '-sS', '-d', '{}', `${baseUrl}/runs`], env: plain },
     promptrun('version', 1.6, plain, '--version'),
@@ -79,7 +72,7 @@ function subjects(node: string, plain: Environment, baseUrl: string): Subject[] 
 function report(title: string, node: string, plain: Environment, all: readonly Subject[]): void {
   process.stdout.write(`\n${title}: over a bare node -e 0, least of ${ROUNDS}\n`);
   for (const subject of all) {
-    const { bare, own } = measure({ argv: [node, '-e', '0'], env: plain }, subject);
+    const { bare, own } = costsInTurns({ argv: [node, '-e', '0'], env: plain }, subject, ROUNDS);
     const ratio = own.cpu / bare.cpu;
     const over = subject.target !== undefined && ratio > subject.target ? `  over ${subject.target}` : '';
     process.stdout.write(
@@ -87,31 +80,4 @@ function report(title: string, node: string, plain: Environment, all: readonly S
         `   clock ${own.wall.toFixed(0).padStart(4)} ms ${(own.wall / bare.wall).toFixed(2).padStart(5)} ×${over}\n`,
     );
   }
-}
-
-type Run = Pick<Subject, 'argv' | 'env'>;
-
-function measure(bare: Run, own: Run): { bare: Cost; own: Cost } {
-  timeOf(own); // what only the first call does, such as making a store, is not measured
-  let least = { bare: timeOf(bare), own: timeOf(own) };
-  for (let round = 1; round < ROUNDS; round += 1) {
-    least = { bare: lesser(least.bare, timeOf(bare)), own: lesser(least.own, timeOf(own)) };
-  }
-  return least;
-}
-
-function lesser(one: Cost, other: Cost): Cost {
-  return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
-}
-
-/** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
-function timeOf({ argv, env }: Run): Cost {
-  const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
-  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
-  const [wall = 0, user = 0, system = 0] = stderr
-    .trim()
-    .split(' ')
-    .map(seconds => Number(seconds) * 1000);
-  return { cpu: user + system, wall };
 }

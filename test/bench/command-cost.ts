@@ -1,0 +1,41 @@
+import { spawnSync } from 'node:child_process';
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Cost {
+  /** User and system time, in milliseconds. */
+  readonly cpu: number;
+  readonly wall: number;
+}
+
+/** A command line, and all that is in its environment. */
+export interface Run {
+  readonly argv: readonly string[];
+  readonly env: Environment;
+}
+
+/** What each costs at least in so many rounds, in which they take turns. */
+export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost; own: Cost } {
+  costOf(own); // what only the first call does, such as making a store, is not measured
+  let least = { bare: costOf(bare), own: costOf(own) };
+  for (let round = 1; round < rounds; round += 1) {
+    least = { bare: lesser(least.bare, costOf(bare)), own: lesser(least.own, costOf(own)) };
+  }
+  return least;
+}
+
+function lesser(one: Cost, other: Cost): Cost {
+  return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
+}
+
+/** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
+export function costOf({ argv, env }: Run): Cost {
+  const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
+  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
+  const [wall = 0, user = 0, system = 0] = stderr
+    .trim()
+    .split(' ')
+    .map(seconds => Number(seconds) * 1000);
+  return { cpu: user + system, wall };
+}

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Cost, costOf, costsInTurns, type Environment, type Run } from './command-cost.ts';
+import { startServer } from './service-server.ts';
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 21);
+const COMMAND = path.resolve('bin/promptrun.js');
+const VERSION = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
+const PICTURE_BYTES = 20 * 1024 * 1024;
+const SIGNATURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+/** What two pictures of 20 MiB cost to send, over curl with a body that is encoded already, and over a call without pictures. */
+export default async function benchUploads(): Promise<void> {
+  execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
+  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
+  const service = await startServer('instant', directory);
+  try {
+    measure(directory, service.url);
+  } finally {
+    service.process.kill();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function measure(directory: string, baseUrl: string): void {
+  const body = path.join(directory, 'body.json');
+  const pictures = ['a.png', 'b.png'].map(name => path.join(directory, name));
+  writePictures(pictures, body);
+  const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
+  const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+  const promptrun = (...args: string[]) => ({ argv: [process.execPath, COMMAND, ...args], env: hosted });
+  costOf(promptrun('resources', 'refresh'));
+  const curl = { argv: ['curl', '-sS', '--data-binary', `@${body}`, `${baseUrl}/runs`], env: plain };
+  const upload = promptrun('run', VERSION, ...pictures.flatMap(picture => ['--image', picture]));
+  const call = promptrun('run', VERSION);
+  const sent = costsInTurns(curl, upload, ROUNDS);
+  const { own: without } = costsInTurns(curl, call, ROUNDS);
+  process.stdout.write(`\ntwo pictures of 20 MiB, least of ${ROUNDS}\n`);
+  tell('curl, encoded before', sent.bare);
+  tell('one call, no pictures', without);
+  tell('run with both', sent.own, `${(sent.own.cpu / sent.bare.cpu).toFixed(2)} × curl`);
+  const [withMiB, withoutMiB] = [peakMiB(upload, directory), peakMiB(call, directory)];
+  process.stdout.write(
+    `  memory: ${withMiB} MiB at most, ${withMiB - withoutMiB} more than without pictures\n`,
+  );
+}
+
+function writePictures(pictures: readonly string[], body: string): void {
+  const bytes = Buffer.concat([SIGNATURE, Buffer.alloc(PICTURE_BYTES - SIGNATURE.length, 'picture')]);
+  for (const picture of pictures) writeFileSync(picture, bytes);
+  const imageInputs = pictures.map(() => ({ type: 'base64', base64: bytes.toString('base64') }));
+  writeFileSync(body, JSON.stringify({ promptVersionId: VERSION, inputs: { imageInputs } }));
+}
+
+function tell(name: string, { cpu, wall }: Cost, ratio = ''): void {
+  const times = `CPU ${cpu.toFixed(0).padStart(4)} ms   clock ${wall.toFixed(0).padStart(4)} ms`;
+  process.stdout.write(`  ${name.padEnd(22)} ${times}   ${ratio}\n`);
+}
+
+/** The most memory that a command had at a time, as Node tells it at its end. */
+function peakMiB({ argv: [node = '', ...args], env }: Run, directory: string): number {
+  const told = path.join(directory, 'memory');
+  const teller = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(process.env.TOLD, String(process.resourceUsage().maxRSS)))`;
+  costOf({
+    argv: [node, '--import', `data:text/javascript,${encodeURIComponent(teller)}`, ...args],
+    env: { ...env, TOLD: told },
+  });
+  return Math.round(Number(readFileSync(told, 'utf8')) / 1024);
+}
