@@ -8,6 +8,8 @@ import type { Tables } from '../../src/service/store/tables.ts';
 let database: SqliteDatabase;
 /** Transactions so far. */
 let begun: number;
+/** In milliseconds; a transaction takes a second. */
+let now: number;
 let db: Db;
 let writer: GroupWriter;
 
@@ -15,11 +17,13 @@ beforeEach(async () => {
   database = await openSqlite(':memory:');
   database.exec('create table settings (key text primary key, value text not null)');
   begun = 0;
+  now = 0;
   const counted: SqliteDatabase = {
     prepare: sql => {
       const statement = database.prepare(sql);
       const run: typeof statement.run = (...values) => {
         if (sql === 'begin immediate') begun += 1;
+        if (sql === 'commit') now += 1000;
         return statement.run(...values);
       };
       return { run, all: (...values) => statement.all(...values) };
@@ -28,9 +32,14 @@ beforeEach(async () => {
     close: () => database.close(),
   };
   db = sqliteKysely<Tables>(counted);
-  writer = new GroupWriter(db, counted);
+  writer = new GroupWriter(db, counted, () => now);
 });
 afterEach(() => database.close());
+
+/** Of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve));
+}
 
 const put = (key: string) => (db: Db) => db.insertInto('settings').values({ key, value: 'x' }).execute();
 const keys = async () =>
@@ -73,6 +82,31 @@ describe('the writer', () => {
     expect(results.map(result => result.status)).toEqual(['rejected', 'rejected']);
     await writer.write(put('b'));
     expect(await keys()).toEqual(['b']);
+  });
+
+  test('waits for those who wrote last time', async () => {
+    await Promise.all([writer.write(put('a')), writer.write(put('b'))]);
+    const third = writer.write(put('c'));
+    await turns(5);
+    await Promise.all([third, writer.write(put('d'))]);
+    expect(begun).toBe(2);
+    expect(await keys()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('waits no longer than a part of what they took', async () => {
+    await Promise.all([writer.write(put('a')), writer.write(put('b'))]);
+    const third = writer.write(put('c'));
+    now += 251;
+    await third;
+    expect(begun).toBe(2);
+  });
+
+  test('waits for nobody where one wrote alone', async () => {
+    await writer.write(put('a'));
+    const second = writer.write(put('b'));
+    await turns(5);
+    await Promise.all([second, writer.write(put('c'))]);
+    expect(begun).toBe(3);
   });
 
   test('idle waits for everything, also for what is added meanwhile', async () => {

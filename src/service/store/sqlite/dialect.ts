@@ -49,14 +49,13 @@ class SqliteExecutor extends DefaultQueryExecutor {
 
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { connection, isFree } = this.#driver;
-    if (this.#holds) return await connection.executeQuery<R>(query);
-    if (!isFree) return await super.executeQuery<R>(query);
+    if (!this.#holds && !isFree) return await super.executeQuery<R>(query);
     try {
       // Over before anybody else can want the connection.
       return connection.execute<R>(query);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      return await super.executeQuery<R>(query);
+      return await (this.#holds ? connection.executeQuery<R>(query) : super.executeQuery<R>(query));
     }
   }
 
