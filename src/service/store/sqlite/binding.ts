@@ -18,18 +18,39 @@ export interface SqliteStatement {
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 
-interface SqliteModule {
+export interface SqliteModule {
   DatabaseSync: new (path: string) => SqliteDatabase;
 }
 
 /**
- * Opens a database file with Node's own SQLite where there is one, else with the one that is shipped.
+ * Opens a database file with Node's own SQLite where there is one that is safe, else with the one that is shipped.
  *
  * @throws {DataDirectoryError} where that can't be loaded on this platform
  */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
-  const { DatabaseSync } = builtInSqlite() ?? (await packagedSqlite());
+  const { DatabaseSync } = await loadSqlite(process.versions);
   return new DatabaseSync(file);
+}
+
+/** The binding that Node of these versions is given; an unsafe one of its own is better than none. */
+export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<SqliteModule> {
+  const builtIn = sqlite === undefined ? undefined : builtInSqlite();
+  if (builtIn && isSafe(sqlite ?? '')) return builtIn;
+  try {
+    return await import('./packaged.ts');
+  } catch (error) {
+    if (builtIn) return builtIn;
+    throw noSqlite(error);
+  }
+}
+
+/** The first release that loses no commits where another process moves the log to the database meanwhile. */
+const SAFE = [3, 51, 3] as const;
+
+function isSafe(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  const at = SAFE.findIndex((part, index) => parts[index] !== part);
+  return at < 0 || (parts[at] ?? 0) > (SAFE[at] ?? 0);
 }
 
 function builtInSqlite(): SqliteModule | undefined {
@@ -42,14 +63,6 @@ function builtInSqlite(): SqliteModule | undefined {
     return getBuiltin('node:sqlite') as SqliteModule | undefined;
   } finally {
     if (emitting) Object.defineProperty(process, 'emitWarning', emitting);
-  }
-}
-
-async function packagedSqlite(): Promise<SqliteModule> {
-  try {
-    return await import('./packaged.ts');
-  } catch (error) {
-    throw noSqlite(error);
   }
 }
 
