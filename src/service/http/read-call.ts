@@ -53,11 +53,12 @@ function checked<T>(schema: Schema, value: T): T {
   return value;
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
 function parseJson(body: Buffer): unknown {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return parseBoundedJson(text, { values: MAX_BODY_VALUES });
+    return parseBoundedJson(UTF8.decode(body), { values: MAX_BODY_VALUES });
   } catch (error) {
     if (error instanceof JsonPastBound) throw tooLarge(error.message);
     throw badRequest('the body is not JSON');

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
@@ -56,7 +55,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
-      requests.track(once(response, 'close')).catch(() => {});
+      void requests.track(new Promise(resolve => response.once('close', resolve)));
       void answer(options, request, response, budget);
     },
   );

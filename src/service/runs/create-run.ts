@@ -88,9 +88,9 @@ async function checkedRun(
   memory: RequestMemory,
 ): Promise<{ run: CheckedRun; images: LoadedImage[] }> {
   const { store, definitions, models } = services;
-  const version = await store.prompts.version(body.promptVersionId.toLowerCase());
+  const version = await store.prompts.runnable(body.promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
-  const definition = await definitions.of(version);
+  const definition = await definitions.ofRun(version.id);
   const model = models.get(definition.model);
   if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
   const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model, work =>
@@ -148,7 +148,12 @@ async function loadImages(
 const RUN_HAS_ENDED = new Error('the run has ended');
 
 /** What `work` gives, or undefined once `ms` are over. */
-async function within<T>(ms: number, clock: Clock, work: Promise<T | undefined>): Promise<T | undefined> {
+async function within<T extends object>(
+  ms: number,
+  clock: Clock,
+  work: Promise<T | undefined> | T,
+): Promise<T | undefined> {
+  if (!(work instanceof Promise)) return work;
   const enough = new AbortController();
   const windowEnds = clock.sleep(ms, enough.signal).then(
     () => undefined,

@@ -9,7 +9,8 @@ import { PastBound } from '../prompts/bounds.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
-import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
+import type { PromptTasks, TaskOptions } from '../prompts/tasks/prompt-tasks.ts';
+import type { OutputWork } from '../prompts/tasks/tasks.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
@@ -32,6 +33,8 @@ export interface ExecutorOptions {
 
 /** Carries a run out: its inputs, its prompt, its model's engine, its outputs. */
 export interface Executor {
+  /** The outcome of a run that costs nothing, where it can be had in a moment; undefined where `execute` has to see to it. */
+  executeAtOnce(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
   /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
   execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
   /** Deletes what was kept in case the run had to be started again. */
@@ -42,10 +45,22 @@ export interface Executor {
 export function createExecutor(options: ExecutorOptions): Executor {
   const { inputs, texts } = options;
   const onNotice = onlyOnce(options.onNotice);
+  const noting = { ...options, onNotice };
   return {
+    async executeAtOnce(run, signal) {
+      try {
+        if (!(await isFree(options, run))) return undefined;
+        const result = await runEngine(noting, run, { userId: run.userId, signal, isBrief: true });
+        const outcome = await keepOutputs(options, run.id, result, signal);
+        texts.end(run.id);
+        return outcome;
+      } catch {
+        return undefined;
+      }
+    },
     async execute(run, signal) {
       try {
-        const result = await runEngine({ ...options, onNotice }, run, signal);
+        const result = await runEngine(noting, run, { userId: run.userId, signal });
         return await keepOutputs(options, run.id, result, signal);
       } catch (error) {
         if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
@@ -62,10 +77,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
 }
 
+async function isFree({ definitions, models, engines }: ExecutorOptions, run: QueuedRun): Promise<boolean> {
+  const { model } = await definitions.ofRun(run.promptVersionId);
+  const engine = models.get(model)?.engine;
+  return engine !== undefined && engines[engine].isFree === true && run.request.images.length === 0;
+}
+
 async function runEngine(
   options: ExecutorOptions,
   run: QueuedRun,
-  signal: AbortSignal,
+  task: TaskOptions & { signal: AbortSignal },
 ): Promise<EngineResult> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const { textInputs, images, runOptions } = run.request;
@@ -75,7 +96,6 @@ async function runEngine(
   if (model.guessed) onNotice(guessNotice(model));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
   const written = definitions.writtenOf(definition);
-  const task = { userId: run.userId, signal };
   const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
     tasks.do('render', { ...work, written }, task),
   );
@@ -88,12 +108,22 @@ async function runEngine(
     json,
     // An answer that is checked may come out otherwise than it was said.
     onText: json ? undefined : texts.of(run.id),
-    signal,
+    signal: task.signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
   return json && !result.failed
-    ? await checked(result, text => tasks.do('checkOutput', { output, text }, task))
+    ? await checked(result, text => checkText(tasks, { output, text }, task))
     : result;
+}
+
+/** What can't be checked within its bound fails the run, unless there is more time for it later. */
+async function checkText(tasks: PromptTasks, work: OutputWork, task: TaskOptions): Promise<CheckedOutput> {
+  try {
+    return await tasks.do('checkOutput', work, task);
+  } catch (error) {
+    if (!(error instanceof PastBound) || task.isBrief) throw error;
+    return { text: work.text, fault: error.message };
+  }
 }
 
 /** A text that is not what the prompt wants back fails the run and stays as it came, before the reason. */
@@ -104,18 +134,12 @@ async function checked(
   const outputs: EngineOutput[] = [];
   let failed = false;
   for (const output of result.outputs) {
-    const { text, fault } =
-      output.type === 'text' ? await check(output.text).catch(error => pastBound(error, output.text)) : {};
+    const { text, fault } = output.type === 'text' ? await check(output.text) : {};
     outputs.push(text === undefined ? output : { type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
     failed ||= fault !== undefined;
   }
   return { ...result, outputs, failed };
-}
-
-function pastBound(error: unknown, text: string): CheckedOutput {
-  if (error instanceof PastBound) return { text, fault: error.message };
-  throw error;
 }
 
 function guessNotice({ model, provider }: ModelEntry): string {

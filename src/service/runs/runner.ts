@@ -4,9 +4,10 @@ import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Creation, NewRun, Outcome, UserLimits } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
+import { Claims } from './claims.ts';
 import { type Ending, Endings, outcomeOf } from './endings.ts';
 import type { Executor } from './executor.ts';
-import { recoverFromDead, releaseStrays } from './recovery.ts';
+import { recoverFromDead } from './recovery.ts';
 import { TurnTaking } from './turn-taking.ts';
 
 export interface RunnerOptions {
@@ -25,6 +26,15 @@ export interface RunnerOptions {
   maxQueued?: number | undefined;
   /** Default 2 GiB. */
   maxMediaBytes?: number | undefined;
+}
+
+/** A run that is neither started nor queued yet. */
+type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
+
+interface Created {
+  readonly creation: Creation;
+  /** How the run ends, or has ended already. */
+  readonly ending: Ending | Outcome;
 }
 
 /** How a run ended that this process carried out. */
@@ -51,19 +61,23 @@ export class Runner {
   readonly #turns: TurnTaking;
   readonly #endings = new Endings();
   readonly #pending = new PendingWork();
+  readonly #claims: Claims;
   #closing = false;
-  /** Whether it takes up what no living process has in hand. */
-  #takesOrphans = true;
-  #claiming: Promise<void> | undefined;
-  #claimAgain = false;
-  /** Strays are looked for between claims only: what is just being claimed is not in hand yet. */
-  #straysDue = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { maxQueued = MAX_QUEUED, maxMediaBytes = MAX_MEDIA_BYTES } = options;
     this.#limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
     this.#turns = new TurnTaking(options.parallel ?? PARALLEL);
+    const { store, models, onFault } = options;
+    this.#claims = new Claims({
+      store,
+      turns: this.#turns,
+      pending: this.#pending,
+      models,
+      begin: run => this.#begin(run),
+      onFault,
+    });
     // Every run listens to it: Node would warn of a leak at the eleventh.
     setMaxListeners(0, this.#stop.signal);
   }
@@ -73,16 +87,16 @@ export class Runner {
    * others after a while only: a process that is gone in a moment would but start it, in vain and perhaps for money.
    */
   start({ patient = false }: { patient?: boolean } = {}): void {
-    this.#takesOrphans = !patient;
+    this.#claims.takesOrphans = !patient;
     this.#options.store.signals.subscribe({
-      onQueued: () => this.#claim(),
+      onQueued: () => this.#claims.claim(),
       onEnded: runId => void this.#reportFromStore(runId).catch(this.#options.onFault),
     });
     void this.#keepClaiming();
   }
 
   /** Puts a run on disk unless it is refused, then starts or queues it. */
-  create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
+  create(run: NewlyMade): Promise<Created> {
     return this.#pending.track(this.#create(run));
   }
 
@@ -92,6 +106,7 @@ export class Runner {
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    this.#claims.stop();
     const { clock, store, onFault } = this.#options;
     await this.#pending.endedWithin(graceMs, clock);
     this.#stop.abort(new Error('the service is stopping'));
@@ -103,31 +118,54 @@ export class Runner {
     await store.workers.release().catch(onFault);
   }
 
-  async #create(run: Omit<NewRun, 'status' | 'worker'>): Promise<{ creation: Creation; ending: Ending }> {
-    const { store, clock } = this.#options;
-    const worker = this.#closing ? null : await store.workers.register();
-    const started = worker !== null && this.#turns.take(run);
-    const ending = this.#endings.of(run.id);
+  async #create(run: NewlyMade): Promise<Created> {
+    const { clock, executor } = this.#options;
+    const startedAt = clock.now();
     try {
-      const creation = await store.runs.create(
-        { ...run, status: started ? 'running' : 'queued', worker: started || !store.shared ? worker : null },
-        this.#limits,
-        clock.now(),
-      );
-      if (creation.state !== 'created') this.#abandon(run.id);
-      else if (started) void this.#pending.track(this.#run(run));
-      else if (worker === null) this.#endings.report(run.id, undefined);
-      else this.#noteQueued();
-      return { creation, ending };
+      const isStarted = !this.#closing && this.#turns.take(run);
+      const outcome = isStarted ? await executor.executeAtOnce(run, this.#stop.signal) : undefined;
+      if (outcome) return await this.#keepEnded(run, outcome, startedAt);
+      return await this.#start(run, isStarted);
     } catch (error) {
       this.#abandon(run.id);
       throw error;
     }
   }
 
+  /** Puts a run on disk together with its end: one write instead of two. */
+  async #keepEnded(run: NewlyMade, outcome: Outcome, startedAt: number): Promise<Created> {
+    const { store } = this.#options;
+    const creation = await store.runs.create(
+      { ...run, status: 'running', worker: null, outcome },
+      this.#limits,
+      startedAt,
+    );
+    if (creation.state === 'created') this.#tellEnd(run, outcome, startedAt);
+    this.#endTurn(run.id);
+    return { creation, ending: outcome };
+  }
+
+  /** Puts a run on disk, to be carried out now or later. */
+  async #start(run: NewlyMade, isStarted: boolean): Promise<Created> {
+    const { store, clock } = this.#options;
+    const worker = isStarted || !this.#closing ? await store.workers.register() : null;
+    const ending = this.#endings.of(run.id);
+    const status = isStarted ? 'running' : 'queued';
+    const creation = await store.runs.create(
+      { ...run, status, worker: isStarted || !store.shared ? worker : null },
+      this.#limits,
+      clock.now(),
+    );
+    if (creation.state !== 'created') this.#abandon(run.id);
+    else if (isStarted) void this.#pending.track(this.#run(run));
+    else if (worker === null) this.#endings.report(run.id, undefined);
+    else this.#noteQueued();
+    return { creation, ending };
+  }
+
   /** The first process with room takes it up. */
   #noteQueued(): void {
-    this.#claim();
+    this.#claims.claim();
     this.#options.store.signals.queued();
   }
 
@@ -138,12 +176,12 @@ export class Runner {
 
   #endTurn(id: string): void {
     this.#turns.end(id);
-    if (this.#turns.moreLeft) this.#claim();
+    if (this.#turns.moreLeft) this.#claims.claim();
   }
 
   /** Never rejects. A run that is stopped on the way stays as it is on disk, to be let go of. */
   async #run(run: QueuedRun): Promise<void> {
-    const { store, executor, onFault, onEnd, clock } = this.#options;
+    const { store, executor, onFault, clock } = this.#options;
     const startedAt = clock.now();
     try {
       const outcome = await executor.execute(run, this.#stop.signal);
@@ -153,12 +191,16 @@ export class Runner {
       if (!ours) return await this.#reportEnded([run.id]).catch(onFault);
       if (!this.#endings.isAwaited(run.id)) store.signals.ended(run.id);
       this.#endings.report(run.id, outcome);
-      const { status } = outcome;
-      onEnd?.({ runId: run.id, userId: run.userId, status, durationMs: clock.now() - startedAt });
+      this.#tellEnd(run, outcome, startedAt);
       await executor.forget(run).catch(onFault);
     } finally {
       this.#endTurn(run.id);
     }
+  }
+
+  #tellEnd({ id: runId, userId }: QueuedRun, { status }: Outcome, startedAt: number): void {
+    const { onEnd, clock } = this.#options;
+    onEnd?.({ runId, userId, status, durationMs: clock.now() - startedAt });
   }
 
   #retryForever<T>(work: (worker: string) => Promise<T>): Promise<T | undefined> {
@@ -175,11 +217,9 @@ export class Runner {
     while (!this.#closing) {
       await this.#pending.track(recoverFromDead(store, executor)).catch(onFault);
       await this.#reportFromStore().catch(onFault);
-      this.#straysDue = true;
-      this.#claim();
-      await this.#claiming;
+      await this.#claims.claimWithoutStrays();
       await clock.sleep(CLAIM_EVERY_MS, this.#stop.signal).catch(() => {});
-      this.#takesOrphans = true;
+      this.#claims.takesOrphans = true;
     }
   }
 
@@ -191,37 +231,6 @@ export class Runner {
 
   async #reportEnded(ids: readonly string[]): Promise<void> {
     for (const run of await this.#options.store.runs.ended(ids)) this.#endings.report(run.id, outcomeOf(run));
-  }
-
-  /** Takes up as many queued runs as there is room for; one claim at a time. */
-  #claim(): void {
-    this.#claimAgain = true;
-    this.#claiming ??= this.#pending
-      .track(this.#claimAll())
-      .catch(this.#options.onFault)
-      .finally(() => {
-        this.#claiming = undefined;
-      });
-  }
-
-  async #claimAll(): Promise<void> {
-    const { store, models } = this.#options;
-    while (this.#claimAgain && !this.#closing) {
-      this.#claimAgain = false;
-      if (this.#straysDue) await releaseStrays(store, id => this.#turns.has(id));
-      this.#straysDue = false;
-      const claimed = await store.queue.claim({
-        worker: store.workers.registered(),
-        register: () => store.workers.register(),
-        free: this.#turns.free,
-        running: this.#turns.byUser(),
-        orphans: this.#takesOrphans,
-        models: store.shared ? models() : undefined,
-      });
-      this.#turns.moreLeft = claimed.moreLeft;
-      for (const run of claimed.runs) this.#begin(run);
-      this.#claimAgain ||= claimed.moreLeft && claimed.runs.length > 0;
-    }
   }
 
   /** Of what was claimed while closing, nothing is started: it is let go of at the end. */

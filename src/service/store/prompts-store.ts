@@ -39,6 +39,8 @@ export interface NewVersion {
 
 /** Prompts and their versions; what is withdrawn is found by none of the reads. */
 export interface PromptsStore {
+  /** What a creation needs to know of a published version, or of one that is unlisted. */
+  runnable(id: string): Promise<Pick<StoredVersion, 'id' | 'promptId' | 'title'> | undefined>;
   /** A published version, or one that is unlisted. */
   version(id: string): Promise<StoredVersion | undefined>;
   /** A version whether its prompt is published or not: runs of it may still be queued. */
@@ -67,15 +69,14 @@ const VERSION_COLUMNS = [
 ] as const;
 
 export function promptsStore(db: Db, writer: Writer): PromptsStore {
+  const runnable = prepared<{ id: string }>()(db, (db, { id }) =>
+    runnableVersion(db, id).select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title']),
+  );
   const byId = prepared<{ id: string }>()(db, (db, { id }) =>
-    everyVersion(db)
-      .select(VERSION_COLUMNS)
-      .where('promptVersions.id', '=', id)
-      .where(({ or, eb }) =>
-        or([eb('prompts.latestVersionId', 'is not', null), eb('promptVersions.unlisted', '=', 1)]),
-      ),
+    runnableVersion(db, id).select(VERSION_COLUMNS),
   );
   return {
+    runnable: async id => (await runnable(db, { id })).rows[0],
     version: async id => (await byId(db, { id })).rows[0],
     versionOfRun: id =>
       everyVersion(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
@@ -125,6 +126,14 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
 
 function everyVersion(db: Db) {
   return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
+}
+
+function runnableVersion(db: Db, id: string) {
+  return everyVersion(db)
+    .where('promptVersions.id', '=', id)
+    .where(({ or, eb }) =>
+      or([eb('prompts.latestVersionId', 'is not', null), eb('promptVersions.unlisted', '=', 1)]),
+    );
 }
 
 function published(db: Db) {

@@ -24,11 +24,14 @@ export function prepared<V extends object>() {
   };
 }
 
-function bind<R>(compiled: CompiledQuery<R>, values: object): CompiledQuery<R> {
-  const parameters = compiled.parameters.map(value =>
+function bind<R>(
+  { sql, query, queryId, parameters: slots }: CompiledQuery<R>,
+  values: object,
+): CompiledQuery<R> {
+  const parameters = slots.map(value =>
     value instanceof Slot ? (values as Record<string, unknown>)[value.name] : value,
   );
-  return { ...compiled, parameters };
+  return { sql, query, queryId, parameters };
 }
 
 /** Runs writes, each in a transaction that is on disk before it is answered. */

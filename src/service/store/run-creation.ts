@@ -1,6 +1,8 @@
 import { type Compilable, sql } from 'kysely';
 import { type Db, prepared, type Writer } from './queries.ts';
+import { keepEnd } from './run-endings.ts';
 import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
+import type { Tables } from './tables.ts';
 
 /** How long a key keeps leading to the run it made, in milliseconds (service-facts, decisions). */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -28,7 +30,8 @@ export function runCreation(
         if (run.idempotency) await claimKey(db, run, run.idempotency, now);
         const createdAt = await reserve(db, run, limits, now);
         if (run.status === 'queued' && (await queueIsFull(db, run, limits))) throw refusal('queue');
-        await insert(db, { ...run, request: JSON.stringify(run.request), createdAt });
+        await insert(db, rowOf(run, createdAt));
+        if (run.outcome) await keepEnd(db, run, run.outcome);
         await countUse(db, run);
         return { state: 'created' };
       });
@@ -125,10 +128,28 @@ function queueCheck(db: Db) {
     queued === 0 || (await lastAllowed(db, { userId, others: queued - 1 })).rows.length > 0;
 }
 
-type RunRow = Omit<NewRun, 'request'> & { request: string; createdAt: number };
+function rowOf(run: NewRun, createdAt: number): Tables['runs'] {
+  const { outcome } = run;
+  return {
+    id: run.id,
+    userId: run.userId,
+    promptVersionId: run.promptVersionId,
+    name: run.name,
+    model: run.model,
+    status: outcome?.status ?? run.status,
+    createdAt,
+    credits: run.credits,
+    tokens: outcome?.tokens ?? 0,
+    outputs: JSON.stringify(outcome?.outputs ?? []),
+    request: outcome ? null : JSON.stringify(run.request),
+    worker: outcome ? null : run.worker,
+    deaths: 0,
+    inputBytes: run.inputBytes,
+  };
+}
 
 function insertion(db: Db) {
-  return prepared<RunRow>()(db, (db, run) =>
+  return prepared<Tables['runs']>()(db, (db, run) =>
     db.insertInto('runs').values({
       id: run.id,
       userId: run.userId,
@@ -138,11 +159,11 @@ function insertion(db: Db) {
       status: run.status,
       createdAt: run.createdAt,
       credits: run.credits,
-      tokens: 0,
-      outputs: '[]',
+      tokens: run.tokens,
+      outputs: run.outputs,
       request: run.request,
       worker: run.worker,
-      deaths: 0,
+      deaths: run.deaths,
       inputBytes: run.inputBytes,
     }),
   );

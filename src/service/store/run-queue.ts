@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { type Db, prepared, type Writer } from './queries.ts';
+import { giveBack } from './run-endings.ts';
 import type { StoredRequest } from './run-records.ts';
-import { giveBack } from './runs-store.ts';
 
 /** A run in a worker's hands. */
 export interface QueuedRun {

@@ -1,0 +1,77 @@
+import type { PendingWork } from '../lifecycle/background-work.ts';
+import type { QueuedRun } from '../store/run-queue.ts';
+import type { Store } from '../store/store.ts';
+import { releaseStrays } from './recovery.ts';
+import type { TurnTaking } from './turn-taking.ts';
+
+interface ClaimsOptions {
+  readonly store: Store;
+  readonly turns: TurnTaking;
+  /** Counts claims as work. */
+  readonly pending: PendingWork;
+  /** The models that runs can be carried out with here; asked on a shared store only. */
+  readonly models: () => string[];
+  /** Called with each run that was claimed. */
+  readonly begin: (run: QueuedRun) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Takes up as many queued runs as there is room for; one claim at a time. */
+export class Claims {
+  readonly #options: ClaimsOptions;
+  /** Whether what no living process has in hand is taken up. */
+  takesOrphans = true;
+  #claiming: Promise<void> | undefined;
+  #claimAgain = false;
+  /** Strays are looked for between claims only: what is just being claimed is not in hand yet. */
+  #straysDue = false;
+  #stopped = false;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** Claims now, or again after the claim that goes on. */
+  claim(): void {
+    const { pending, onFault } = this.#options;
+    this.#claimAgain = true;
+    this.#claiming ??= pending
+      .track(this.#claimAll())
+      .catch(onFault)
+      .finally(() => {
+        this.#claiming = undefined;
+      });
+  }
+
+  /** Claims after it has let go of runs that the store has as this process's and that it has not. Resolves once that is done. */
+  async claimWithoutStrays(): Promise<void> {
+    this.#straysDue = true;
+    this.claim();
+    await this.#claiming;
+  }
+
+  /** Begins no further claim. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #claimAll(): Promise<void> {
+    const { store, turns, models, begin } = this.#options;
+    while (this.#claimAgain && !this.#stopped) {
+      this.#claimAgain = false;
+      if (this.#straysDue) await releaseStrays(store, id => turns.has(id));
+      this.#straysDue = false;
+      const claimed = await store.queue.claim({
+        worker: store.workers.registered(),
+        register: () => store.workers.register(),
+        free: turns.free,
+        running: turns.byUser(),
+        orphans: this.takesOrphans,
+        models: store.shared ? models() : undefined,
+      });
+      turns.moreLeft = claimed.moreLeft;
+      for (const run of claimed.runs) begin(run);
+      this.#claimAgain ||= claimed.moreLeft && claimed.runs.length > 0;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { Compilable } from 'kysely';
+import { type Db, prepared } from './queries.ts';
+import type { Outcome } from './run-records.ts';
+
+type EndedRun = { id: string; userId: number; credits: number; inputBytes: number };
+
+/** The statements that end a run: its outcome, its media, and what the user gets back. */
+export function settlement(db: Db) {
+  const end = ending(db);
+  return async (db: Db, id: string, worker: string, outcome: Outcome): Promise<boolean> => {
+    const { status, tokens, outputs } = outcome;
+    const ended = await end(db, { id, worker, status, tokens, outputs: JSON.stringify(outputs) });
+    const [run] = ended.rows;
+    if (!run) return false;
+    await keepEnd(db, run, outcome);
+    return true;
+  };
+}
+
+/** What else changes with the end of a run: its media, and what the user gets back. */
+export async function keepEnd(db: Db, run: EndedRun, outcome: Outcome): Promise<void> {
+  await giveBack(db, run, outcome);
+  const rows = outcome.media.map(item => ({ ...item, userId: run.userId }));
+  if (rows.length > 0) await db.insertInto('media').values(rows).execute();
+}
+
+function ending(db: Db) {
+  return prepared<{
+    id: string;
+    worker: string;
+    status: Outcome['status'];
+    tokens: number;
+    outputs: string;
+  }>()(
+    db,
+    (db, run): Compilable<EndedRun> =>
+      db
+        .updateTable('runs')
+        .set({ status: run.status, tokens: run.tokens, outputs: run.outputs, request: null, worker: null })
+        .where('id', '=', run.id)
+        .where('worker', '=', run.worker)
+        .where('status', '=', 'running')
+        .returning(['id', 'userId', 'credits', 'inputBytes']),
+  );
+}
+
+/** Gives the user back what an ended run had reserved and did not use. */
+export async function giveBack(
+  db: Db,
+  run: EndedRun,
+  { status, media }: Pick<Outcome, 'status' | 'media'>,
+): Promise<void> {
+  const credits = status === 'failed' ? run.credits : 0;
+  const space = run.inputBytes - media.reduce((sum, { size }) => sum + size, 0);
+  if (credits > 0) await db.updateTable('runs').set({ credits: 0 }).where('id', '=', run.id).execute();
+  if (credits === 0 && space === 0) return;
+  await db
+    .updateTable('users')
+    .set(({ eb }) => ({
+      credits: eb('credits', '+', credits),
+      mediaBytes: eb('mediaBytes', '-', space),
+    }))
+    .where('id', '=', run.userId)
+    .execute();
+}
