@@ -48,9 +48,6 @@ function jsonLiteral(source: string): string {
   return Number.isFinite(number) ? String(number) : JSON.stringify(source.toLowerCase() === 'true');
 }
 
-/** The key under which a literal stands until it is read; no key that a person writes holds a NUL. */
-const MARK = '\u0000';
-
 /** JSON with every number and boolean as a `Literal`; undefined where the source is not JSON. */
 export function parseJsonAsWritten(source: string): unknown {
   try {
@@ -58,23 +55,33 @@ export function parseJsonAsWritten(source: string): unknown {
   } catch {
     return undefined;
   }
-  return JSON.parse(markLiterals(source), (_, value: unknown) => literalOf(value) ?? value) as unknown;
+  const mark = markBesides(source);
+  const marked = markLiterals(source, JSON.stringify(mark));
+  return JSON.parse(marked, (_, value: unknown) => literalOf(value, mark) ?? value) as unknown;
 }
 
-function literalOf(value: unknown): Literal | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, MARK)) return undefined;
-  return new Literal(String((value as Record<string, unknown>)[MARK]));
+/** The key under which a literal stands until it is read: one that the source does not have. */
+function markBesides(source: string): string {
+  for (;;) {
+    const mark = `a literal ${Math.random()}`;
+    if (!source.includes(mark)) return mark;
+  }
+}
+
+function literalOf(value: unknown, mark: string): Literal | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return undefined;
+  return new Literal(String((value as Record<string, unknown>)[mark]));
 }
 
 /** Wraps the numbers and booleans of valid JSON, which stand anywhere but inside strings. */
-function markLiterals(json: string): string {
+function markLiterals(json: string, mark: string): string {
   let marked = '';
   let from = 0;
   while (from < json.length) {
     const start = json.indexOf('"', from);
     const end = start === -1 ? json.length : endOfString(json, start);
     const between = json.slice(from, start === -1 ? json.length : start);
-    marked += between.replace(/-?\d[\d.eE+-]*|true|false/gu, String.raw`{"\u0000":"$&"}`);
+    marked += between.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`);
     if (start !== -1) marked += json.slice(start, end);
     from = end;
   }

@@ -7,7 +7,10 @@ const parse = (source: string) => parseInputsDocument(source, '--inputs x');
 const textOf = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(
-  fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', 'constructor', 'textInputs')),
+  fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000'),
+  ),
   fc.string({ unit: 'binary' }),
   { noNullPrototype: true },
 );
