@@ -7,8 +7,8 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** How long those who wrote last time are waited for, as a part of what that transaction took. */
-const PATIENCE = 0.25;
+/** How long those who wrote last time are waited for: a part of what that transaction took, and at most so many milliseconds. */
+const PATIENCE = { part: 0.25, mostMs: 5 } as const;
 
 /**
  * Writes that come in together share one transaction, and so one wait for the disk. Each is undone alone if it
@@ -62,7 +62,7 @@ export class GroupWriter implements Writer {
 
   /** Everything that is ready in this turn of the event loop joins; so does who wrote last time, for a little while. */
   async #gather(): Promise<void> {
-    const until = this.now() + this.#last.ms * PATIENCE;
+    const until = this.now() + Math.min(this.#last.ms * PATIENCE.part, PATIENCE.mostMs);
     do await new Promise(resolve => setImmediate(resolve));
     while (this.#jobs.length < this.#last.jobs && this.now() < until);
   }
