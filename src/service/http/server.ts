@@ -31,6 +31,8 @@ interface HttpServerOptions {
   readonly onRequest: ((event: RequestEvent) => void) | undefined;
   /** Bytes that requests keep in memory at a time; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
+  /** How long an answer may wait for its caller to take some of it, in milliseconds; default two minutes. */
+  readonly stalledMs?: number | undefined;
 }
 
 export interface HttpServer {
@@ -43,7 +45,6 @@ export interface HttpServer {
 const REQUEST_TIMEOUT_MS = 300_000;
 /** How long a connection is kept for a next request, in milliseconds: longer than proxies in front keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
-/** How long an answer may wait for its caller to take some of it, in milliseconds. */
 const STALLED_MS = 120_000;
 /** Connections at a time; a creation holds one for two minutes. */
 const MAX_CONNECTIONS = 4096;
@@ -65,7 +66,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 async function answer(
-  { api, hosts, origin, closing, onRequest }: HttpServerOptions,
+  { api, hosts, origin, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   budget: MemoryBudget,
@@ -85,6 +86,7 @@ async function answer(
     : misdirected();
   room?.free();
   if (closing.aborted) response.setHeader('connection', 'close');
+  cutOffStalled(response, stalledMs);
   await send(response, given, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
     user: given.user,
@@ -95,9 +97,15 @@ async function answer(
   });
 }
 
+/** A caller who takes nothing of an answer for so long gets no more of it. */
+function cutOffStalled(response: ServerResponse, stalledMs: number): void {
+  response.setTimeout(stalledMs);
+  // Where the next request is here already, Node leaves the time on, and its answer may take longer to make. Before
+  // Node's own listener, which sets the time of a connection that waits for a next request.
+  response.prependOnceListener('finish', () => response.setTimeout(0));
+}
+
 async function send(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
-  // A caller who takes nothing of an answer for so long gets no more of it.
-  response.setTimeout(STALLED_MS);
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
     response.end(bare ? undefined : body);

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Api } from '../../../src/service/http/api.ts';
+import { createHttpServer, type HttpServer } from '../../../src/service/http/server.ts';
+
+const STALLED_MS = 50;
+/** More than the buffers of a connection hold. */
+const LARGE = 'x'.repeat(32 * 1024 * 1024);
+
+let http: HttpServer;
+let made: AbortController;
+let callers: Socket[];
+
+beforeEach(async () => {
+  made = new AbortController();
+  callers = [];
+  const bodies: Record<string, Promise<string>> = {
+    '/first': Promise.resolve('first'),
+    '/large': Promise.resolve(LARGE),
+    '/made': once(made.signal, 'abort').then(() => 'and the next'),
+  };
+  const api: Api = async ({ target }) => ({
+    httpStatus: 200,
+    headers: {},
+    body: (await bodies[target]) ?? '',
+  });
+  http = createHttpServer({
+    api,
+    hosts: { allows: () => true },
+    origin: () => '',
+    closing: new AbortController().signal,
+    onRequest: undefined,
+    stalledMs: STALLED_MS,
+  });
+  await once(http.server.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterEach(() => {
+  for (const caller of callers) caller.destroy();
+  http.server.close();
+});
+
+function call(...targets: string[]): Socket {
+  const { port } = http.server.address() as AddressInfo;
+  const caller = connect(port, '127.0.0.1').on('error', () => {});
+  callers.push(caller);
+  caller.write(targets.map(target => `GET ${target} HTTP/1.1\r\nHost: service\r\n\r\n`).join(''));
+  return caller;
+}
+
+/** Resolves once a caller that takes nothing of a large answer has lost its connection. */
+async function stalledIsCutOff(): Promise<void> {
+  const connected = once(http.server, 'connection') as Promise<[Socket]>;
+  call('/large').pause();
+  const [connection] = await connected;
+  await once(connection, 'close');
+}
+
+test('a caller who takes nothing of an answer loses its connection', async () => {
+  await stalledIsCutOff();
+});
+
+test('a caller whose next answer takes longer to make than an answer may stand still gets it', async () => {
+  const caller = call('/first', '/made').setEncoding('latin1');
+  let received = '';
+  caller.on('data', (text: string) => (received += text));
+  await expect.poll(() => received).toContain('first');
+  // Far longer than the time: it is twice over for a connection that was opened after the first answer.
+  await stalledIsCutOff();
+  await stalledIsCutOff();
+  made.abort();
+  await expect.poll(() => received).toContain('and the next');
+});
