@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from './durable-file.ts';
 import { DataDirectoryError } from './errors.ts';
 
 /** The database's file name in the data directory. */
@@ -37,24 +38,6 @@ function refuseForeign(dataDir: string, { uid, mode }: Stats): void {
 /** Whether what has this owner could be changed by somebody who is neither this user nor root. */
 function belongsToAnother(uid: number): boolean {
   return uid !== 0 && process.getuid !== undefined && uid !== process.getuid();
-}
-
-/** Node's own recursive mkdir never comes back from where nothing can be made, such as /proc. */
-async function makeDirectory(directory: string): Promise<void> {
-  if (await isDirectory(directory)) return;
-  const parent = path.dirname(directory);
-  if (parent !== directory) await makeDirectory(parent);
-  await mkdir(directory, { mode: 0o700 }).catch(async (error: unknown) => {
-    // Another process was faster.
-    if (!(await isDirectory(directory))) throw error;
-  });
-}
-
-async function isDirectory(file: string): Promise<boolean> {
-  return await stat(file).then(
-    found => found.isDirectory(),
-    () => false,
-  );
 }
 
 /** What a data directory may hold before its first start. */

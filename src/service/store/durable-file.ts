@@ -1,9 +1,10 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../error-utils.ts';
 
 /** Writes a file (0600) whole or not at all; it is on disk once this resolves. Its directory is made (0700). */
 export async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
-  await makeDurably(path.dirname(file));
+  await makeDirectory(path.dirname(file));
   const unfinished = `${file}.part`;
   try {
     await writeAndSync(unfinished, bytes);
@@ -12,16 +13,6 @@ export async function writeDurably(file: string, bytes: Uint8Array): Promise<voi
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
-  }
-}
-
-/** A directory that is new is only on disk once the one above it is. */
-async function makeDurably(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let above = path.dirname(directory); ; above = path.dirname(above)) {
-    await syncDirectory(above);
-    if (above === path.dirname(first)) return;
   }
 }
 
@@ -44,4 +35,31 @@ export async function syncDirectory(directory: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Makes a directory (0700) and those above it that are missing; they are on disk once this resolves. Node's own
+ * recursive mkdir never comes back from where nothing can be made, such as /proc.
+ */
+export async function makeDirectory(directory: string): Promise<void> {
+  if (await isDirectory(directory)) return;
+  const above = path.dirname(directory);
+  if (above !== directory) await makeDirectory(above);
+  await mkdir(directory, { mode: 0o700 }).catch(async (error: unknown) => {
+    // Another process was faster.
+    if (!(await isDirectory(directory))) throw error;
+  });
+  await syncDirectory(above).catch(unlessUnreadable);
+}
+
+async function isDirectory(file: string): Promise<boolean> {
+  return await stat(file).then(
+    found => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** A directory may be one to write to and not to read, and what can't be opened can't be synced. */
+function unlessUnreadable(error: unknown): void {
+  if (codeOf(error) !== 'EACCES') throw error;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { access, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../clock.ts';
+import { makeDirectory } from '../durable-file.ts';
 import type { Workers } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
@@ -59,7 +60,7 @@ export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
 }
 
 async function takeLock(file: string): Promise<SqliteDatabase> {
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await makeDirectory(path.dirname(file));
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
   // A process that checks whether this one is alive holds the lock for a short time.
