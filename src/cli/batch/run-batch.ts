@@ -26,7 +26,7 @@ import { type Survey, surveyRows } from './survey.ts';
 
 /** Runs a target once for each row of a file, and keeps what became of each. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
-  await checkPlaces(ctx, options);
+  checkPlaces(ctx, options);
   const source = await openSource(ctx, options.from, options.format);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {

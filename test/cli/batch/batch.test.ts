@@ -268,6 +268,12 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--out', 'r.jsonl', '--retry-failed'], 'needs --resume'],
     [['--from', 'names.csv', '--resume'], '--resume needs --out'],
     [['--from', 'names.csv', '--out', 'old.jsonl'], 'old.jsonl exists already'],
+    [['--from', 'names.csv', '--out', 'begun.jsonl'], 'begun.jsonl.journal exists already'],
+    ...(process.platform === 'linux'
+      ? ([
+          [['--from', 'names.csv', '--out', '/proc/version', '--resume'], 'no files can be made in /proc'],
+        ] as [string[], string][])
+      : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
     [['--from', 'names.csv', '--out', 'pipe'], 'pipe is a named pipe, and results are kept in a file'],
     [['--from', 'names.csv', '--out', 'pipe', '--resume'], 'pipe is a named pipe'],
@@ -287,6 +293,7 @@ describe('wrong use', () => {
       'names.csv': NAMES,
       'names.txt': NAMES,
       'old.jsonl': '',
+      'begun.jsonl.journal': '',
       'twice.csv': 'name,name\na,b\n',
     });
     execFileSync('mkfifo', [path.join(home, 'pipe')]);

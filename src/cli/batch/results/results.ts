@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { codeOf } from '../../core/error-utils.ts';
@@ -19,19 +18,18 @@ export function journalAside(ctx: Context): string {
 }
 
 /** Refuses files that must not or can't be written to before anything is asked of the service. */
-export async function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOptions): Promise<void> {
+export function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOptions): void {
   if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
   if (out === undefined) return;
   const file = path.resolve(cwd, out);
-  refuseSpecial(file, out);
+  const isThere = existsSync(file);
+  if (isThere) refuseSpecial(file, out);
   checkFile(cwd, out, '--out');
-  // Its journal and its lock stand beside it.
-  checkDirectory(cwd, path.dirname(file), '--out');
+  // Its journal and its lock stand beside it; the directory of a new file has just been tried.
+  if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
   if (resume) return;
-  if (await exists(file)) {
-    throw existsAlready(out);
-  }
-  if (await exists(`${file}.journal`)) {
+  if (isThere) throw existsAlready(out);
+  if (existsSync(`${file}.journal`)) {
     throw usageError(
       `${out}.journal exists already: a batch has begun to write ${out}`,
       'add --resume to go on with it, or name another file with --out',
@@ -41,19 +39,11 @@ export async function checkPlaces({ cwd }: Context, { out, resume, saveTo }: Bat
 
 /** Results are read again, and rewritten where they change: a device or a pipe can only be written to. */
 function refuseSpecial(file: string, given: string): void {
-  if (!existsSync(file)) return;
   const found = statSync(file);
   if (found.isFile() || found.isDirectory()) return;
   throw usageError(
     `--out: ${given} is ${found.isFIFO() ? 'a named pipe' : 'a device'}, and results are kept in a file`,
     'Redirect standard output there instead of --out, or name a file.',
-  );
-}
-
-function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
   );
 }
 
