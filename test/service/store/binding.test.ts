@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadSqlite } from '../../../src/service/store/sqlite/binding.ts';
 
 /** Stands for the SQLite that newer releases of Node have. */
-const BUILT_IN = { DatabaseSync: class {} };
+const BUILT_IN = { DatabaseSync: undefined };
 
 async function isBuiltIn(sqlite: string | undefined): Promise<boolean> {
-  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(BUILT_IN as never);
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(BUILT_IN);
   const loaded = await loadSqlite({ ...process.versions, ...(sqlite && { sqlite }) });
   return loaded === (BUILT_IN as never);
 }
