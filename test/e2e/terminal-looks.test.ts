@@ -26,9 +26,10 @@ describe('the spinner', () => {
   });
 
   it('is gone as well after Ctrl-C', async () => {
-    const { exchange } = slowCreation();
+    const { exchange, arrived } = slowCreation();
     const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env });
+    await arrived;
     await terminal.waitFor('creating the run');
     terminal.press('ctrl+c');
     expect(await terminal.exit()).toBe(130);

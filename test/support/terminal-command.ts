@@ -70,11 +70,21 @@ export async function serviceWithPrompt(
 }
 
 /** A creation that is answered when the test says so. */
-export function slowCreation(): { exchange: Exchange; answer: () => void } {
+export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; answer: () => void } {
   let answer = (): void => {};
+  let arrive = (): void => {};
   const told = new Promise<void>(resolve => (answer = resolve));
+  const arrived = new Promise<void>(resolve => (arrive = resolve));
   const outputs = [{ type: 'text', data: 'At last.' }];
   const run = success({ runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs });
-  const exchange = { expect: { method: 'POST' }, answer: () => told.then(() => run), times: 'any' as const };
-  return { exchange, answer };
+  const exchange = {
+    expect: { method: 'POST' },
+    answer: async () => {
+      arrive();
+      await told;
+      return run;
+    },
+    times: 'any' as const,
+  };
+  return { exchange, arrived, answer };
 }
