@@ -8,9 +8,6 @@ import type { Tables } from '../../src/service/store/tables.ts';
 let database: SqliteDatabase;
 /** Transactions so far. */
 let begun: number;
-/** In milliseconds. */
-let now: number;
-let transactionMs: number;
 let db: Db;
 let writer: GroupWriter;
 
@@ -18,14 +15,11 @@ beforeEach(async () => {
   database = await openSqlite(':memory:');
   database.exec('create table settings (key text primary key, value text not null)');
   begun = 0;
-  now = 0;
-  transactionMs = 8;
   const counted: SqliteDatabase = {
     prepare: sql => {
       const statement = database.prepare(sql);
       const run: typeof statement.run = (...values) => {
         if (sql === 'begin immediate') begun += 1;
-        if (sql === 'commit') now += transactionMs;
         return statement.run(...values);
       };
       return { run, all: (...values) => statement.all(...values) };
@@ -34,14 +28,9 @@ beforeEach(async () => {
     close: () => database.close(),
   };
   db = sqliteKysely<Tables>(counted);
-  writer = new GroupWriter(db, counted, () => now);
+  writer = new GroupWriter(db, counted);
 });
 afterEach(() => database.close());
-
-/** Of the event loop. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve));
-}
 
 const put = (key: string) => (db: Db) => db.insertInto('settings').values({ key, value: 'x' }).execute();
 const keys = async () =>
@@ -84,35 +73,6 @@ describe('the writer', () => {
     expect(results.map(result => result.status)).toEqual(['rejected', 'rejected']);
     await writer.write(put('b'));
     expect(await keys()).toEqual(['b']);
-  });
-
-  test('waits for those who wrote last time', async () => {
-    await Promise.all([writer.write(put('a')), writer.write(put('b'))]);
-    const third = writer.write(put('c'));
-    await turns(5);
-    await Promise.all([third, writer.write(put('d'))]);
-    expect(begun).toBe(2);
-    expect(await keys()).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  test.each([
-    { took: 8, waits: 3 },
-    { took: 60_000, waits: 6 },
-  ])('waits no longer than $waits ms where they took $took ms', async ({ took, waits }) => {
-    transactionMs = took;
-    await Promise.all([writer.write(put('a')), writer.write(put('b'))]);
-    const third = writer.write(put('c'));
-    now += waits;
-    await third;
-    expect(begun).toBe(2);
-  });
-
-  test('waits for nobody where one wrote alone', async () => {
-    await writer.write(put('a'));
-    const second = writer.write(put('b'));
-    await turns(5);
-    await Promise.all([second, writer.write(put('c'))]);
-    expect(begun).toBe(3);
   });
 
   test('idle waits for everything, also for what is added meanwhile', async () => {

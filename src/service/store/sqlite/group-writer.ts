@@ -7,9 +7,6 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** How long those who wrote last time are waited for: a part of what that transaction took, and at most so many milliseconds. */
-const PATIENCE = { part: 0.25, mostMs: 5 } as const;
-
 /**
  * Writes that come in together share one transaction, and so one wait for the disk. Each is undone alone if it
  * fails; each is answered only once the transaction is on disk. A job does nothing but queries.
@@ -17,21 +14,12 @@ const PATIENCE = { part: 0.25, mostMs: 5 } as const;
 export class GroupWriter implements Writer {
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
-  /** How many jobs the last transaction had, and how long it took. */
-  #last = { jobs: 0, ms: 0 };
 
   readonly #db: Db;
   readonly #savepoint: Savepoint;
 
-  /**
-   * @param database what `db` runs its queries on
-   * @param now milliseconds, from any beginning
-   */
-  constructor(
-    db: Db,
-    database: SqliteDatabase,
-    private readonly now: () => number = () => performance.now(),
-  ) {
+  /** @param database what `db` runs its queries on */
+  constructor(db: Db, database: SqliteDatabase) {
     this.#db = db;
     this.#savepoint = savepointOf(database);
   }
@@ -49,22 +37,14 @@ export class GroupWriter implements Writer {
   }
 
   async #work(): Promise<void> {
-    do {
-      await this.#gather();
+    // Everything else that is ready in this turn of the event loop joins the batch.
+    await new Promise(resolve => setImmediate(resolve));
+    while (this.#jobs.length > 0) {
       const batch = this.#jobs;
       this.#jobs = [];
-      const startedAt = this.now();
       await this.#commit(batch);
-      this.#last = { jobs: batch.length, ms: this.now() - startedAt };
-    } while (this.#jobs.length > 0);
+    }
     this.#working = undefined;
-  }
-
-  /** Everything that is ready in this turn of the event loop joins; so does who wrote last time, for a little while. */
-  async #gather(): Promise<void> {
-    const until = this.now() + Math.min(this.#last.ms * PATIENCE.part, PATIENCE.mostMs);
-    do await new Promise(resolve => setImmediate(resolve));
-    while (this.#jobs.length < this.#last.jobs && this.now() < until);
   }
 
   async #commit(batch: Job[]): Promise<void> {
@@ -83,11 +63,13 @@ export class GroupWriter implements Writer {
       return await this.#db.transaction().execute(async db => {
         const answers: (() => void)[] = [];
         for (const job of batch) {
-          const value = await job.run(db).catch((error: unknown) => {
+          try {
+            const value = await job.run(db);
+            answers.push(() => job.resolve(value));
+          } catch (error) {
             failed = true;
             throw error;
-          });
-          answers.push(() => job.resolve(value));
+          }
         }
         return answers;
       });
