@@ -24,7 +24,8 @@ export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost;
   return least;
 }
 
-function lesser(one: Cost, other: Cost): Cost {
+/** The lesser of each figure. */
+export function lesser(one: Cost, other: Cost): Cost {
   return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
 }
 

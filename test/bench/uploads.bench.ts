@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Cost, costOf, costsInTurns, type Environment, type Run } from './command-cost.ts';
+import { type Cost, costOf, costsInTurns, type Environment, lesser, type Run } from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 21);
@@ -58,10 +58,7 @@ function digestCost(): Cost {
     const { user, system } = process.cpuUsage(before);
     return { cpu: (user + system) / 1000, wall: performance.now() - startedAt };
   });
-  return {
-    cpu: Math.min(...costs.map(({ cpu }) => cpu)),
-    wall: Math.min(...costs.map(({ wall }) => wall)),
-  };
+  return costs.reduce(lesser);
 }
 
 function writePictures(pictures: readonly string[], body: string): void {

@@ -24,14 +24,11 @@ export function prepared<V extends object>() {
   };
 }
 
-function bind<R>(
-  { sql, query, queryId, parameters: slots }: CompiledQuery<R>,
-  values: object,
-): CompiledQuery<R> {
-  const parameters = slots.map(value =>
+function bind<R>(compiled: CompiledQuery<R>, values: object): CompiledQuery<R> {
+  const parameters = compiled.parameters.map(value =>
     value instanceof Slot ? (values as Record<string, unknown>)[value.name] : value,
   );
-  return { sql, query, queryId, parameters };
+  return { ...compiled, parameters };
 }
 
 /** Runs writes, each in a transaction that is on disk before it is answered. */

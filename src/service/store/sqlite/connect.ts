@@ -39,8 +39,9 @@ async function openWhole(file: string, size: number): Promise<SqliteDatabase> {
     if (foreign) throw damagedStore(file, 'it is the database of another program');
     // Two processes that open a fresh file at once can meet a lock here in spite of the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
-    database.exec('pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16000');
-    database.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`);
+    database.exec(
+      `pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16000; pragma wal_autocheckpoint = ${LOG_PAGES}`,
+    );
     await whenUnlocked(() => migrate(database, file));
     if (size <= CHECKED_SIZE) await whenUnlocked(() => check(database, file));
     return database;

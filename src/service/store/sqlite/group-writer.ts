@@ -57,21 +57,17 @@ export class GroupWriter implements Writer {
   }
 
   /** Gives what answers the jobs, or undefined where one of several failed and so all were undone. */
-  async #together(batch: Job[]): Promise<Answers | undefined> {
+  async #together(batch: Job[]): Promise<Answer[] | undefined> {
     let failed = false;
     try {
-      return await this.#db.transaction().execute(async db => {
-        const answers: (() => void)[] = [];
-        for (const job of batch) {
-          try {
-            const value = await job.run(db);
-            answers.push(() => job.resolve(value));
-          } catch (error) {
-            failed = true;
-            throw error;
-          }
+      return await this.#inTransaction(batch, async (db, job) => {
+        try {
+          const value = await job.run(db);
+          return () => job.resolve(value);
+        } catch (error) {
+          failed = true;
+          throw error;
         }
-        return answers;
       });
     } catch (error) {
       if (failed && batch.length > 1) return undefined;
@@ -80,20 +76,24 @@ export class GroupWriter implements Writer {
   }
 
   /** A savepoint for each, which has SQLite copy every page that the job changes. */
-  #eachUndoable(batch: Job[]): Promise<Answers> {
+  #eachUndoable(batch: Job[]): Promise<Answer[]> {
+    return this.#inTransaction(batch, (db, job) => attempt(db, job, this.#savepoint));
+  }
+
+  #inTransaction(batch: Job[], carryOut: (db: Db, job: Job) => Promise<Answer>): Promise<Answer[]> {
     return this.#db.transaction().execute(async db => {
-      const answers: (() => void)[] = [];
-      for (const job of batch) answers.push(await attempt(db, job, this.#savepoint));
+      const answers: Answer[] = [];
+      for (const job of batch) answers.push(await carryOut(db, job));
       return answers;
     });
   }
 }
 
 /** Called once the transaction is on disk. */
-type Answers = readonly (() => void)[];
+type Answer = () => void;
 
 /** Runs a job so that its failure undoes nothing but its own writes; returns what answers it. */
-async function attempt(db: Db, job: Job, { begin, release, undo }: Savepoint): Promise<() => void> {
+async function attempt(db: Db, job: Job, { begin, release, undo }: Savepoint): Promise<Answer> {
   begin.run();
   try {
     const value = await job.run(db);
