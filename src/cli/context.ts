@@ -8,6 +8,7 @@ import type { PromptCache } from './settings/caches/prompt-cache.ts';
 import type { ResourceCache } from './settings/caches/resource-cache.ts';
 import type { Journal } from './settings/journal/journal.ts';
 import type { Settings } from './settings/settings.ts';
+import type { Advise } from './terminal/advise.ts';
 import type { TerminalContext } from './terminal/terminal-context.ts';
 
 /** Where requests go, with whose key, and what is remembered for the two. */
@@ -19,6 +20,10 @@ export interface Connection {
   /** Names the service in the journal and the caches: the base URL, or `local` for the embedded service. */
   readonly service: string;
   readonly embedded: boolean;
+  /** What gave the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain; undefined if none was needed. */
+  readonly keySource: string | undefined;
+  /** A command line that asks this very service. */
+  readonly advise: Advise;
   readonly client: PromptService;
   readonly resources: ResourceCache;
   readonly prompts: PromptCache;
@@ -37,10 +42,14 @@ export interface Context extends TerminalContext {
   readonly settings: Settings;
   /** Resolves once base URL and key are known; starts the embedded service where that is the default. The same each time. */
   connection(): Promise<Connection>;
+  /** This machine's own service, whatever is configured. The same each time. */
+  localConnection(): Promise<Connection>;
   /** A connection to a service that is not the configured one, with a key that need not be stored. */
   connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;
   /** Loaded when the first question is asked. */
   prompter(): Promise<Prompter>;
+  /** A command line that asks the configured service. */
+  readonly advise: Advise;
   readonly local: LocalService;
   /** The local service's data directory. */
   readonly dataDir: string;

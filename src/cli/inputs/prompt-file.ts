@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Connection, Context } from '../context.ts';
-import type { PublishedPrompt } from '../core/local-service.ts';
+import type { LocalStore } from '../core/local-service.ts';
 import { usageError } from '../errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
+import { atRevision } from './git-revision.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
 export function aliasOrName(ctx: Context, target: string): string {
@@ -12,41 +13,82 @@ export function aliasOrName(ctx: Context, target: string): string {
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
 }
 
-/** Whether a name is that of a prompt file that exists. */
-export async function isPromptFile(ctx: Context, name: string): Promise<boolean> {
-  if (!name.endsWith('.prompt')) return false;
-  const stats = await stat(path.resolve(ctx.cwd, name)).catch(() => undefined);
-  return stats?.isFile() === true;
+/** A prompt file that a target names. */
+export interface PromptFile {
+  /** As it was named. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  /** The git revision whose state of the file is meant; the file as it is if undefined. */
+  readonly revision: string | undefined;
+}
+
+const ENDING = /\.prompt(?:\.ya?ml)?$/u;
+/** Stands between a file and its revision. */
+const GIT = '@git:';
+
+/**
+ * The prompt file that a target names: one that exists, or `file@git:<revision>`.
+ *
+ * @throws {CliError} USAGE_ERROR for a file of another form
+ */
+export function promptFileOf(ctx: Context, target: string): PromptFile | undefined {
+  const name = aliasOrName(ctx, target);
+  const at = name.lastIndexOf(GIT);
+  const file = at < 0 ? name : name.slice(0, at);
+  const absolute = path.resolve(ctx.cwd, file);
+  const revision = at < 0 ? undefined : name.slice(at + GIT.length);
+  if (revision !== undefined && ENDING.test(file)) return { name, path: absolute, revision };
+  if (!/[./\\]/u.test(name) || statSync(absolute, { throwIfNoEntry: false })?.isFile() !== true) {
+    return undefined;
+  }
+  if (ENDING.test(name)) return { name, path: absolute, revision: undefined };
+  throw usageError(`${name} is not a prompt file`, 'The name of a prompt file ends in .prompt.');
+}
+
+/** The service that runs a target: a prompt file always runs on this machine. */
+export function connectionFor(ctx: Context, target: string): Promise<Connection> {
+  return promptFileOf(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
 }
 
 /**
- * The service that targets are looked for at. A prompt file is refused where another service than this machine's is
- * configured, before a key is looked for: none of that service would help.
+ * The one service that runs several targets: this machine's own if all of them are files.
  *
- * @throws {CliError} exit 2
+ * @throws {CliError} USAGE_ERROR for files beside prompts of another service
  */
-export async function connectionFor(ctx: Context, ...targets: readonly string[]): Promise<Connection> {
-  for (const target of targets) {
-    const name = aliasOrName(ctx, target);
-    if (await isPromptFile(ctx, name)) requireLocalService(ctx, `the prompt file ${name}`);
-  }
+export async function connectionForAll(ctx: Context, targets: readonly string[]): Promise<Connection> {
+  const files = targets.filter(target => promptFileOf(ctx, target) !== undefined);
+  if (files.length === targets.length) return ctx.localConnection();
+  const [file] = files;
+  if (file !== undefined) requireLocalService(ctx, `the prompt file ${file}`);
   return ctx.connection();
 }
 
-/** Publishes a prompt file to the local service. @throws {CliError} where another service is configured */
-export async function publishFile(
-  ctx: Context,
-  connection: Pick<Connection, 'embedded'>,
-  file: string,
-): Promise<PublishedPrompt> {
-  if (!connection.embedded) requireLocalService(ctx, `the prompt file ${file}`);
+/** Opens the store of this machine's own service for as long as `use` takes. */
+export async function withLocalStore<T>(ctx: Context, use: (store: LocalStore) => Promise<T>): Promise<T> {
   const store = await ctx.local.open({ dataDir: ctx.dataDir });
   try {
-    const published = await store.publish(path.resolve(ctx.cwd, file));
-    if (published.changed)
-      ctx.io.note(`note: published ${published.slug}, version ${published.promptVersionId}`);
-    return published;
+    return await use(store);
   } finally {
     await store.close();
   }
+}
+
+/** Gives the path of a prompt file's content; that of a revision is checked out for as long as `use` takes. */
+export function withPromptFile<T>(file: PromptFile, use: (path: string) => Promise<T>): Promise<T> {
+  const { name, path: own, revision } = file;
+  return revision === undefined ? use(own) : atRevision({ name, path: own, revision }, use);
+}
+
+/** A version of a prompt file that can be run and read by its id, and is otherwise nowhere. */
+export function versionOfFile(
+  ctx: Context,
+  file: PromptFile,
+  model?: string,
+): Promise<{ readonly promptId: string; readonly promptVersionId: string }> {
+  return withPromptFile(file, content =>
+    withLocalStore(ctx, store =>
+      store.ensureUnlistedVersion({ file: content, ...(model !== undefined && { model }) }),
+    ),
+  );
 }

@@ -3,7 +3,7 @@ import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersion } fr
 import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
-import { aliasOrName, isPromptFile, publishFile } from './prompt-file.ts';
+import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
 
 /** A prompt that a name stands for. */
 export interface NamedPrompt {
@@ -18,7 +18,7 @@ export interface NamedPrompt {
 const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
 
 /**
- * What a name stands for: an alias, a prompt file (published first), a UUID, a slug or
+ * What a name stands for: an alias, a prompt file (nothing is published), a UUID, a slug or
  * `slug@<beginning of a version id>`, tried in this order. Asks the service only for a slug.
  *
  * @throws {CliError} exit 4 where there is no such prompt
@@ -28,11 +28,12 @@ export async function resolvePrompt(
   connection: Connection,
   name: string,
 ): Promise<NamedPrompt> {
+  const file = promptFileOf(ctx, name);
+  if (file !== undefined) return versionOfFile(ctx, file);
   const target = aliasOrName(ctx, name);
-  if (await isPromptFile(ctx, target)) return publishFile(ctx, connection, target);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
-    throw usageError(`${JSON.stringify(target)} is neither an id nor a slug`, HOW_TO_FIND);
+    throw usageError(`${JSON.stringify(target)} is neither an id nor a slug`, howToFind(connection));
   }
   return findByName(connection, target, ctx.signal);
 }
@@ -115,7 +116,7 @@ async function versionByBeginning(
     if (found !== undefined) return found.promptVersionId;
     throw notFoundError(
       `${slug} has no version ${beginning}`,
-      `Its versions: promptrun versions list ${slug}`,
+      `Its versions: ${connection.advise('versions', 'list', slug)}`,
     );
   }
   const { versions } = await connection.client.versions.list(promptId, { signal });
@@ -163,12 +164,17 @@ export async function readPrompt(
   return version;
 }
 
-export const HOW_TO_FIND = 'Find prompts with: promptrun prompts search <words>';
+/** The hint of a name that stands for no prompt. */
+export function howToFind({ embedded, advise }: Connection): string {
+  return embedded
+    ? `The prompts there are: ${advise('prompts', 'list')}`
+    : `Find prompts with: ${advise('prompts', 'search')} <words>`;
+}
 
-function noSuchPrompt({ embedded }: Connection, slug: string, found: readonly string[]): CliError {
+function noSuchPrompt(connection: Connection, slug: string, found: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
     `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
-    embedded ? 'The prompts there are: promptrun prompts list' : HOW_TO_FIND,
+    howToFind(connection),
   );
 }

@@ -28,7 +28,7 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   if (only === undefined) {
     throw notFoundError(
       `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
-      'Runs are shown by: promptrun runs list',
+      `Runs are shown by: ${connection.advise('runs', 'list')}`,
     );
   }
   if (others.length === 0) return only;

@@ -1,10 +1,10 @@
-import path from 'node:path';
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
+import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { aliasOrName, isPromptFile, publishFile } from './prompt-file.ts';
-import { findByName, HOW_TO_FIND, readPrompt, unlessNotFound } from './prompt-name.ts';
+import { aliasOrName, promptFileOf, versionOfFile, withLocalStore } from './prompt-file.ts';
+import { findByName, howToFind, readPrompt, unlessNotFound } from './prompt-name.ts';
 
 /** What a target stands for. */
 export interface ResolvedTarget {
@@ -13,43 +13,38 @@ export interface ResolvedTarget {
   readonly mayBePrompt: boolean;
 }
 
-/** An alias, a prompt file, a UUID or a slug, tried in this order. Asks the service only for a slug. */
+/**
+ * An alias, a prompt file, a UUID or a slug, tried in this order. Asks the service only for a slug, and publishes nothing:
+ * a file, or another model, makes a version that can be run and is otherwise nowhere.
+ *
+ * @param connection that of `connectionFor`
+ * @param model in place of the one that the prompt names
+ * @throws {CliError} USAGE_ERROR for a model of another service than this machine's own; exit 4 if there is no such prompt
+ */
 export async function resolveTarget(
   ctx: Context,
   connection: Connection,
   target: string,
+  model?: string,
 ): Promise<ResolvedTarget> {
-  const name = aliasOrName(ctx, target);
-  if (await isPromptFile(ctx, name)) {
-    const { promptVersionId } = await publishFile(ctx, connection, name);
+  const file = promptFileOf(ctx, target);
+  if (file !== undefined) {
+    const { promptVersionId } = await versionOfFile(ctx, file, model);
     return { promptVersionId, mayBePrompt: false };
   }
+  if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
+  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target));
+  if (model === undefined) return resolved;
+  const { promptVersionId } = await withLocalStore(ctx, store =>
+    store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model }),
+  );
+  return { promptVersionId, mayBePrompt: false };
+}
+
+async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
   const { promptVersionId, latest } = await findByName(connection, name, ctx.signal);
   return { promptVersionId: promptVersionId ?? latest, mayBePrompt: false };
-}
-
-/**
- * A target of this machine's own service with another model than its prompt names: a version that can be run and is
- * otherwise nowhere.
- */
-export async function resolveWithModel(
-  ctx: Context,
-  connection: Connection,
-  target: string,
-  model: string,
-): Promise<ResolvedTarget> {
-  const name = aliasOrName(ctx, target);
-  const wanted = (await isPromptFile(ctx, name))
-    ? { file: path.resolve(ctx.cwd, name) }
-    : { promptVersionId: (await resolveTarget(ctx, connection, name)).promptVersionId };
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
-  try {
-    const { promptVersionId } = await store.ensureUnlistedVersion({ ...wanted, model });
-    return { promptVersionId, mayBePrompt: false };
-  } finally {
-    await store.close();
-  }
 }
 
 /** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */
@@ -60,7 +55,7 @@ export async function latestOfPrompt(
 ): Promise<PromptVersion> {
   const version = await unlessNotFound(readPrompt(connection, { promptId: id }, ctx.signal));
   if (version === undefined) {
-    throw notFoundError(`there is no published prompt version or prompt ${id}`, HOW_TO_FIND);
+    throw notFoundError(`there is no published prompt version or prompt ${id}`, howToFind(connection));
   }
   ctx.io.note(`note: ${id} is a prompt; running its latest version ${oneLine(version.promptVersionId)}`);
   return version;

@@ -1,10 +1,10 @@
 import type { PromptVersion } from '../../wire/index.ts';
-import type { Context } from '../context.ts';
+import type { Connection, Context } from '../context.ts';
 import { fieldText, textUnder } from '../core/json-value.ts';
 import { ageOf } from '../core/time.ts';
 import { describeConfig, type InputFields, type TextField } from '../inputs/schema/describe.ts';
+import type { Advise } from '../terminal/advise.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { present } from './present.ts';
 
@@ -24,13 +24,15 @@ const INPUT_COLUMNS: readonly Column[] = [
 export function presentPromptVersion(
   ctx: Context,
   version: PromptVersion,
+  { advise }: Pick<Connection, 'advise'>,
   target = fieldText(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
   const template = textUnder(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () =>
-      (await promptPage(ctx, version, exampleCommand(target, fields), fields)) + templatePart(ctx, template),
+      (await promptPage(ctx, version, exampleCommand(advise, target, fields), fields)) +
+      templatePart(ctx, template),
     plain: () =>
       plainRows([
         ...factRows(version),
@@ -42,12 +44,12 @@ export function presentPromptVersion(
 }
 
 /** A command line that runs the version, with the inputs it can't do without; safe to paste whatever the names are. */
-function exampleCommand(target: string, fields: InputFields): string {
+function exampleCommand(advise: Advise, target: string, fields: InputFields): string {
   const texts = fields.text
     .filter(field => field.required)
-    .flatMap(field => ['-i', shellWord(`${field.key}=${field.choices?.[0] ?? '…'}`)]);
+    .flatMap(field => ['-i', `${field.key}=${field.choices?.[0] ?? '…'}`]);
   const images = fields.images.flatMap(() => ['--image', 'photo.png']);
-  return ['promptrun run', shellWord(target), ...texts, ...images].join(' ');
+  return advise('run', target, ...texts, ...images);
 }
 
 async function promptPage(

@@ -13,9 +13,11 @@ import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { ResourceCache } from '../settings/caches/resource-cache.ts';
 import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.ts';
-import { resolveAddress } from '../settings/config/address.ts';
+import { configuredHost, resolveAddress } from '../settings/config/address.ts';
+import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { resolveKey } from '../settings/credentials/resolve-key.ts';
 import type { Settings } from '../settings/settings.ts';
+import { type Advise, adviseWith } from '../terminal/advise.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { openRecorder, recordingsOf } from './recordings.ts';
@@ -38,35 +40,68 @@ export interface OpenConnection {
   close(): Promise<void>;
 }
 
-/** Finds base URL and key and makes the client for them; starts the embedded service where that is what is meant. */
+/** Finds base URL and key and makes the client for them; starts the embedded service if that is what is meant. */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const address = resolveAddress(sources);
-  const recordings = recordingsOf(sources.globals, sources.env, sources.cwd);
-  if (recordings.mode === 'replay') return openReplay(sources, address.embedded);
-  if (address.embedded) return openEmbedded(sources, address.chosen);
-  const { value: apiKey } = await resolveKey(sources, address);
-  return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey });
+  const advise = adviseWith(sources.globals);
+  if (isReplay(sources)) return openReplay(sources, { embedded: address.embedded, advise });
+  if (address.embedded) {
+    if (!address.chosen) introduceEmbedded(sources);
+    return openEmbedded(sources, advise);
+  }
+  const { value: apiKey, source: keySource } = await resolveKey(sources, address);
+  return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey, keySource });
+}
+
+/** This machine's own service although another one, or only half of one, is configured; says so. */
+export async function openLocalConnection(sources: ConnectionSources): Promise<OpenConnection> {
+  const host = configuredHost(sources);
+  if (host === undefined) introduceEmbedded(sources);
+  else sources.io.note(`note: runs here, not on ${oneLine(host)}`);
+  const advise = adviseWith({ profile: LOCAL_PROFILE });
+  return isReplay(sources) ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
+}
+
+/** Whether the configured service is this machine's own. */
+export function usesLocalService(sources: ConnectionSources): boolean {
+  try {
+    return resolveAddress(sources).embedded;
+  } catch {
+    return false;
+  }
 }
 
 /** Makes the client for a base URL and key that are known already. */
 export function connectTo(
   sources: ConnectionSources,
-  { profile, baseUrl, apiKey }: { profile: string | undefined; baseUrl: string; apiKey: string },
+  peer: { profile: string | undefined; baseUrl: string; apiKey: string; keySource?: string },
 ): Promise<OpenConnection> {
-  const place = { profile, baseUrl, service: baseUrl, embedded: false };
+  const { profile, baseUrl, apiKey, keySource } = peer;
+  const advise = adviseWith(sources.globals);
+  const place = { profile, baseUrl, service: baseUrl, embedded: false, advise, keySource };
   return connect(sources, { place, apiKey, scope: resourceScope(baseUrl, apiKey) });
 }
 
-async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promise<OpenConnection> {
-  if (!chosen && isEmpty(sources.dataDir)) {
-    sources.io.note('Using the local service built in (profile local); for another: promptrun login');
-  }
+/** Names the built-in service to those who don't know it yet. */
+function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
+  if (isEmpty(dataDir))
+    io.note('Using the local service built in (profile local); for another: promptrun login');
+}
+
+async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
   const { baseUrl, key: apiKey } = service;
-  const place = { profile: 'local', baseUrl, service: 'local', embedded: true };
+  const place = {
+    profile: LOCAL_PROFILE,
+    baseUrl,
+    service: 'local',
+    embedded: true,
+    advise,
+    keySource: undefined,
+  };
   try {
     return await connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
   } catch (error) {
@@ -76,12 +111,24 @@ async function openEmbedded(sources: ConnectionSources, chosen: boolean): Promis
 }
 
 /** Needs no key, no service and no network: whatever is not recorded is refused. */
-function openReplay(sources: ConnectionSources, embedded: boolean): Promise<OpenConnection> {
-  const place = { profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay', embedded };
+function openReplay(
+  sources: ConnectionSources,
+  chosen: Pick<Connection, 'embedded' | 'advise'>,
+): Promise<OpenConnection> {
+  const place = {
+    ...chosen,
+    profile: undefined,
+    baseUrl: 'http://localhost/v1',
+    service: 'replay',
+    keySource: undefined,
+  };
   return connect(sources, { place, apiKey: 'replay', scope: 'replay' });
 }
 
-/** Whether nothing was ever kept there: the note is for those who don't know the service yet. */
+function isReplay({ globals, env, cwd }: ConnectionSources): boolean {
+  return recordingsOf(globals, env, cwd).mode === 'replay';
+}
+
 function isEmpty(directory: string): boolean {
   try {
     return readdirSync(directory).length === 0;
@@ -91,7 +138,7 @@ function isEmpty(directory: string): boolean {
 }
 
 interface Peer {
-  readonly place: Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded'>;
+  readonly place: Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'>;
   readonly apiKey: string;
   /** What the resource cache calls the two. */
   readonly scope: string;

@@ -3,9 +3,17 @@ import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
+import { adviseWith } from '../terminal/advise.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
-import { type ConnectionSources, connectTo, type OpenConnection, openConnection } from './connection.ts';
+import {
+  type ConnectionSources,
+  connectTo,
+  type OpenConnection,
+  openConnection,
+  openLocalConnection,
+  usesLocalService,
+} from './connection.ts';
 import { directories } from './directories.ts';
 import { recordingsOf } from './recordings.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
@@ -57,6 +65,8 @@ export async function createContext(
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
+    localConnection: connections.local,
+    advise: adviseWith(globals),
     connectTo: connections.to,
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
@@ -85,6 +95,7 @@ async function colouredIo(
 interface Connections {
   /** The same at each call. */
   readonly configured: () => Promise<Connection>;
+  readonly local: () => Promise<Connection>;
   readonly to: Context['connectTo'];
   /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
   readonly close: (signal: AbortSignal) => Promise<void>;
@@ -97,8 +108,12 @@ function connectionsOf(sources: ConnectionSources): Connections {
     return (await open).connection;
   };
   let configured: Promise<Connection> | undefined;
+  let local: Promise<Connection> | undefined;
+  const configuredOnce = (): Promise<Connection> => (configured ??= opening(openConnection(sources)));
   return {
-    configured: () => (configured ??= opening(openConnection(sources))),
+    configured: configuredOnce,
+    local: () =>
+      (local ??= usesLocalService(sources) ? configuredOnce() : opening(openLocalConnection(sources))),
     to: peer => opening(connectTo(sources, peer)),
     close: async signal => {
       for (const open of await Promise.allSettled(opened)) {

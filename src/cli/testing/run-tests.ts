@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { messageOf } from '../core/error-utils.ts';
 import { notFoundError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { connectionFor } from '../inputs/prompt-file.ts';
+import { connectionForAll } from '../inputs/prompt-file.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { checkFile } from '../outputs/writable.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
@@ -103,7 +103,7 @@ async function resultsOf(
   options: TestOptions,
 ): Promise<EntryResult[]> {
   const targets = files.map(({ target }) => target);
-  const connection = paced(ctx, await connectionFor(ctx, ...targets), options);
+  const connection = paced(ctx, await connectionForAll(ctx, targets), options);
   const prepared = await prepareEntries(ctx, connection, files);
   const state = await StateFile.open(ctx.stateDir, found, options.resume);
   const entries = options.failed ? prepared.filter(entry => state.hasFailed(entry)) : prepared;

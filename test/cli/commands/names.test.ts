@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -85,7 +86,7 @@ describe('a prompt', () => {
     expect(JSON.parse(stdout)).toEqual([VERSION, OLDER]);
   });
 
-  it('may be a file, which is published first', async () => {
+  it('may be a file', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'tea.prompt'), '---\ntitle: On tea\nmodel: echo\n---\nTea.\n');
     const { stdout } = await runInProcess(['prompts', 'get', 'tea.prompt', '--query', 'title'], {
@@ -102,8 +103,9 @@ describe('what belongs to the service of this machine', () => {
     [['keys', 'create']],
     [['keys', 'list']],
     [['keys', 'revoke', 'x']],
-    [['run', 'x.prompt']],
-    [['prompts', 'get', 'x.prompt']],
+    [['prompts', 'render', 'hello']],
+    [['run', 'hello', '-m', 'echo']],
+    [['compare', 'x.prompt', 'hello', '--from', 'rows.csv']],
   ])('%j is refused where another one is configured, and names the way out', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
@@ -121,23 +123,74 @@ describe('what belongs to the service of this machine', () => {
   });
 });
 
-it.each([
-  ['run x.prompt'],
-  ['prompts get x.prompt'],
-  ['versions list x.prompt'],
-  ['versions get x.prompt'],
-  ['versions diff x.prompt'],
-  ['batch x.prompt --from rows.csv --out out.jsonl'],
-  ['compare x.prompt hello --from rows.csv'],
-  ['test'],
-])('%s refuses a prompt file elsewhere even where no key is known', async command => {
-  const home = temporaryDirectory();
-  writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
-  writeFileSync(path.join(home, 'x.test.yaml'), 'cases:\n  - name: tea\n    expect: [{ contains: Tea }]\n');
-  writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
-  const argv = [...command.split(' '), '--base-url', 'https://prompts.example/v1'];
-  const { exitCode, stderr } = await runInProcess(argv, { home, local: localService });
-  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--profile local')]);
+describe('a prompt file', () => {
+  const files = (): string => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
+    writeFileSync(path.join(home, 'x.test.yaml'), 'cases:\n  - name: tea\n    expect: [{ contains: Tea }]\n');
+    writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
+    return home;
+  };
+  const elsewhere = { PROMPTRUN_BASE_URL: 'https://prompts.example/v1' };
+
+  it.each([
+    ['run x.prompt', /^Tea\.\n$/],
+    ['prompts get x.prompt --query promptVersionId', /^[\da-f-]{36}\n$/],
+    ['versions get x.prompt --query promptVersionId', /^[\da-f-]{36}\n$/],
+    ['versions diff x.prompt', /^$/],
+    ['batch x.prompt --from rows.csv', /"succeeded"/],
+    ['compare x.prompt x.prompt --from rows.csv', /same/],
+    ['test', /ok|passed/],
+    ['prompts render x.prompt', /Tea\./],
+    ['prompts check x.prompt', /^$/],
+  ])('%s runs it here with half a service configured, and publishes nothing', async (command, expected) => {
+    const home = files();
+    for (const env of [elsewhere, { PROMPTRUN_API_KEY: 'a-key' }]) {
+      const { exitCode, stdout, stderr } = await runInProcess(command.split(' '), {
+        home,
+        env,
+        local: localService,
+      });
+      expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(expected)]);
+    }
+    const list = await runInProcess(['prompts', 'list', '--query', '[].slug'], { home, local: localService });
+    expect(JSON.parse(list.stdout())).not.toContain('x');
+  });
+
+  it('says that it runs here, and what is advised leads back here', async () => {
+    const home = files();
+    const { stderr } = await runInProcess(['run', 'x.prompt'], { home, env: elsewhere, local: localService });
+    expect(stderr()).toBe('note: runs here, not on prompts.example\n');
+    const waited = await runInProcess(['runs', 'get', '--last'], {
+      home,
+      env: elsewhere,
+      local: localService,
+    });
+    expect(waited.exitCode).toBe(3);
+  });
+
+  it('may be given as it was at a revision of git', async () => {
+    const home = files();
+    const git = (...args: string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: home });
+    git('init', '-q');
+    git('add', '.');
+    git('commit', '-qm', 'one');
+    writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nCoffee.\n');
+    const stdout = async (...argv: string[]): Promise<string> =>
+      (await runInProcess(argv, { home, local: localService })).stdout();
+    expect(await stdout('run', 'x.prompt@git:HEAD')).toBe('Tea.\n');
+    expect(await stdout('prompts', 'render', 'x.prompt@git:HEAD')).toContain('Tea.');
+    expect(await stdout('run', 'x.prompt')).toBe('Coffee.\n');
+  });
+
+  it('of another form is named as what it is', async () => {
+    const { exitCode, stderr } = await runInProcess(['run', 'rows.csv'], {
+      home: files(),
+      local: localService,
+    });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('rows.csv is not a prompt file')]);
+  });
 });
 
 describe('a run', () => {

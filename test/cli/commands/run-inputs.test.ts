@@ -109,18 +109,6 @@ describe('a target', () => {
     await command(service, ['alias', 'set', 'greet', VERSION], { home });
     expect((await command(service, ['run', 'greet'], { home })).exitCode).toBe(0);
   });
-
-  it('may be a prompt file only where no other service is configured', async () => {
-    const home = temporaryDirectory();
-    writeFileSync(path.join(home, 'my.prompt'), 'hello');
-    const env = { PROMPTRUN_BASE_URL: 'https://prompts.example.com/v1' };
-    const { exitCode, stderr } = await command(await serviceOf(), ['run', 'my.prompt'], { home, env });
-    expect(exitCode).toBe(2);
-    expect(stderr()).toMatch(
-      /^error: the prompt file my\.prompt belongs to this machine's own service, but /,
-    );
-    expect(stderr()).toContain('--profile local');
-  });
 });
 
 describe('standard input', () => {

@@ -5,6 +5,7 @@ import type { Context, Host } from '../../context.ts';
 import type { PromptFinding } from '../../core/local-prompts.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { withLocalStore } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -55,18 +56,15 @@ async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
   }
 }
 
-async function findingsOf(ctx: Context, files: readonly string[]): Promise<PromptFinding[]> {
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
-  try {
+function findingsOf(ctx: Context, files: readonly string[]): Promise<PromptFinding[]> {
+  return withLocalStore(ctx, async store => {
     const findings: PromptFinding[] = [];
     for (const file of files) {
       const found = await store.check(path.resolve(ctx.cwd, file));
       findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
     }
     return findings;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** Relative to the working directory where it lies below it. */

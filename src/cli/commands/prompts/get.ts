@@ -43,6 +43,6 @@ export async function promptsGet(ctx: Context, { prompt, versionId }: PromptsGet
     askOfPrompt(connection, chosen, ctx.signal, of => readPrompt(connection, of, ctx.signal)),
   );
   const isId = versionId !== undefined || isUuid(prompt);
-  await presentPromptVersion(ctx, version, ...(isId ? [] : [prompt]));
+  await presentPromptVersion(ctx, version, connection, ...(isId ? [] : [prompt]));
   return EXIT.ok;
 }

@@ -1,15 +1,13 @@
-import path from 'node:path';
 import type { Command } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import type { LocalPromptTarget, PromptPreview } from '../../core/local-prompts.ts';
-import type { LocalStore } from '../../core/local-service.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImage } from '../../inputs/images/open-image.ts';
-import { aliasOrName, isPromptFile } from '../../inputs/prompt-file.ts';
+import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs } from '../../inputs/typed-inputs.ts';
 import { present } from '../../outputs/present.ts';
@@ -42,17 +40,20 @@ export function declarePromptsRender(command: Command, host: Host, run = prompts
 
 /** Shows what a model would be sent. */
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<ExitCode> {
-  requireLocalService(ctx, 'prompts render');
+  const file = promptFileOf(ctx, prompt);
+  if (file === undefined) requireLocalService(ctx, 'prompts render');
   const given = await collectTypedInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const images = await pictureUrls(ctx, given.images);
-  const target = await targetOf(ctx, prompt);
-  const preview = await withStore(ctx, store =>
-    store.render(target, { inputs: given.values, texts: given.texts, images }),
-  );
+  const render = (target: LocalPromptTarget): Promise<PromptPreview | undefined> =>
+    withLocalStore(ctx, store => store.render(target, { inputs: given.values, texts: given.texts, images }));
+  const preview =
+    file === undefined
+      ? await render(await versionOf(ctx, prompt))
+      : await withPromptFile(file, content => render({ file: content }));
   if (preview === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),
@@ -62,22 +63,10 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   return EXIT.ok;
 }
 
-/** A file as it is, without publishing it; anything else is a version in the store. */
-async function targetOf(ctx: Context, prompt: string): Promise<LocalPromptTarget> {
-  const name = aliasOrName(ctx, prompt);
-  if (await isPromptFile(ctx, name)) return { file: path.resolve(ctx.cwd, name) };
+async function versionOf(ctx: Context, prompt: string): Promise<LocalPromptTarget> {
   const connection = await ctx.connection();
-  const named = await resolvePrompt(ctx, connection, name);
+  const named = await resolvePrompt(ctx, connection, prompt);
   return askOfPrompt(connection, named, ctx.signal, of => readPrompt(connection, of, ctx.signal));
-}
-
-async function withStore<T>(ctx: Context, use: (store: LocalStore) => Promise<T>): Promise<T> {
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
 }
 
 /** The messages as people read them: who speaks, then what is said. */

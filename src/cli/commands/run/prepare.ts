@@ -2,11 +2,11 @@ import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { connectionFor } from '../../inputs/prompt-file.ts';
+import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
-import { type ResolvedTarget, resolveTarget, resolveWithModel } from '../../inputs/target.ts';
+import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
 import { type CollectedInputs, collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import type { askForTheRest } from './ask-for-the-rest.ts';
@@ -28,7 +28,9 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   if (target === undefined && !ctx.interactive) throw missingTarget();
   if (flags.ask === true && !ctx.interactive) throw noQuestions();
-  if (flags.model !== undefined) requireLocalService(ctx, '--model');
+  if (flags.model !== undefined && (target === undefined || promptFileOf(ctx, target) === undefined)) {
+    requireLocalService(ctx, '--model');
+  }
   parseOptions(flags.option); // refuses a malformed one before anything is read or asked
   const given = await collectInputs(ctx, {
     inputs: flags.input,
@@ -36,16 +38,13 @@ export async function prepareRun(
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const images = await openImages(ctx, given.images);
-  const connection = await connectionFor(ctx, ...(target === undefined ? [] : [target]));
+  const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
       ? await pick(ctx, connection, flags)
       : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
-  const found =
-    flags.model === undefined
-      ? await resolveTarget(ctx, connection, name)
-      : await resolveWithModel(ctx, connection, name, flags.model);
+  const found = await resolveTarget(ctx, connection, name, flags.model);
   if (flags.validate) await checkOptions(connection, options, ctx.signal);
   const { resolved, inputs } = mayAsk(ctx)
     ? await ask(

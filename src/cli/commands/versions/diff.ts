@@ -5,8 +5,14 @@ import { fieldText, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { connectionFor } from '../../inputs/prompt-file.ts';
-import { askOfPrompt, type NamedPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { connectionFor, promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
+import {
+  askOfPrompt,
+  type NamedPrompt,
+  readPrompt,
+  resolvePrompt,
+  unlessNotFound,
+} from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { type Change, changesBetween } from './changes.ts';
@@ -23,7 +29,7 @@ Examples:
   promptrun versions diff hello 3f0a9f0e
   promptrun versions diff hello 3f0a9f0e 9b1f7c4e --json
 
-Without versions, the latest two; with one, that one and the latest.`;
+Without versions, the latest two; with one, that one and the latest. A file is compared with the latest version of its slug.`;
 
 export function declareVersionsDiff(command: Command, host: Host, run = versionsDiff): void {
   command
@@ -40,15 +46,15 @@ export async function versionsDiff(
   ctx: Context,
   { prompt, versions }: VersionsDiffOptions,
 ): Promise<ExitCode> {
-  if (versions.length > 2) throw usageError('two versions at most can be compared');
+  if (versions.length > (promptFileOf(ctx, prompt) === undefined ? 2 : 1))
+    throw usageError('two versions at most can be compared, a file among them');
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
-  const { promptId, pair, count } = await chosen(ctx, connection, named, versions);
+  const isFile = promptFileOf(ctx, prompt) !== undefined;
+  const { promptId, pair, count } = await chosen(ctx, connection, named, { versions, isFile });
   if (pair === undefined) {
-    const only =
-      count === 1 ? 'There is a single version; there is nothing to compare.' : 'These are the same version.';
     await present(ctx, { changes: [] }, { terminal: () => '', plain: () => '' });
-    ctx.io.note(only);
+    ctx.io.note(nothingToCompare(count));
     return EXIT.ok;
   }
   const [older, newer] = await Promise.all(
@@ -62,6 +68,13 @@ export async function versionsDiff(
   return EXIT.ok;
 }
 
+function nothingToCompare(count: number): string {
+  if (count === 0) return 'Nothing is published under its slug; there is nothing to compare.';
+  return count === 1
+    ? 'There is a single version; there is nothing to compare.'
+    : 'These are the same version.';
+}
+
 /** The whole file where the service is embedded, else what the service gives of it: nothing, or the template. */
 async function textOf(
   ctx: Context,
@@ -70,27 +83,30 @@ async function textOf(
 ): Promise<string | undefined> {
   if (!embedded) return textUnder(version, 'template');
   const { promptVersionId } = version;
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
-  try {
-    return (await store.text({ promptVersionId }))?.source;
-  } finally {
-    await store.close();
-  }
+  return (await withLocalStore(ctx, store => store.text({ promptVersionId })))?.source;
 }
 
-/** The ids of the two versions, the older first; undefined where they are one. */
+/** The ids of the two versions, the older first, that of a file last; undefined if they are one. */
 async function chosen(
   ctx: Context,
   connection: Connection,
   named: NamedPrompt,
-  versions: readonly string[],
+  { versions, isFile }: { readonly versions: readonly string[]; readonly isFile: boolean },
 ): Promise<{ promptId: string; pair: readonly [string, string] | undefined; count: number }> {
-  const { promptId, versions: entries } = await askOfPrompt(connection, named, ctx.signal, async prompt => ({
-    promptId: prompt.promptId,
-    versions: (await connection.client.versions.list(prompt.promptId, { signal: ctx.signal })).versions,
-  }));
+  const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+    connection.client.versions.list(promptId, { signal: ctx.signal }),
+  );
+  const { promptId, versions: entries } = (isFile ? await unlessNotFound(listing) : await listing) ?? {
+    promptId: named.promptId,
+    versions: [],
+  };
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
   const [first, second] = versions.map(given => fullId(entries, given));
+  const own = isFile ? named.promptVersionId : undefined;
+  if (own !== undefined) {
+    const older = first ?? latest;
+    return { promptId, pair: older === undefined ? undefined : [older, own], count: entries.length };
+  }
   const pair = first === undefined ? [before, latest] : [first, second ?? latest];
   const [older, newer] = pair.toSorted((one, other) => age(entries, other) - age(entries, one));
   const same = older === undefined || newer === undefined || older === newer;

@@ -77,6 +77,6 @@ export async function versionsGet(
   const named = await resolveTarget(ctx, connection, promptVersionId);
   const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
   connection.prompts.put(version);
-  await presentPromptVersion(ctx, version);
+  await presentPromptVersion(ctx, version, connection);
   return EXIT.ok;
 }

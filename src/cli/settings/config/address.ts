@@ -3,7 +3,7 @@ import { baseUrlOf } from '../../../client/urls.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
-import { configError, usageError } from '../../errors.ts';
+import { CliError, configError, usageError } from '../../errors.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 
@@ -61,8 +61,19 @@ export function resolveAddress(sources: AddressSources): Address {
   );
 }
 
+/** The host of another service than this machine's own; undefined if none is configured, or only half of one. */
+export function configuredHost(sources: AddressSources): string | undefined {
+  try {
+    const address = resolveAddress(sources);
+    return address.embedded ? undefined : new URL(address.baseUrl.value).host;
+  } catch (error) {
+    if (!(error instanceof CliError) || sources.globals.profile !== undefined) throw error;
+    return undefined;
+  }
+}
+
 /**
- * Refuses what belongs to this machine's own service where another one is configured.
+ * Refuses what belongs to this machine's own service if another one is configured.
  *
  * @param what what was asked for, as the error begins: `prompts publish`
  * @throws {CliError} USAGE_ERROR that names the way out

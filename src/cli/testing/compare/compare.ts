@@ -8,7 +8,7 @@ import { messageOf } from '../../core/error-utils.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { connectionFor } from '../../inputs/prompt-file.ts';
+import { connectionForAll } from '../../inputs/prompt-file.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
@@ -52,7 +52,7 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const common = { text, images: await openImages(ctx, images), options: runOptions };
-  const connection = paced(ctx, await connectionFor(ctx, ...options.targets), options.rate);
+  const connection = paced(ctx, await connectionForAll(ctx, options.targets), options.rate);
   const variants = await variantsOf(ctx, connection, options.targets, options.models);
   await checkOptions(connection, runOptions, ctx.signal);
   const rows = await readCheckedRows(ctx, options, common, variants);

@@ -6,9 +6,9 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
+import { resolveTarget } from '../../inputs/target.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Judge } from '../expectations/read-expectations.ts';
-import { VersionFinder } from './version-finder.ts';
 
 const PROMPT = `---
 title: Judge
@@ -55,13 +55,11 @@ export const noJudge: Judge = () => {
 
 async function judgeVersion(ctx: Context, connection: Connection, model: string): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-judge-'));
-  const versions = new VersionFinder(ctx, connection);
   try {
     const file = path.join(directory, 'judge.prompt');
     await writeFile(file, PROMPT);
-    return await versions.find(file, model);
+    return (await resolveTarget(ctx, connection, file, model)).promptVersionId;
   } finally {
-    await versions.close();
     await rm(directory, { recursive: true, force: true });
   }
 }

@@ -33,23 +33,19 @@ export async function prepareEntries(
   const versions = new VersionFinder(ctx, connection);
   const prepared: PreparedEntry[] = [];
   const next = new Map<string, number>();
-  try {
-    for (const file of files) {
-      for (const testCase of file.cases) {
-        for (const model of file.models) {
-          const entry = { file, testCase, model };
-          const request = await prepare(ctx, connection, versions, entry);
-          const key = entryKey({ entry, request });
-          const firstRepetition = next.get(key) ?? 1;
-          next.set(key, firstRepetition + testCase.repeat);
-          prepared.push({ entry, request, key, firstRepetition });
-        }
+  for (const file of files) {
+    for (const testCase of file.cases) {
+      for (const model of file.models) {
+        const entry = { file, testCase, model };
+        const request = await prepare(ctx, connection, versions, entry);
+        const key = entryKey({ entry, request });
+        const firstRepetition = next.get(key) ?? 1;
+        next.set(key, firstRepetition + testCase.repeat);
+        prepared.push({ entry, request, key, firstRepetition });
       }
     }
-    return prepared;
-  } finally {
-    await versions.close();
   }
+  return prepared;
 }
 
 async function prepare(

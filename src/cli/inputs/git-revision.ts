@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { usageError } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+/** A prompt file as it was at a revision. */
+interface FileAtRevision {
+  /** As the command line names both, for messages. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly revision: string;
+}
+
+/**
+ * Checks a prompt file and the partials beside it out into a directory that is there for as long as `use` takes.
+ *
+ * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know
+ */
+export async function atRevision<T>(file: FileAtRevision, use: (path: string) => Promise<T>): Promise<T> {
+  const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));
+  try {
+    return await use(await checkOut(file, checkout));
+  } finally {
+    await rm(checkout, { recursive: true, force: true });
+  }
+}
+
+async function checkOut({ name, path: file, revision }: FileAtRevision, checkout: string): Promise<string> {
+  const own = path.basename(file);
+  const git = async (...args: string[]): Promise<string> => {
+    try {
+      const { stdout } = await promisify(execFile)('git', args, {
+        cwd: path.dirname(file),
+        maxBuffer: 64 * 1024 * 1024,
+      });
+      return stdout;
+    } catch (error) {
+      throw usageError(
+        `${name}: ${oneLine(gitMessage(error))}`,
+        'Name a file that was committed and a revision of it.',
+      );
+    }
+  };
+  // What could be taken for an option is refused by git itself.
+  const commit = (await git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`)).trim();
+  const names = (await git('ls-tree', '--name-only', '-z', commit, './')).split('\0');
+  const partials = names.filter(partial => partial.startsWith('_') && partial.endsWith('.prompt'));
+  for (const one of [own, ...partials]) {
+    await writeFile(path.join(checkout, path.basename(one)), await git('show', `${commit}:./${one}`));
+  }
+  return path.join(checkout, own);
+}
+
+function gitMessage(error: unknown): string {
+  const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
+  return code === 'ENOENT' ? 'git is not installed' : (stderr?.trim().split('\n')[0] ?? message);
+}
