@@ -40,8 +40,9 @@ function houseOf(file: string): string {
 const ALLOWED: Record<string, readonly string[]> = {
   wire: ['wire'],
   client: ['client', 'wire'],
-  service: ['service', 'wire'],
-  cli: ['cli', 'client', 'wire'],
+  files: ['files'],
+  service: ['service', 'files', 'wire'],
+  cli: ['cli', 'files', 'client', 'wire'],
   'index.ts': ['client', 'wire'],
   'main.ts': ['cli', 'client', 'service', 'wire', '..'], // the package's own package.json, for the version
 };

@@ -1,7 +1,7 @@
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
 import { createEngines } from './engines/engines.ts';
-import { faultReporter } from './error-utils.ts';
+import { faultReporter } from './fault-reporter.ts';
 import { type Api, createApi } from './http/api.ts';
 import { keyHash, keyUseNotes } from './http/auth.ts';
 import { rateLimiter } from './http/rate-limiter.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { makeDirectory } from '../../files/directories.ts';
+import type { Release } from '../../files/lock.ts';
 import type { Context } from '../context.ts';
-import type { Release } from '../core/hold-file.ts';
-import { makeDirectory } from '../core/make-directory.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';

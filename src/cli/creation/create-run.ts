@@ -1,8 +1,8 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { isOver } from '../../client/poll.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import type { Run, RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { messageOf } from '../core/error-utils.ts';
 import { type CliError, configError } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { Created, CreateOptions } from './created.ts';

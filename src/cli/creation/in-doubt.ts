@@ -1,5 +1,5 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { messageOf } from '../core/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
-import { codeOf } from '../core/error-utils.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */

@@ -1,6 +1,6 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { messageOf } from '../core/error-utils.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ErrorObject } from 'ajv';
+import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem } from '../../wire/index.ts';
-import { messageOf } from '../core/error-utils.ts';
 import { fieldText } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';

@@ -1,5 +1,5 @@
 import type * as jmespath from '@jmespath-community/jmespath';
-import { messageOf } from '../core/error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import { usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { makeDirectory } from '../../files/directories.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { codeOf, messageOf } from '../core/error-utils.ts';
 import { fieldText } from '../core/json-value.ts';
-import { makeDirectory } from '../core/make-directory.ts';
 import { Interrupted } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';

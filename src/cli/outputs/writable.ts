@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../core/error-utils.ts';
-import { isDirectory } from '../core/make-directory.ts';
+import { isDirectory } from '../../files/directories.ts';
+import { codeOf } from '../../files/error-utils.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type Conf from 'conf';
-import { codeOf, messageOf } from '../core/error-utils.ts';
+import { makeDirectory } from '../../files/directories.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { isObject } from '../core/json-value.ts';
-import { makeDirectory } from '../core/make-directory.ts';
 import { configError } from '../errors.ts';
 
 export type JsonDocument = Record<string, unknown>;

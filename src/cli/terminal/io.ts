@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk';
-import { codeOf } from '../core/error-utils.ts';
+import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { visible } from './sanitise.ts';

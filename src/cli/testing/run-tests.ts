@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf } from '../../files/error-utils.ts';
 import { RequestPace } from '../batch/run/request-pace.ts';
 import type { Connection, Context } from '../context.ts';
-import { messageOf } from '../core/error-utils.ts';
 import { notFoundError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { connectionForAll } from '../inputs/prompt-file.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
-import { codeOf, messageOf, toError } from '../error-utils.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { codeOf, messageOf } from '../error-utils.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '../outgoing/request.ts';
 

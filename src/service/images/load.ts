@@ -1,5 +1,5 @@
+import { messageOf } from '../../files/error-utils.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { messageOf } from '../error-utils.ts';
 import { ApiError } from '../http/api-error.ts';
 import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
 import { decodeBase64, InvalidImage, imageType, type LoadedImage } from './loaded-image.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { codeOf, messageOf } from '../error-utils.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { replaceFile } from '../../files/write-file.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { prepareDataDirectory } from '../store/data-dir.ts';
-import { writeDurably } from '../store/durable-file.ts';
 import { addToModelsFile } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
@@ -57,7 +57,7 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
   const { text: extended, added } = addToModelsFile(text, described, answered);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
-    await writeDurably(file, Buffer.from(extended));
+    await replaceFile(file, extended, 0o600);
   }
   const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
     const news = added[index] ?? [];

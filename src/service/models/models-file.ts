@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { codeOf } from '../error-utils.ts';
+import { codeOf } from '../../files/error-utils.ts';
 import type { ModelEntry, Provider } from './entry.ts';
 
 /** Its name in the data directory. What reads it, with its parser, is loaded only where there is one. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { messageOf } from '../error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';

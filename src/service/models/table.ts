@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { messageOf, toError } from '../error-utils.ts';
+import { messageOf, toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { messageOf } from '../error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 
 /** A proxy that does not lead on. The message names the proxy, without its password. */
 export class ProxyFault extends Error {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../error-utils.ts';
+import { codeOf } from '../../files/error-utils.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile } from './definition.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';

@@ -1,4 +1,4 @@
-import { codeOf, toError } from '../error-utils.ts';
+import { codeOf, toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { PromptDefinition } from './definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';

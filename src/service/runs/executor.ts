@@ -1,7 +1,7 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from '../clock.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/engines.ts';
-import { messageOf } from '../error-utils.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/entry.ts';

@@ -1,14 +1,18 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../error-utils.ts';
-import { writeDurably } from './durable-file.ts';
+import { makeDirectory } from '../../files/directories.ts';
+import { codeOf } from '../../files/error-utils.ts';
+import { replaceFile } from '../../files/write-file.ts';
 import type { Blobs } from './store.ts';
 
 /** Bytes as files below a directory, which is made with the first. */
 export function blobFiles(directory: string): Blobs {
   const fileOf = (name: string): string => path.join(directory, name);
   return {
-    write: (name, bytes) => writeDurably(fileOf(name), bytes),
+    async write(name, bytes) {
+      makeDirectory(path.dirname(fileOf(name)), 0o700);
+      await replaceFile(fileOf(name), bytes, 0o600);
+    },
     async open(name) {
       try {
         return (await open(fileOf(name))).createReadStream();

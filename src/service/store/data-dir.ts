@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from './durable-file.ts';
+import { makeDirectory } from '../../files/directories.ts';
 import { DataDirectoryError } from './errors.ts';
 
 /** The database's file name in the data directory. */
@@ -13,7 +13,7 @@ export const DATABASE_FILE = 'promptrun.db';
  * @throws {DataDirectoryError} for one that others could have changed
  */
 export async function prepareDataDirectory(dataDir: string): Promise<string> {
-  await makeDirectory(dataDir);
+  makeDirectory(dataDir, 0o700);
   refuseForeign(dataDir, await stat(dataDir));
   await closeToOthers(dataDir);
   return path.join(dataDir, DATABASE_FILE);

@@ -1,4 +1,4 @@
-import { messageOf } from '../error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 /** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
 export class DatabaseUrlError extends Error {
   override readonly name = 'DatabaseUrlError';

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { withLock } from '../../../src/cli/settings/lock.ts';
@@ -21,26 +20,6 @@ it('says at once that a directory is a file', async () => {
   writeFileSync(directory, '');
   const locked = withLock(path.join(directory, 'config.json'), testClock(), () => undefined);
   await expect(locked).rejects.toThrow(`${directory} can't be made: `);
-});
-
-it('waits for a holder that is alive', async () => {
-  const file = path.join(temporaryDirectory(), 'file.json');
-  writeFileSync(`${file}.lock`, `${hostname()} ${process.pid} somebody`);
-  const clock = testClock();
-  const waiting = withLock(file, clock, () => 'done');
-  await new Promise(resolve => setImmediate(resolve));
-  expect(readFileSync(`${file}.lock`, 'utf8')).toMatch(/ somebody$/);
-  expect(await waiting).toBe('done'); // a holder that does nothing for seconds is as good as dead
-  expect(clock.now() - testClock().now()).toBeGreaterThan(5000);
-});
-
-it('takes over at once from a process that died', async () => {
-  const file = path.join(temporaryDirectory(), 'file.json');
-  writeFileSync(`${file}.lock`, `${hostname()} 999999999 gone`);
-  const clock = testClock();
-  await withLock(file, clock, () => undefined);
-  expect(clock.now() - testClock().now()).toBeLessThan(100);
-  expect(readdirSync(path.dirname(file))).toEqual([]);
 });
 
 it('does not wait for ever', async () => {

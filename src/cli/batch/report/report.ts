@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../core/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';

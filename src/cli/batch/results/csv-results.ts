@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
+import { flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
-import { replaceDurably } from '../../core/durable-file.ts';
 import type { SourceRow } from '../rows/row.ts';
 import { type JobState, unwritable } from '../run/job-journal.ts';
 import {
@@ -142,13 +142,10 @@ export class CsvResults implements Results {
 
   async finish(sorted: boolean): Promise<void> {
     await this.#writing;
-    if (this.#isWhole && !sorted && !this.existed) return this.#handle.sync();
-    const { mode } = await this.#handle.stat();
-    await replaceDurably(this.#file, mode, target => this.#writeAll(target, sorted)).catch(
-      (error: unknown) => {
-        throw unwritable(this.#file, error);
-      },
-    );
+    if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
+    await replaceFile(this.#file, target => this.#writeAll(target, sorted)).catch((error: unknown) => {
+      throw unwritable(this.#file, error);
+    });
   }
 
   async #writeAll(target: FileHandle, sorted: boolean): Promise<void> {

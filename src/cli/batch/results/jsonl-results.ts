@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
+import { AppendLog } from '../../../files/append-log.ts';
+import { codeOf } from '../../../files/error-utils.ts';
+import { flushData, flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
-import { replaceDurably } from '../../core/durable-file.ts';
-import { codeOf } from '../../core/error-utils.ts';
-import { LineFile } from '../../core/line-file.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../rows/text-lines.ts';
@@ -29,12 +29,12 @@ export class JsonlResults implements Results {
   /** Whether a row may have more than one line. */
   #hasTwins: boolean;
   /** What must survive a power cut is in the batch's journal, so these need not be on disk before they are all there. */
-  readonly #lines: LineFile;
+  readonly #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, read: Read) {
     this.#file = file;
     this.#handle = handle;
-    this.#lines = LineFile.on(handle, { durable: false });
+    this.#lines = AppendLog.on(handle, { durable: false });
     this.states = read.states;
     this.existed = read.existed;
     this.#hasTwins = read.hasTwins;
@@ -68,7 +68,7 @@ export class JsonlResults implements Results {
     if (sorted || this.#hasTwins) {
       await this.#rewrite(sorted);
     } else {
-      await this.#handle.sync();
+      await flushHandle(this.#handle);
     }
   }
 
@@ -77,14 +77,13 @@ export class JsonlResults implements Results {
     const lines = [...(await lastLines(this.#handle)).values()].sort((one, other) =>
       sorted ? one.row - other.row : one.start - other.start,
     );
-    const { mode } = await this.#handle.stat();
     const copyLines = async (target: FileHandle): Promise<void> => {
       for (const { start, end } of lines) {
         const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
         await target.appendFile(buffer);
       }
     };
-    await replaceDurably(this.#file, mode, copyLines).catch((error: unknown) => {
+    await replaceFile(this.#file, copyLines).catch((error: unknown) => {
       throw unwritable(this.#file, error);
     });
   }
@@ -170,7 +169,7 @@ async function mendEnd(
   } else {
     refuse();
   }
-  await handle.datasync();
+  await flushData(handle);
 }
 
 function refuseLine(file: string, line: number): never {

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../../../files/error-utils.ts';
+import { lockFile, type Release } from '../../../files/lock.ts';
 import type { Context } from '../../context.ts';
-import { codeOf } from '../../core/error-utils.ts';
-import { holdFile, type Release } from '../../core/hold-file.ts';
 import { usageError } from '../../errors.ts';
 import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkFile } from '../../outputs/writable.ts';
@@ -73,7 +73,7 @@ function standardOutput(ctx: Context): Results {
 export function holdResults(file: string, given: string): Release {
   let release: Release | undefined;
   try {
-    release = holdFile(file);
+    release = lockFile(file);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw openFault(error, file, given);
     throw unwritable(`${given}.lock`, error);

@@ -1,10 +1,10 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { syncDirectory } from '../../core/durable-file.ts';
-import { codeOf, messageOf } from '../../core/error-utils.ts';
+import { AppendLog, openForAppend } from '../../../files/append-log.ts';
+import { isDirectory, syncDirectory } from '../../../files/directories.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
-import { endTornLine, LineFile } from '../../core/line-file.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -51,27 +51,26 @@ export class BatchJournal implements JobJournal {
   readonly states: ReadonlyMap<string, JobState>;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: BatchFacts | undefined;
-  readonly #lines: LineFile;
+  readonly #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, read: ReadJournal) {
     this.file = file;
     this.states = read.states;
     this.facts = read.facts;
-    this.#lines = LineFile.on(handle);
+    this.#lines = AppendLog.on(handle);
   }
 
   /** Opens a journal to go on with it, or makes one. @throws {CliError} where it can't be written or is another file */
   static async open(file: string): Promise<BatchJournal> {
-    const handle = await openFile(file);
-    try {
-      const { size } = await handle.stat();
-      const read = await readJournal(handle, file, size);
-      await endTornLine(handle, size);
-      return new BatchJournal(file, handle, read);
-    } catch (error) {
-      await handle.close();
-      throw error;
+    if (!isDirectory(path.dirname(file))) {
+      throw usageError(`--out: there is no directory ${path.dirname(file)}`);
     }
+    // Read before it is opened for writing: it may be another file, named by mistake.
+    const read = await readJournal(file);
+    const handle = await openForAppend(file).catch((error: unknown) => {
+      throw usageError(`${file} can't be written: ${messageOf(error)}`);
+    });
+    return new BatchJournal(file, handle, read);
   }
 
   /** Writes what jobs are run with from now on. */
@@ -133,29 +132,17 @@ export function unwritable(file: string, cause: unknown): CliError {
   });
 }
 
-async function openFile(file: string): Promise<FileHandle> {
-  const { O_RDWR, O_APPEND, O_CREAT } = constants;
-  try {
-    const handle = await open(file, O_RDWR | O_APPEND | O_CREAT, 0o600);
-    await syncDirectory(path.dirname(file));
-    return handle;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw usageError(`--out: there is no directory ${path.dirname(file)}`);
-    throw usageError(`${file} can't be written: ${messageOf(error)}`);
-  }
-}
-
 interface ReadJournal {
   readonly states: Map<string, JobState>;
   readonly facts: BatchFacts | undefined;
 }
 
 /** A last line that a crash tore announced a step that was not taken: it is left out. */
-async function readJournal(handle: FileHandle, file: string, size: number): Promise<ReadJournal> {
+async function readJournal(file: string): Promise<ReadJournal> {
   const states = new Map<string, JobState>();
   let facts: BatchFacts | undefined;
-  if (size === 0) return { states, facts };
-  const text = handle.createReadStream({ encoding: 'utf8', start: 0, end: size - 1, autoClose: false });
+  if (!existsSync(file)) return { states, facts };
+  const text = createReadStream(file, { encoding: 'utf8' });
   let torn: number | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
     if (torn !== undefined) refuse(file, torn);

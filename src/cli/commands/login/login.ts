@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { UnauthorizedError } from '../../../client/errors.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Context, Host } from '../../context.ts';
-import { messageOf } from '../../core/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';

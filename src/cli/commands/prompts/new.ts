@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { makeDirectory } from '../../../files/directories.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import type { Context, Host } from '../../context.ts';
-import { codeOf, messageOf } from '../../core/error-utils.ts';
-import { makeDirectory } from '../../core/make-directory.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';

@@ -1,5 +1,5 @@
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
-import { messageOf } from '../../core/error-utils.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';

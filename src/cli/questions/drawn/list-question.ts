@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from '@inquirer/core';
-import { messageOf } from '../../core/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Io } from '../../terminal/io.ts';
 import { type QuestionTheme, useRedrawing } from './drawing.ts';
 

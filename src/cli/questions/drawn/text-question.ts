@@ -8,7 +8,7 @@ import {
   usePrefix,
   useState,
 } from '@inquirer/core';
-import { messageOf } from '../../core/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Io } from '../../terminal/io.ts';
 import type { Check } from '../types.ts';
 import { type QuestionTheme, useRedrawing } from './drawing.ts';

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../../core/make-directory.ts';
+import { makeDirectory } from '../../../files/directories.ts';
+import { replaceFileSync } from '../../../files/write-file.ts';
 
-/** What a cache file holds; undefined where there is none or it is damaged, for a cache is simply filled again. */
+/** What a cache file holds; undefined if there is none or it is damaged, for a cache is simply filled again. */
 export function readCacheFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -15,13 +15,5 @@ export function readCacheFile(file: string): unknown {
 /** Replaces a cache file whole or not at all, readable by its owner only. */
 export function writeCacheFile(file: string, value: unknown): void {
   makeDirectory(path.dirname(file), 0o700);
-  const unfinished = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    writeFileSync(unfinished, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
-    chmodSync(unfinished, 0o600);
-    renameSync(unfinished, file);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw error;
-  }
+  replaceFileSync(file, JSON.stringify(value), 0o600);
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../core/error-utils.ts';
-import { endTornLine, LineFile, openForAppend } from '../../core/line-file.ts';
+import { AppendLog, openForAppend } from '../../../files/append-log.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import { uniqueId } from '../../core/sha256.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
@@ -66,7 +66,7 @@ export interface Journal {
 
 export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journal {
   const file = path.join(stateDir, 'journal.jsonl');
-  const lines = new LineFile(() => openJournalFile(file), { reopenAfter: LOOK_AFTER_BYTES });
+  const lines = new AppendLog(() => openJournalFile(file), { reopenAfter: LOOK_AFTER_BYTES });
   const now = (): string => new Date(clock.now()).toISOString();
   const newestFirst = async function* (fold = new JournalFold()): AsyncGenerator<JournalEntry> {
     await lines.flush();
@@ -148,10 +148,7 @@ function startOf(entry: JournalEntry): object {
 async function openJournalFile(file: string): Promise<FileHandle> {
   const handle = await openForAppend(file);
   const { size } = await handle.stat();
-  if (size < MOST_BYTES) {
-    await endTornLine(handle, size);
-    return handle;
-  }
+  if (size < MOST_BYTES) return handle;
   await handle.close();
   await putAside(file);
   return openForAppend(file);

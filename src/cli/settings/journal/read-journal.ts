@@ -1,7 +1,7 @@
 import { open, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../core/error-utils.ts';
-import { linesBackwards } from '../../core/line-file.ts';
+import { linesBackwards } from '../../../files/append-log.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import { type JournalEntry, JournalFold, mayHaveMadeRun } from './journal-lines.ts';
 
 /** The creations of a journal and of those put aside before it, newest first. */

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../core/error-utils.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 
 const SUFFIXES = ['.test.yaml', '.test.yml'];

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChalkInstance } from 'chalk';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Format } from '../../batch/rows/source.ts';
 import { RequestPace } from '../../batch/run/request-pace.ts';
 import type { Connection, Context } from '../../context.ts';
-import { messageOf } from '../../core/error-utils.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { openImages } from '../../inputs/images/open-image.ts';

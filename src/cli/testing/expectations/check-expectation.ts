@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { messageOf } from '../../core/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { usageError } from '../../errors.ts';
 import { applyQuery } from '../../outputs/query.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';

@@ -1,5 +1,5 @@
 import { isMap } from 'yaml';
-import { messageOf } from '../../core/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { CliError } from '../../errors.ts';
 import { readSchema, type SchemaCheck } from '../../outputs/output-schema.ts';
 import { checkQuery } from '../../outputs/query.ts';

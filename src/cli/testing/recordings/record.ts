@@ -1,7 +1,7 @@
 import type { Download } from '../../../client/download.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../client/transport.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
-import { messageOf } from '../../core/error-utils.ts';
 import { isObject, listOf } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
 import { type RecordedMedia, RecordingDirectory, RequestCounter } from './recording.ts';

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../core/error-utils.ts';
+import { makeDirectory } from '../../../files/directories.ts';
+import { codeOf } from '../../../files/error-utils.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import { isObject } from '../../core/json-value.ts';
-import { makeDirectory } from '../../core/make-directory.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { configError } from '../../errors.ts';
 
@@ -179,9 +180,7 @@ export class RecordingDirectory {
   async #put(file: string, content: string | Uint8Array): Promise<void> {
     const target = path.join(this.directory, file);
     makeDirectory(path.dirname(target));
-    const part = `${target}.${process.pid}.part`;
-    await writeFile(part, content);
-    await rename(part, target);
+    await replaceFile(target, content);
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
-import { messageOf } from '../../core/error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { htmlText } from '../../outputs/html.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type EntryResult, entryName, totalsOf, totalsText } from '../result.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../../files/directories.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { JobJournal, JobName } from '../../batch/run/job.ts';
-import { codeOf } from '../../core/error-utils.ts';
 import { isObject } from '../../core/json-value.ts';
-import { makeDirectory } from '../../core/make-directory.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { EntryStatus } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';

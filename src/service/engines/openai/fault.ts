@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../../error-utils.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import type { Provider } from '../../models/entry.ts';
 import { ProxyFault } from '../../outgoing/tunnel.ts';
 import type { EngineJob } from '../engine.ts';

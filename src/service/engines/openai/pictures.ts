@@ -1,5 +1,5 @@
+import { messageOf } from '../../../files/error-utils.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
-import { messageOf } from '../../error-utils.ts';
 import { fetchImage } from '../../images/fetch-image.ts';
 import { imageType } from '../../images/loaded-image.ts';
 import { proxyFor } from '../../outgoing/proxy.ts';

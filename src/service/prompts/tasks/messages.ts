@@ -1,4 +1,4 @@
-import { codeOf, toError } from '../../error-utils.ts';
+import { codeOf, toError } from '../../../files/error-utils.ts';
 import { PastBound } from '../bounds.ts';
 import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
 import type { TaskName, Work } from './tasks.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { toError } from '../../error-utils.ts';
+import { toError } from '../../../files/error-utils.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import { errorOf, type Reply, type TaskOrder } from './messages.ts';
 import type { TaskName } from './tasks.ts';

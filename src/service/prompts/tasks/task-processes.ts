@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { toError } from '../../error-utils.ts';
+import { toError } from '../../../files/error-utils.ts';
 import { BOUNDS } from '../bounds.ts';
 import { type TaskOrder, TasksClosed } from './messages.ts';
 import { TaskProcess } from './task-process.ts';

@@ -1,5 +1,5 @@
 import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
-import { toError } from '../../error-utils.ts';
+import { toError } from '../../../files/error-utils.ts';
 import { type FileFault, faultAt, type Place } from '../../files/yaml-file.ts';
 import { scanTags, type TagScan } from './open-tags.ts';
 

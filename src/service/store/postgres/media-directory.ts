@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../error-utils.ts';
-import { writeDurably } from '../durable-file.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { createFile } from '../../../files/write-file.ts';
 import { DataDirectoryError } from '../errors.ts';
 import type { SettingsStore } from '../settings-store.ts';
 import type { Blobs } from '../store.ts';
@@ -63,7 +63,8 @@ async function markOf(directory: string, known: string | undefined): Promise<str
   const written = await readMark(file);
   if (written !== undefined) return written;
   if (known !== undefined) throw anotherDirectory(directory);
-  await writeMark(file);
+  // If another instance was faster, its mark stays.
+  await createFile(file, `${randomUUID()}\n`, 0o600);
   return (await readMark(file)) ?? '';
 }
 
@@ -79,19 +80,5 @@ async function readMark(file: string): Promise<string | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-/** Whole or not at all, and only where no other instance was faster. */
-async function writeMark(file: string): Promise<void> {
-  const mark = randomUUID();
-  const own = `${file}-${mark}`;
-  await writeDurably(own, Buffer.from(`${mark}\n`));
-  try {
-    await link(own, file);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    await rm(own, { force: true });
   }
 }

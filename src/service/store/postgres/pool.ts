@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { messageOf } from '../../error-utils.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 
 /** Connections of one process. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../../error-utils.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import { PendingWork } from '../../lifecycle/background-work.ts';
 import type { Db, Writer } from '../queries.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { syncDirectory } from '../../../files/directories.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import type { Clock } from '../../clock.ts';
-import { codeOf } from '../../error-utils.ts';
-import { syncDirectory } from '../durable-file.ts';
 import { DataDirectoryError, damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 import { isForeign, migrate } from './migrations.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../../files/directories.ts';
 import type { Clock } from '../../clock.ts';
-import { makeDirectory } from '../durable-file.ts';
 import type { Workers } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
@@ -60,7 +60,7 @@ export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
 }
 
 async function takeLock(file: string): Promise<SqliteDatabase> {
-  await makeDirectory(path.dirname(file));
+  makeDirectory(path.dirname(file), 0o700);
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
   // A process that checks whether this one is alive holds the lock for a short time.

@@ -1,13 +1,18 @@
-import { appendFileSync, constants } from 'node:fs';
+import { appendFileSync, constants, fstatSync, ftruncateSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { syncDirectory } from './durable-file.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDirectory, syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
-import { makeDirectory } from './make-directory.ts';
+import { lockFile } from './lock.ts';
+import { flushData } from './write-file.ts';
 
 const NEWLINE = 0x0a;
+const PIECE_BYTES = 256 * 1024;
+/** How long another process may take to write a line, in milliseconds. */
+const SETTLE_MS = 50;
 
-export interface LineFileOptions {
+export interface AppendLogOptions {
   /** Bytes of its own after which the file is opened again; never by default. */
   readonly reopenAfter?: number;
   /** Whether a line that was appended survives a power cut, and not only the end of the process. Default true. */
@@ -15,10 +20,10 @@ export interface LineFileOptions {
 }
 
 /**
- * A file that grows by lines, open already or opened at the first one, and kept open. Lines that come while others are
- * being written go to the disk together, with one flush.
+ * A file that grows by lines of JSON, open already or opened at the first one, and kept open. Lines that come while
+ * others are being written go to the disk together, with one flush.
  */
-export class LineFile {
+export class AppendLog {
   readonly #open: () => Promise<FileHandle>;
   readonly #reopenAfter: number;
   readonly #durable: boolean;
@@ -30,7 +35,7 @@ export class LineFile {
 
   constructor(
     open: () => Promise<FileHandle>,
-    { reopenAfter = Number.POSITIVE_INFINITY, durable = true }: LineFileOptions = {},
+    { reopenAfter = Number.POSITIVE_INFINITY, durable = true }: AppendLogOptions = {},
   ) {
     this.#open = open;
     this.#reopenAfter = reopenAfter;
@@ -38,13 +43,13 @@ export class LineFile {
   }
 
   /** Lines added to a file that is open already, and is closed with them even if there are none. */
-  static on(handle: FileHandle, options: Pick<LineFileOptions, 'durable'> = {}): LineFile {
-    const lines = new LineFile(() => Promise.reject(new Error('the file is closed')), options);
+  static on(handle: FileHandle, options: Pick<AppendLogOptions, 'durable'> = {}): AppendLog {
+    const lines = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
     lines.#handle = handle;
     return lines;
   }
 
-  /** Resolves once the line is written, durably unless said otherwise. Once a line could not be written, no other is. */
+  /** Resolves once the line is written, durably by default. Once a line could not be written, no other is. */
   append(value: object): Promise<void> {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
     if (this.#group === undefined) {
@@ -75,7 +80,7 @@ export class LineFile {
     // A write ends in the system's memory, sooner than another thread could be asked for it; the flush takes time.
     appendFileSync(handle.fd, text);
     this.#written += text.length;
-    if (this.#durable) await handle.datasync();
+    if (this.#durable) await flushData(handle);
   }
 
   async #fresh(): Promise<FileHandle> {
@@ -94,30 +99,63 @@ function untilTurnEnds(): Promise<void> {
   });
 }
 
-/** Opens a file to append to it, readable by its owner only; it and its directory are made where they are missing. */
+/**
+ * Opens a log to read it and to append to it, readable by its owner only; it and its directory are made if they are
+ * missing. A last line that a crash tore, or a tail of NULs that a power cut left, is cut off: what it announced is in
+ * doubt.
+ *
+ * @throws what the file system throws
+ */
 export async function openForAppend(file: string): Promise<FileHandle> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+  const handle = await openOrMake(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
+  try {
+    await cutTornLine(handle, file);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function openOrMake(file: string, flags: number): Promise<FileHandle> {
   try {
     return await open(file, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     makeDirectory(path.dirname(file), 0o700);
-    const created = await open(file, flags, 0o600);
+    const made = await open(file, flags, 0o600);
     await syncDirectory(path.dirname(file));
-    return created;
+    return made;
   }
 }
 
-/** Ends a last line that a crash tore, so that it spoils no other. */
-export async function endTornLine(handle: FileHandle, size: number): Promise<void> {
-  if (size === 0) return;
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  if (buffer[0] !== NEWLINE) await handle.appendFile('\n');
+async function cutTornLine(handle: FileHandle, file: string): Promise<void> {
+  for (;;) {
+    const { size } = await handle.stat();
+    const whole = await endOfLastLine(handle, size);
+    if (whole === size) return;
+    // Another process may be in the middle of this line, or cut it off itself and go on.
+    await sleep(SETTLE_MS);
+    const release = lockFile(file);
+    if (release !== undefined && fstatSync(handle.fd).size === size) ftruncateSync(handle.fd, whole);
+    release?.();
+  }
 }
 
-const PIECE_BYTES = 256 * 1024;
+/** Where what follows the last newline begins. */
+async function endOfLastLine(handle: FileHandle, size: number): Promise<number> {
+  for (let end = size; end > 0; ) {
+    // What ends with a newline is known by its last byte.
+    const start = end === size ? size - 1 : Math.max(0, end - PIECE_BYTES);
+    const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
+    const at = buffer.lastIndexOf(NEWLINE);
+    if (at !== -1) return start + at + 1;
+    end = start;
+  }
+  return 0;
+}
 
-/** The lines of a file from its last to its first, several at a time; what follows the last newline comes first. */
+/** The lines of a log from its last to its first, several at a time; what follows the last newline comes first. */
 export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
   let rest: Buffer[] = [];

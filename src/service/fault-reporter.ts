@@ -1,20 +1,5 @@
+import { messageOf } from '../files/error-utils.ts';
 import type { Clock } from './clock.ts';
-
-/** Message of a thrown value, which may not be an Error. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}
-
-/** A thrown value as an Error, which it may not be. */
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}
-
-/** The code by which Node distinguishes its errors, such as `ENOENT`; undefined for any other error. */
-export function codeOf(thrown: unknown): string | undefined {
-  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  return typeof code === 'string' ? code : undefined;
-}
 
 /** How long the same fault is not reported again, in milliseconds. */
 const QUIET_MS = 60_000;

@@ -3,7 +3,12 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The code by which Node distinguishes its errors, such as `ENOENT`; undefined for any other error. */
+/** A thrown value as an Error, which it may not be. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** The code of an error, such as Node's `ENOENT`; undefined if it has none. */
 export function codeOf(thrown: unknown): string | undefined {
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;

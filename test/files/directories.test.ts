@@ -1,8 +1,24 @@
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { makeDirectory } from '../../../src/cli/core/make-directory.ts';
-import { temporaryDirectory } from '../../support/context.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeDirectory } from '../../src/files/directories.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
+
+/** Which files are flushed to the disk from now on, in their order. */
+function recordSyncs(): string[] {
+  const synced: string[] = [];
+  vi.spyOn(fs, 'fsyncSync').mockImplementation(handle => {
+    synced.push(readlinkSync(`/proc/self/fd/${handle}`));
+  });
+  syncBuiltinESMExports();
+  return synced;
+}
 
 describe('making a directory', () => {
   it('makes those above it as well, all with the mode given', () => {
@@ -11,6 +27,14 @@ describe('making a directory', () => {
     for (const made of ['a', 'a/b', 'a/b/c']) {
       expect(statSync(path.join(home, made)).mode & 0o777).toBe(0o700);
     }
+  });
+
+  it.runIf(process.platform === 'linux')('has each on disk, and leaves those that are there alone', () => {
+    const home = temporaryDirectory();
+    const synced = recordSyncs();
+    makeDirectory(path.join(home, 'a/b/c'));
+    makeDirectory(path.join(home, 'a/b/c'));
+    expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
   });
 
   it('leaves one that is there as it is, behind a link too', () => {

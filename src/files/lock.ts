@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { codeOf } from './error-utils.ts';
+
+/** How often the holder shows that it is alive, in milliseconds. */
+const BEAT_MS = 10_000;
+/** A lock of another machine that shows no life for this long is free. */
+const STALE_AFTER_MS = 60_000;
+/** How long to wait for other holders in all; longer than a lock takes to become stale. */
+const GIVE_UP_AFTER_MS = 75_000;
+const STEP_MS = 20;
+
+/** Releases a file. */
+export type Release = () => void;
+
+/**
+ * Locks a file for this process, against other machines on the same volume as well. The lock is a file beside it, which
+ * a dead process leaves behind: it is free at once for its own machine, after a minute for others.
+ *
+ * @returns undefined if another process holds the lock
+ * @throws what writing the lock throws
+ */
+export function lockFile(file: string): Release | undefined {
+  const lock = `${file}.lock`;
+  const mine = JSON.stringify({
+    ...placeOf(),
+    pid: process.pid,
+    began: beganAt(process.pid),
+    id: randomUUID(),
+  });
+  for (let tries = 0; tries < 3; tries++) {
+    if (takeLock(lock, mine)) return releaseOf(lock, mine);
+    const holder = holderOf(lock);
+    if (holder !== undefined && !isFree(lock, holder)) return undefined;
+    if (holder !== undefined) breakLock(lock, holder);
+  }
+  return undefined;
+}
+
+/**
+ * As `lockFile`, once no other process holds the lock.
+ *
+ * @returns undefined if another process held it for more than a minute
+ * @throws what writing the lock throws
+ */
+export async function waitForLock(
+  file: string,
+  { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
+): Promise<Release | undefined> {
+  for (let waited = 0; waited < GIVE_UP_AFTER_MS; ) {
+    const release = lockFile(file);
+    if (release !== undefined) return release;
+    const step = STEP_MS * (1 + random());
+    await sleep(step);
+    waited += step;
+  }
+  return undefined;
+}
+
+function takeLock(lock: string, mine: string): boolean {
+  try {
+    writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function releaseOf(lock: string, mine: string): Release {
+  const beat = setInterval(() => {
+    try {
+      // Written again, so that its time is that of the volume's clock.
+      if (holderOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
+    } catch {
+      // Somebody removed it by hand; there is nothing left to show.
+    }
+  }, BEAT_MS).unref();
+  return () => {
+    clearInterval(beat);
+    if (holderOf(lock) === mine) rmSync(lock, { force: true });
+  };
+}
+
+/** Moves the lock aside before removing it: if another process was quicker, that one is alive and its lock is put back. */
+function breakLock(lock: string, holder: string): void {
+  const aside = `${lock}.${randomUUID()}`;
+  try {
+    renameSync(lock, aside);
+    if (holderOf(aside) !== holder) linkSync(aside, lock);
+  } catch {
+    // Somebody else broke or took it meanwhile.
+  }
+  rmSync(aside, { force: true });
+}
+
+function holderOf(lock: string): string | undefined {
+  try {
+    return readFileSync(lock, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function isFree(lock: string, holder: string): boolean {
+  const { host, space, pid, began } = parsed(holder);
+  const here = placeOf();
+  if (host === here.host && space === here.space && typeof pid === 'number') {
+    return !isAlive(pid) || beganAt(pid) !== began;
+  }
+  return ageOf(lock) > STALE_AFTER_MS;
+}
+
+/** Whether a process of this machine is running; one that can't be asked for is taken to be. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
+  }
+}
+
+/** By the clock of the volume, which is not always this machine's. */
+function ageOf(lock: string): number {
+  const probe = `${lock}.${randomUUID()}`;
+  try {
+    writeFileSync(probe, '');
+    return statSync(probe).mtimeMs - statSync(lock).mtimeMs;
+  } catch {
+    return 0;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** Where process ids mean the same: a machine since it was started, or a container of it. */
+function placeOf(): { host: string; space: string } {
+  return { host: hostname(), space: `${contentOf('/proc/sys/kernel/random/boot_id')} ${processSpace()}` };
+}
+
+function processSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** When a process began, so that another one with its id is not taken for it; null if the system doesn't say. */
+function beganAt(pid: number): string | null {
+  const stat = contentOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+}
+
+/** Of a file of the system; empty on systems that don't have it. */
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function parsed(holder: string): { host?: unknown; space?: unknown; pid?: unknown; began?: unknown } {
+  try {
+    return (JSON.parse(holder) ?? {}) as object;
+  } catch {
+    // Its holder is just writing it.
+    return {};
+  }
+}

@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { AppendLog, openForAppend } from '../../src/files/append-log.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+describe('a file of lines', () => {
+  it('keeps the order of lines that come at once', async () => {
+    const file = path.join(temporaryDirectory(), 'made/lines.jsonl');
+    const lines = new AppendLog(() => openForAppend(file));
+    await Promise.all([lines.append({ n: 1 }), lines.append({ n: 2 })]);
+    await lines.append({ n: 3 });
+    await lines.close();
+    expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
+  });
+
+  it.each([{ durable: true }, { durable: false }])('closes what was open already, %o', async options => {
+    const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
+    await AppendLog.on(handle, options).close();
+    expect(handle.fd).toBe(-1);
+  });
+
+  it('writes no line after one that could not be written', async () => {
+    const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'wx');
+    const lines = AppendLog.on(handle);
+    await handle.close();
+    await expect(lines.append({ n: 1 })).rejects.toThrow();
+    await expect(lines.append({ n: 2 })).rejects.toThrow();
+    await lines.close();
+  });
+});
+
+describe('a log that is opened to append to it', () => {
+  const whole = '{"n":1}\n';
+  const opened = async (content: string): Promise<string> => {
+    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    writeFileSync(file, content);
+    const lines = new AppendLog(() => openForAppend(file));
+    await lines.append({ n: 2 });
+    await lines.close();
+    return readFileSync(file, 'utf8');
+  };
+
+  it.each([
+    ['a torn line', `${whole}{"n":`],
+    ['a line that lacks only its end', `${whole}{"n":7}`],
+    ['a tail of NULs', `${whole}${'\0'.repeat(5000)}`],
+    ['a torn line longer than is read at a time', `${whole}${'x'.repeat(600_000)}`],
+  ])('has %s cut off', async (_, content) => {
+    expect(await opened(content)).toBe(`${whole}{"n":2}\n`);
+  });
+
+  it('that holds nothing but a torn line is begun anew', async () => {
+    expect(await opened('{"n')).toBe('{"n":2}\n');
+  });
+
+  it('loses no line of processes that open and write it at the same time', async () => {
+    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    writeFileSync(file, `${whole}{"torn`);
+    const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(file)));
+    await Promise.all(logs.map((log, n) => log.append({ log: n })));
+    await Promise.all(logs.map(log => log.close()));
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.toSorted()).toEqual([0, 1, 2, 3].map(n => `{"log":${n}}`).concat('{"n":1}'));
+  });
+});
