@@ -38,7 +38,7 @@ function load(module, file, fresh) {
   const place = path.join(KEPT, `${path.basename(file)}.v8`);
   const cachedData = keptFor(place, source);
   const script = compile(file, source, cachedData);
-  if (cachedData === undefined) fresh.set(place, { source, script });
+  if (cachedData === undefined || script.cachedDataRejected) fresh.set(place, { source, script });
   const own = id => module.require(id);
   script.runInThisContext().call(module.exports, module.exports, own, module, file, path.dirname(file));
 }
@@ -48,11 +48,16 @@ function compile(filename, source, cachedData) {
   return new vm.Script(code, { filename, columnOffset: -BEGINNING.length, cachedData });
 }
 
-/** What is kept stands behind the source that it was made from: V8 itself compares no more than the lengths. */
+/**
+ * What is kept stands twice behind the source that it was made from. V8 itself compares no more than lengths, and what
+ * is damaged can crash it; loading `node:crypto` for a digest takes longer than starting without all of this.
+ */
 function keptFor(place, source) {
   try {
     const bytes = fs.readFileSync(place);
-    if (bytes.subarray(0, source.length).equals(source)) return bytes.subarray(source.length);
+    const middle = (source.length + bytes.length) / 2;
+    const once = bytes.subarray(source.length, middle);
+    if (bytes.subarray(0, source.length).equals(source) && once.equals(bytes.subarray(middle))) return once;
   } catch {
     // Nothing is kept yet.
   }
@@ -65,7 +70,8 @@ function keep(fresh) {
     if (process.getuid && fs.statSync(COMMAND).uid !== process.getuid()) return;
     fs.mkdirSync(KEPT, { recursive: true, mode: 0o755 });
     for (const [place, { source, script }] of fresh) {
-      put(place, Buffer.concat([source, script.createCachedData()]));
+      const compiled = script.createCachedData();
+      put(place, Buffer.concat([source, compiled, compiled]));
     }
   } catch {
     // It may be kept by somebody who can write here.

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { chunkNames } from './chunks.js';
-import { lateBuiltins, lightUndici } from './start-up-plugins.js';
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +39,6 @@ async function bundleCommand(outdir) {
     ...common(),
     input: { main: 'src/main.ts', 'prompt-worker': 'src/service/prompts/tasks/worker.ts' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [lightUndici(), lateBuiltins()],
   });
   const { output } = await bundle.write({
     dir: outdir,

@@ -61,11 +61,11 @@ function subjects(node: string, plain: Environment, baseUrl: string): Subject[] 
   return [
     { name: 'curl, one POST', argv: ['curl', '-sS', '-d', '{}', `${baseUrl}/runs`], env: plain },
     promptrun('version', 1.6, plain, '--version'),
-    promptrun('help', 1.6, plain, '--help'),
-    promptrun('a completion', 1.9, hosted, '__complete', 'bash', '--', 'promptrun run hel'),
-    promptrun('cached resources', 1.9, hosted, 'resources', 'list', '--cached'),
-    promptrun('one call', 3.4, hosted, 'run', VERSION, '-i', 'name=Ada'),
-    promptrun('run hello, embedded', 6, plain, 'run', 'hello', '-i', 'name=Ada'),
+    promptrun('help', 2.1, plain, '--help'),
+    promptrun('a completion', 2.1, hosted, '__complete', 'bash', '--', 'promptrun run hel'),
+    promptrun('cached resources', 2.1, hosted, 'resources', 'list', '--cached'),
+    promptrun('one call', 3.6, hosted, 'run', VERSION, '-i', 'name=Ada'),
+    promptrun('run hello, embedded', 5, plain, 'run', 'hello', '-i', 'name=Ada'),
   ];
 }
 

@@ -40,7 +40,7 @@ describe('the package', () => {
     [packed] = Object.values(answer as Record<string, Packed>) as [Packed];
   });
 
-  it('holds the command, the library with its types, completions, guides, licences, the font and the parser, and nothing else', () => {
+  it('holds the command, the library with its types, completions, guides, licences, the font, and nothing else', () => {
     const kinds = packed.files.map(({ path: file }) =>
       file
         .replace(/^dist\/chunks\/[\w.-]+\.cjs$/, 'dist/chunks/*.cjs')
@@ -61,8 +61,6 @@ describe('the package', () => {
       'completions/*',
       'dist/THIRD-PARTY-NOTICES',
       'dist/assets/DejaVuSans.ttf',
-      'dist/assets/llhttp.wasm',
-      'dist/assets/llhttp_simd.wasm',
       'dist/chunks/*.cjs',
       'dist/index.js',
       'dist/library/*.js',

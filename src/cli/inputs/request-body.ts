@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import { sha256 } from '../core/sha256.ts';
 import type { ImageSource } from './images/image-source.ts';
 
 /** A run to create, with everything that is sent. */
@@ -132,7 +132,7 @@ export function requestDigest({ text, images, options }: RunRequest): string {
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
     [...options].toSorted(byKey),
   ];
-  return sha256(JSON.stringify(content));
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
 function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {

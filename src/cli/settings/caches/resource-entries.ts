@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Model, RunOption } from '../../../wire/index.ts';
 import { isObject } from '../../core/json-value.ts';
-import { sha256 } from '../../core/sha256.ts';
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
@@ -25,7 +25,7 @@ const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
 /** Names one account at one service without giving its key away. */
 export function resourceScope(baseUrl: string, apiKey: string): string {
-  return sha256(`${baseUrl}\n${apiKey}`).slice(0, 32);
+  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
 /** The entries of a cache file; what is damaged is left out. */

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { uniqueId } from '../../core/sha256.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 import { filesAside, mentionedIn, readBackwards, readUnsettled } from './read-journal.ts';
@@ -128,7 +128,7 @@ function newEntry(
   time: string,
 ): JournalEntry {
   return {
-    id: uniqueId(),
+    id: randomUUID(),
     time,
     baseUrl: service,
     promptVersionId,
@@ -157,7 +157,7 @@ async function openJournalFile(file: string): Promise<FileHandle> {
 /** Each has a name of its own: where two processes do this at once, neither replaces what the other put aside. */
 async function putAside(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
-  const aside = path.join(path.dirname(file), `journal-${stamp}-${uniqueId().slice(0, 8)}.jsonl`);
+  const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
   await rename(file, aside).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
