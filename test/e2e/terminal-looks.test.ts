@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
 import { success } from '../support/scripted-service.ts';
 import {
   onTerminal,
@@ -50,6 +53,22 @@ describe('the spinner', () => {
     answer();
     expect(await terminal.exit()).toBe(0);
     expect(terminal.raw()).toMatch(/^creating the run\r\n(.*\r\n)?At last\.\r\n$/u);
+  });
+});
+
+describe('the bar of a batch', () => {
+  it('shows how far it is, and leaves nothing on the screen', async () => {
+    const { exchange, answer } = slowCreation();
+    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string' } }, exchange);
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'rows.csv'), 'topic\na\nb\n');
+    const args = ['batch', VERSION_ID, '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];
+    const terminal = onTerminal(args, { env, home });
+    await terminal.waitFor(/^. ░{20} 0 of 2 done, 0 failed/u);
+    answer();
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toBe('note: 2 of 2 rows succeeded');
+    expect(terminal.cursorIsVisible()).toBe(true);
   });
 });
 

@@ -6,8 +6,8 @@ import { failure, success } from '../support/scripted-service.ts';
 import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
 
 const OLDER_ID = '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
-const SEARCH_KEYS = '  type to search · ↑↓ move · enter choose';
-const LIST_KEYS = '  ↑↓ move · type to filter · enter choose';
+const SEARCH_KEYS = '  type to search · ↑↓ navigate · ⏎ select';
+const LIST_KEYS = '  type to find · ↑↓ navigate · ⏎ select';
 
 const row = (title: string, description: string) => ({
   promptId: VERSION_ID,
@@ -65,7 +65,7 @@ describe('run without a target on a terminal', () => {
     terminal.press('enter');
     await terminal.waitForScreen(
       '✔ prompt Poem (poem)',
-      '? version ›',
+      '? version',
       '❯ the latest, published 2 years ago',
       '  published 3 years ago',
       '',
@@ -123,9 +123,9 @@ describe('run without a target on a terminal', () => {
       answer: failure(422, 'VALIDATION_ERROR', 'no such \u001b[2Jwords'),
     });
     const terminal = onTerminal(['run'], { env });
-    await terminal.waitFor('enter choose');
+    await terminal.waitFor('⏎ select');
     terminal.type('x');
-    await terminal.waitFor('  nothing found');
+    await terminal.waitFor('> No results found');
     terminal.type('y');
     await terminal.waitFor('> no such ^[[2Jwords');
     terminal.press('enter', 'ctrl+c');
@@ -142,7 +142,7 @@ describe('run without a target on a terminal', () => {
       },
     );
     const terminal = onTerminal(['run'], { env });
-    await terminal.waitFor('enter choose');
+    await terminal.waitFor('⏎ select');
     terminal.type('x');
     expect(await terminal.exit()).toBe(3);
     expect(terminal.screen()).toContain('error: Invalid API key (UNAUTHORIZED_ERROR)');

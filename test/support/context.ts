@@ -197,7 +197,6 @@ function capturingSink(
     columns,
     rows: 24,
     on: () => undefined,
-    off: () => undefined,
     write(data, done) {
       const piece = Buffer.from(data as string);
       pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));

@@ -1,3 +1,4 @@
+import { numberProblem } from '../../src/cli/questions/choices.ts';
 import type { Choice, Prompter } from '../../src/cli/questions/types.ts';
 
 /** What a person answers to the question of this message: typed text or names of choices. */
@@ -58,6 +59,29 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
     text: question => judged(question, question.check),
     secret: question => judged(question, question.check),
     path: question => judged({ ...question, required: true }, question.check),
+    number: async ({ default: standard, ...question }) => {
+      const check = (text: string) =>
+        text === '' ? undefined : numberProblem(text.trim() === '' ? Number.NaN : Number(text), question);
+      const text = await judged(
+        { ...question, ...(standard !== undefined && { default: String(standard) }) },
+        check,
+      );
+      return text === '' ? undefined : Number(text);
+    },
+    confirm: async question => {
+      const answer = await judged({ message: question.message }, text =>
+        /^(yes|no)?$/u.test(text) ? undefined : 'y or n',
+      );
+      return answer === '' ? (question.default ?? true) : answer === 'yes';
+    },
+    list: async ({ default: standard = [], check, ...question }) => {
+      const items = attempts(question).map(String);
+      for (const item of items) {
+        const problem = await check?.(item);
+        if (problem !== undefined) throw new Error(`${item} was refused: ${problem}`);
+      }
+      return items.length === 0 ? standard : items;
+    },
     choice: async question => {
       const [name] = attempts(question);
       return name === '' && question.default !== undefined ? question.default : named(question.choices, name);

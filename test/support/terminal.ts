@@ -50,8 +50,6 @@ export interface TestTerminal {
   /** Every byte the command has written so far. */
   raw(): string;
   cursorIsVisible(): boolean;
-  /** Resolves once the command has drawn something for the new size. */
-  resize(columns: number, rows: number): Promise<void>;
   kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
   /** Resolves with the exit code once everything has been drawn. */
   exit(): Promise<number>;
@@ -145,12 +143,6 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     text,
     raw: () => raw,
     cursorIsVisible: () => raw.lastIndexOf('\u001b[?25h') >= raw.lastIndexOf('\u001b[?25l'),
-    resize: async (columns, rows) => {
-      const before = raw.length;
-      child.resize(columns, rows);
-      screen.resize(columns, rows);
-      await until(() => raw.length > before, 'anything drawn');
-    },
     kill: signal => child.kill(signal),
     exit: async () => {
       await until(() => exited !== undefined, 'the exit');

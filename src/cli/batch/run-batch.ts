@@ -123,7 +123,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const tally = new Tally(survey?.count);
   const stop = new Stop();
   const release = stop.listen(ctx, tally);
-  const progress = await startProgress(ctx, tally);
+  const progress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };
   const report = new Reporter(
     ctx,

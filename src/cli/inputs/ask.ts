@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { countAsked } from '../questions/choices.ts';
+import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
 import { openImage } from './images/open-image.ts';
 import type { ImageField, InputFields, TextField } from './schema/fields.ts';
@@ -77,7 +77,7 @@ async function askForSeveral(
   field: Listed & { readonly multiple: NonNullable<TextField['multiple']> },
 ): Promise<string | undefined> {
   const { min, max } = bounds(field);
-  const asked = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countAsked(min, max);
+  const asked = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
   const standard = field.default?.split(', ') ?? [];
   const chosen = await prompter.several(
     {

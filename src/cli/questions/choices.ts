@@ -3,34 +3,39 @@ import type { Choice } from './types.ts';
 /** The choices whose name or description holds every word, those that begin with the words first. */
 export function matching<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
   const wanted = folded(words).split(/\s+/u).filter(Boolean);
-  const found = choices.filter(choice => {
+  const matches = choices.filter(choice => {
     const text = folded(`${choice.name} ${choice.description ?? ''}`);
     return wanted.every(word => text.includes(word));
   });
   const begins = (choice: Choice<T>) => folded(choice.name).startsWith(folded(words).trim());
-  return [...found.filter(begins), ...found.filter(choice => !begins(choice))];
+  return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
 }
 
 /** What is wrong with the number of choices taken, if anything. */
 export function chosenTooFewOrMany(
   count: number,
-  { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number; max?: number },
+  { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number | undefined; max?: number | undefined },
 ): string | undefined {
-  if (count >= min && count <= max) {
-    return undefined;
-  }
-  return `Choose ${countAsked(min, max)}; ${count} chosen.`;
+  return count >= min && count <= max ? undefined : `Choose ${countWanted(min, max)}; ${count} chosen.`;
 }
 
-/** How many choices are asked for, as text. */
-export function countAsked(min: number, max: number): string {
-  if (min === max) {
-    return `exactly ${min}`;
-  }
-  if (max === Number.POSITIVE_INFINITY) {
-    return `at least ${min}`;
-  }
+/** How many choices may be taken, as text. */
+export function countWanted(min: number, max: number): string {
+  if (min === max) return `exactly ${min}`;
+  if (max === Number.POSITIVE_INFINITY) return `at least ${min}`;
   return min === 0 ? `at most ${max}` : `from ${min} to ${max}`;
+}
+
+/** What is wrong with a number, if anything. */
+export function numberProblem(
+  value: number,
+  { integer = false }: { readonly integer?: boolean },
+): string | undefined {
+  if (!Number.isFinite(value)) return 'A number is needed here.';
+  if (integer && !Number.isInteger(value)) return 'A whole number is needed here.';
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER
+    ? 'This number is too large to be kept exactly.'
+    : undefined;
 }
 
 function folded(text: string): string {

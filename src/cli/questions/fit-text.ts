@@ -8,14 +8,10 @@ const INDENT = 2;
 /** A text on one line of at most so many columns, harmless to the terminal; `…` stands for what is cut off. */
 export function fitted(text: string, columns: number): string {
   const line = oneLine(text);
-  if (stringWidth(line) <= columns) {
-    return line;
-  }
+  if (stringWidth(line) <= columns) return line;
   let shown = '';
   for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * 4))) {
-    if (stringWidth(shown + segment) > columns - 1) {
-      break;
-    }
+    if (stringWidth(shown + segment) > columns - 1) break;
     shown += segment;
   }
   return `${shown}…`;

@@ -1,14 +1,19 @@
-import { readdirSync } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expandHome } from '../core/home-path.ts';
+import type { Env } from '../core/types.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 export interface PathPlace {
   readonly cwd: string;
-  /** What `~` stands for; nothing where unknown. */
+  /** What `~` stands for, as `homeOf` tells it. */
   readonly home: string | undefined;
   readonly proposes: (fileName: string) => boolean;
+}
+
+/** The home directory of whoever types; undefined if it is unknown. */
+export function homeOf(env: Env): string | undefined {
+  return env['HOME'] ?? env['USERPROFILE'];
 }
 
 /** Completes a path as a shell does: as far as it is certain, and then lists what it might be. At once, as keys follow. */
@@ -35,28 +40,16 @@ export function completePath(
  * The path that was meant: `~` expanded, and the quotes or backslashes taken off that a file dropped on the terminal
  * comes with, unless there is a file of that very name.
  */
-export async function meantPath(
-  typed: string,
-  place: { cwd: string; home: string | undefined },
-): Promise<string> {
+export function resolveTypedPath(typed: string, place: Pick<PathPlace, 'cwd' | 'home'>): string {
   const text = typed.trim();
   const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
   const readings = [typed, text, quoted?.[1] ?? quoted?.[2], text.replace(/\\(.)/gu, '$1')]
     .filter(reading => reading !== undefined)
     .map(reading => expandHome(reading, place.home));
   for (const reading of readings) {
-    if (await exists(path.resolve(place.cwd, reading))) {
-      return reading;
-    }
+    if (existsSync(path.resolve(place.cwd, reading))) return reading;
   }
   return expandHome(text, place.home);
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 function entriesOf(
@@ -79,11 +72,7 @@ function entriesOf(
 
 function commonStart(names: readonly string[]): string {
   const [first = '', ...others] = names;
-  let length = first.length;
-  for (const name of others) {
-    while (!name.startsWith(first.slice(0, length))) {
-      length -= 1;
-    }
-  }
+  let { length } = first;
+  while (!others.every(name => name.startsWith(first.slice(0, length)))) length -= 1;
   return first.slice(0, length);
 }

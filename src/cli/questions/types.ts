@@ -1,13 +1,13 @@
 import type { Env } from '../core/types.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** Says what is wrong with an answer, or nothing where it is right; shown at once, and asked again. */
+/** Says what is wrong with an answer, or nothing if it is right; shown at once, and the question is put again. */
 export type Check<T> = (answer: T) => string | undefined | Promise<string | undefined>;
 
-interface Question {
+export interface Question {
   /** What is asked for, without a colon or question mark added. */
   readonly message: string;
-  /** More about it, shown beneath the question while it stands. */
+  /** More about it, shown with the question until it is answered. */
   readonly description?: string;
 }
 
@@ -16,6 +16,30 @@ export interface TextQuestion extends Question {
   readonly default?: string;
   /** Refuses an empty answer; false by default. */
   readonly required?: boolean;
+  /** What several lines are: by default one text, for which an editor is offered. */
+  readonly lines?: 'refused' | 'several items';
+  readonly check?: Check<string>;
+}
+
+export interface NumberQuestion extends Question {
+  readonly default?: number;
+  /** Refuses an empty answer; false by default. */
+  readonly required?: boolean;
+  /** Refuses what is not a whole number; false by default. */
+  readonly integer?: boolean;
+}
+
+export interface ConfirmQuestion extends Question {
+  /** Taken when nothing is typed; true by default. */
+  readonly default?: boolean;
+}
+
+export interface ListQuestion extends Question {
+  /** Taken when the first line is empty. */
+  readonly default?: readonly string[];
+  /** Refuses an empty list; false by default. */
+  readonly required?: boolean;
+  /** Checks one item. */
   readonly check?: Check<string>;
 }
 
@@ -30,14 +54,14 @@ export interface Choice<T> {
 }
 
 export interface ChoiceQuestion<T> extends Question {
-  /** At least one; typing filters them by name and description. */
+  /** At least one. */
   readonly choices: readonly Choice<T>[];
   /** The choice the cursor starts on. */
   readonly default?: T;
 }
 
 export interface SearchQuestion<T> extends Question {
-  /** Finds the choices for what has been typed so far; called again at each pause of the typing. */
+  /** Finds the choices for what has been typed so far; called again whenever that changes. */
   readonly find: (words: string, signal: AbortSignal) => Promise<readonly Choice<T>[]>;
 }
 
@@ -59,12 +83,16 @@ export interface PathQuestion extends Question {
 
 /**
  * Asks a person on the terminal. Questions are drawn on standard error and leave one line with the answer behind.
- * Each takes a signal and throws its `Interrupted` once aborted; Ctrl-C and the end of input throw `Interrupted`
- * as well, with the terminal as it was before.
+ * Each takes a signal and throws its reason once aborted; Ctrl-C, Ctrl-D and the end of input throw `QuestionLeft`.
  */
 export interface Prompter {
-  /** A line, or through $VISUAL or $EDITOR a text of any length, without the newline an editor adds at its end. */
+  /** A text of one or more lines, without the newline an editor adds at its end. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
+  /** Undefined if nothing is typed and there is no default. */
+  number(question: NumberQuestion, signal: AbortSignal): Promise<number | undefined>;
+  confirm(question: ConfirmQuestion, signal: AbortSignal): Promise<boolean>;
+  /** Texts, one a line, until a line is left empty. */
+  list(question: ListQuestion, signal: AbortSignal): Promise<readonly string[]>;
   /** What is typed is never shown. */
   secret(question: SecretQuestion, signal: AbortSignal): Promise<string>;
   choice<T>(question: ChoiceQuestion<T>, signal: AbortSignal): Promise<T>;

@@ -16,7 +16,8 @@ export interface TerminalFacts {
 /** The streams of the process and what is known of them. */
 export interface Io {
   readonly stdout: TerminalFacts;
-  readonly stderr: TerminalFacts;
+  /** With the stream itself, for packages that draw on it. */
+  readonly stderr: TerminalFacts & { readonly stream: NodeJS.WriteStream };
   readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
   /** Writes results to standard output. False once the reader has gone: stop producing. */
   out(data: string | Uint8Array): Promise<boolean>;
@@ -32,8 +33,6 @@ export interface Io {
   readonly paintErr: ChalkInstance;
   /** Called before anything is written to either stream, so that a spinner can step aside; returns how to stop that. */
   beforeWrite(stepAside: () => void): () => void;
-  /** Called whenever the terminal of standard error has got another size; returns how to stop that. */
-  onResize(listener: () => void): () => void;
 }
 
 /** What is used of a stream that is written to. */
@@ -43,8 +42,6 @@ export interface Sink {
   readonly rows?: number | undefined;
   write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'resize', listener: () => void): unknown;
-  off(event: 'resize', listener: () => void): unknown;
 }
 
 export interface Streams {
@@ -88,7 +85,7 @@ export function plainIo(streams: Streams): PlainIo {
   const write = resultWriter(streams.stdout);
   return {
     stdout: factsOf(streams.stdout),
-    stderr: factsOf(streams.stderr),
+    stderr: Object.assign(factsOf(streams.stderr), { stream: streams.stderr as NodeJS.WriteStream }),
     stdin: {
       get isTerminal() {
         return streams.stdinIsTerminal;
@@ -111,10 +108,6 @@ export function plainIo(streams: Streams): PlainIo {
     beforeWrite: hook => {
       hooks.add(hook);
       return () => hooks.delete(hook);
-    },
-    onResize: listener => {
-      streams.stderr.on('resize', listener);
-      return () => streams.stderr.off('resize', listener);
     },
   };
 }

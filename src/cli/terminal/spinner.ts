@@ -29,19 +29,19 @@ const SHOWN_AFTER_MS = 150;
 /** The same for commands that only ask the service something. */
 const QUESTION_SHOWN_AFTER_MS = 1000;
 
+const REDRAW_EVERY_MS = 200;
+
 const SILENT: Progress = { update: () => {}, stop: () => {} };
 
 /** A spinner on a terminal; lines on changes with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT;
-  if (!ctx.globals.spinner || wantsPlainLines(ctx.env)) return startLines(ctx, first);
-  return startSpinner(ctx, first, SHOWN_AFTER_MS);
+  return mayMove(ctx) ? startSpinner(ctx, first, SHOWN_AFTER_MS) : startLines(ctx, first);
 }
 
 /** What the service is polled for; a spinner on a terminal once that takes longer than a second. */
 export async function withSpinner<T>(ctx: TerminalContext, status: string, answer: Promise<T>): Promise<T> {
-  const { spinner, quiet } = ctx.globals;
-  if (!ctx.io.stderr.isTerminal || quiet || !spinner || wantsPlainLines(ctx.env)) return answer;
+  if (!mayMove(ctx)) return answer;
   const progress = startSpinner(ctx, { status, polls: 0 }, QUESTION_SHOWN_AFTER_MS);
   try {
     return await answer;
@@ -64,51 +64,51 @@ function startLines(ctx: TerminalContext, first: ProgressState): Progress {
 
 function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: number): Progress {
   const startedAt = ctx.clock.now();
-  const stopped = new AbortController();
   let state = first;
-  let spinner: Ora | undefined;
-  const text = (): string => spinnerText(state, startedAt, ctx.clock.now());
-  const show = async (): Promise<void> => {
-    await ctx.clock.sleep(afterMs, stopped.signal);
-    const [{ default: ora }, { parkingStream }] = await Promise.all([
-      import('ora'),
-      import('./err-stream.ts'),
-    ]);
-    if (stopped.signal.aborted) return;
-    spinner = ora({
-      text: text(),
-      stream: parkingStream(ctx.io),
-      discardStdin: false,
-      isEnabled: true,
-      color: color(ctx),
-    });
-    spinner.start();
-  };
-  show().catch(() => {}); // stopped before it was shown
-  const ticking = setInterval(() => {
-    if (spinner !== undefined) spinner.text = text();
-  }, 200);
-  const release = ctx.io.beforeWrite(() => spinner?.clear());
+  const stop = spin(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), afterMs);
   return {
     update: next => {
       state = next;
     },
-    stop: () => {
-      stopped.abort();
-      clearInterval(ticking);
-      release();
-      spinner?.stop();
-    },
+    stop,
   };
 }
 
-function color(ctx: TerminalContext): 'cyan' | false {
-  return ctx.io.paintErr.level > 0 ? 'cyan' : false;
+/** Whether something may move on standard error. */
+export function mayMove({ io, globals, env }: TerminalContext): boolean {
+  return io.stderr.isTerminal && !globals.quiet && globals.spinner && !wantsPlainLines(env);
 }
+
+/** Shows a spinner with a text that changes, after so many milliseconds; returns how to take it away. */
+export function spin(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
+  const stopped = new AbortController();
+  let spinner: Ora | undefined;
+  const show = async (): Promise<void> => {
+    await ctx.clock.sleep(afterMs, stopped.signal);
+    const { default: ora } = await import('ora');
+    if (stopped.signal.aborted) return;
+    const color = ctx.io.paintErr.level > 0 ? 'cyan' : false;
+    const { stream } = ctx.io.stderr;
+    spinner = ora({ text: text(), stream, discardStdin: false, isEnabled: true, color }).start();
+  };
+  show().catch(() => {}); // stopped before it was shown
+  const ticking = setInterval(() => {
+    if (spinner !== undefined) spinner.text = text();
+  }, REDRAW_EVERY_MS);
+  const release = ctx.io.beforeWrite(() => spinner?.clear());
+  return () => {
+    stopped.abort();
+    clearInterval(ticking);
+    release();
+    spinner?.stop();
+  };
+}
+
+const TIMES = ['', 'once', 'twice'];
 
 export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
-  const polled = polls === 0 ? [] : [`asked ${polls === 1 ? 'once' : `${polls} times`}`];
+  const polled = polls === 0 ? [] : [`polled ${TIMES[polls] ?? `${polls} times`}`];
   const silent = silence ? [`no answer for ${elapsed(now - silence.since)}: ${oneLine(silence.reason)}`] : [];
   return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chosenTooFewOrMany, matching } from '../../../src/cli/questions/choices.ts';
-import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/lines/line-prompter.ts';
+import { chosenTooFewOrMany, matching, numberProblem } from '../../../src/cli/questions/choices.ts';
+import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/line-prompter.ts';
 
 const choices = [
   { value: 1, name: 'Crème brûlée', description: 'a dessert' },
@@ -35,6 +35,17 @@ describe('a number of choices', () => {
   ])('%i of %j', (count, bounds, problem) => {
     expect(chosenTooFewOrMany(count, bounds)).toBe(problem);
   });
+});
+
+it.each([
+  [3, { integer: true }, undefined],
+  [-0.5, {}, undefined],
+  [0.5, { integer: true }, 'A whole number is needed here.'],
+  [Number.NaN, {}, 'A number is needed here.'],
+  [Number.POSITIVE_INFINITY, {}, 'A number is needed here.'],
+  [2 ** 60, {}, 'This number is too large to be kept exactly.'],
+])('says what is wrong with the number %d of %j', (value, limits, problem) => {
+  expect(numberProblem(value, limits)).toBe(problem);
 });
 
 describe('choices in plain lines', () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { completePath, meantPath } from '../../../src/cli/questions/path-completion.ts';
+import { completePath, resolveTypedPath } from '../../../src/cli/questions/path-completion.ts';
 
 let cwd = '';
 beforeEach(async () => {
@@ -22,7 +22,7 @@ afterEach(() => rm(cwd, { recursive: true }));
 
 const complete = (typed: string) =>
   completePath(typed, { cwd, home: path.join(cwd, 'pictures'), proposes: name => name.endsWith('.png') });
-const meant = (typed: string) => meantPath(typed, { cwd, home: '/home/ada' });
+const meant = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
 
 describe('completing a path', () => {
   it('goes on as far as there is one way only', () => {
@@ -57,24 +57,24 @@ describe('completing a path', () => {
 
 describe('the path that was meant', () => {
   it('expands the home directory', async () => {
-    expect(await meant('~/x.png')).toBe('/home/ada/x.png');
-    expect(await meant('~x.png')).toBe('~x.png');
+    expect(meant('~/x.png')).toBe('/home/ada/x.png');
+    expect(meant('~x.png')).toBe('~x.png');
   });
 
   it('takes off what a file dropped on the terminal comes with', async () => {
-    expect(await meant("'pictures/one more.png' ")).toBe('pictures/one more.png');
-    expect(await meant(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
-    expect(await meant("it's.png")).toBe("it's.png");
+    expect(meant("'pictures/one more.png' ")).toBe('pictures/one more.png');
+    expect(meant(String.raw`pictures/one\ more.png`)).toBe('pictures/one more.png');
+    expect(meant("it's.png")).toBe("it's.png");
   });
 
   it('takes a file of that very name first', async () => {
     const name = String.raw`a\ b.png`;
     await writeFile(path.join(cwd, name), '');
-    expect(await meant(name)).toBe(name);
+    expect(meant(name)).toBe(name);
   });
 
   it('leaves what does not exist, and URLs', async () => {
-    expect(await meant('none.png')).toBe('none.png');
-    expect(await meant(' https://example.com/x.png')).toBe('https://example.com/x.png');
+    expect(meant('none.png')).toBe('none.png');
+    expect(meant(' https://example.com/x.png')).toBe('https://example.com/x.png');
   });
 });

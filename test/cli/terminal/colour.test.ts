@@ -6,7 +6,6 @@ const sink = (isTTY: boolean): Sink => ({
   isTTY,
   write: () => true,
   on: () => undefined,
-  off: () => undefined,
 });
 const xterm = { TERM: 'xterm-256color' };
 

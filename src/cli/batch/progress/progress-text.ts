@@ -1,4 +1,3 @@
-import progress from 'cli-progress';
 import type { Tally } from './tally.ts';
 
 const MINUTE_S = 60;
@@ -18,17 +17,13 @@ export function progressText(tally: Tally, elapsedMs: number): string {
 
 /** In milliseconds; undefined while there is nothing to estimate it from. */
 function timeLeft(tally: Tally, elapsedMs: number): number | undefined {
-  if (tally.total === undefined || tally.ended === 0) {
-    return undefined;
-  }
+  if (tally.total === undefined || tally.ended === 0) return undefined;
   return (elapsedMs / tally.ended) * Math.max(0, tally.total - tally.done);
 }
 
 /** Rows a second, or a minute where that says more. */
 export function rateText(perSecond: number): string {
-  if (!Number.isFinite(perSecond)) {
-    return '0/s';
-  }
+  if (!Number.isFinite(perSecond)) return '0/s';
   return perSecond < 0.95 ? `${oneDigit(perSecond * MINUTE_S)}/min` : `${oneDigit(perSecond)}/s`;
 }
 
@@ -40,30 +35,21 @@ function oneDigit(value: number): string {
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const two = (value: number): string => String(value).padStart(2, '0');
-  if (seconds < MINUTE_S) {
-    return `${seconds}s`;
-  }
-  if (seconds < HOUR_S) {
-    return `${Math.floor(seconds / MINUTE_S)}m ${two(seconds % MINUTE_S)}s`;
-  }
+  if (seconds < MINUTE_S) return `${seconds}s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)}m ${two(seconds % MINUTE_S)}s`;
   return `${Math.floor(seconds / HOUR_S)}h ${two(Math.floor((seconds % HOUR_S) / MINUTE_S))}m`;
 }
 
-const WIDTH = 20;
-const SHAPE = {
-  barsize: WIDTH,
-  barGlue: '',
-  barCompleteString: '█'.repeat(WIDTH),
-  barIncompleteString: '░'.repeat(WIDTH),
-};
+const BAR_WIDTH = 20;
+/** Columns that the spinner takes before a text. */
+const SPINNER_WIDTH = 2;
 
 /** A bar and how far the batch is, on one line of a terminal. */
 export function barText(tally: Tally, elapsedMs: number, columns: number): string {
+  const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
+  const filled = Math.round(share * BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
   const text = progressText(tally, elapsedMs);
-  const bar = progress.Format.BarFormat(shareDone(tally), SHAPE);
-  return (WIDTH + 1 + text.length < columns ? `${bar} ${text}` : text).slice(0, columns - 1);
-}
-
-function shareDone({ done, total }: Tally): number {
-  return total === undefined ? 0 : done / Math.max(total, 1);
+  const most = columns - SPINNER_WIDTH - 1;
+  return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);
 }

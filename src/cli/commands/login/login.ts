@@ -120,6 +120,7 @@ async function askForAddress(ctx: Context): Promise<string> {
       message: 'address of the service',
       description: 'such as https://prompts.example.com/v1',
       required: true,
+      lines: 'refused',
       check: problem,
     },
     ctx.signal,

@@ -70,16 +70,8 @@ async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<bool
   if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();
-  return prompter.choice(
-    {
-      message: places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`,
-      choices: [
-        { value: false, name: 'no, keep everything' },
-        { value: true, name: 'yes, remove' },
-      ],
-    },
-    ctx.signal,
-  );
+  const message = places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`;
+  return prompter.confirm({ message, default: false }, ctx.signal);
 }
 
 /** Keys in the system's keychain would outlive the file that lists them; a damaged file names none. */

@@ -1,0 +1,188 @@
+import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
+import { QuestionLeft, usageError } from '../errors.ts';
+import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
+import { editText } from './editor.ts';
+import { fitted, paragraph } from './fit-text.ts';
+import { completePath, homeOf, resolveTypedPath } from './path-completion.ts';
+import { type Keys, questionTheme } from './question-theme.ts';
+import { textQuestion } from './text-question.ts';
+import type { Check, Choice, Prompter, PrompterOptions, Question } from './types.ts';
+
+/** Lines of a list shown at once, and the lines a question needs besides. */
+const MOST_LINES = 10;
+const OTHER_LINES = 8;
+const FEWEST_LINES = 3;
+/** Columns that the mark before a question takes, and a cursor and a tick beside a choice. */
+const BESIDE_MESSAGE = 4;
+const BESIDE_CHOICE = 5;
+
+/** The questions of @inquirer/prompts, which are drawn and redrawn in place. */
+export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> {
+  const { io, env, cwd } = options;
+  const columns = (): number => io.stderr.columns;
+  const ask = <T>(signal: AbortSignal, prompt: (place: Place) => Promise<T>): Promise<T> =>
+    untilLeft(options, signal, prompt);
+  const shared = ({ message, description }: Question, ...moreKeys: Keys) => ({
+    message: fitted(message, columns() - BESIDE_MESSAGE),
+    pageSize: Math.max(FEWEST_LINES, Math.min(MOST_LINES, io.stderr.rows - OTHER_LINES)),
+    theme: questionTheme(options, description, moreKeys),
+  });
+  const listed = <T>({ value, name, description }: Choice<T>) => ({
+    value,
+    name: fitted(name, columns() - BESIDE_CHOICE),
+    ...(description && { description: paragraph(description, columns()) }),
+  });
+
+  return {
+    text: ({ default: standard = '', required = false, lines, check, ...question }, signal) => {
+      const config = { ...shared(question), default: standard, required, validate: validator(check) };
+      if (lines === 'refused') return ask(signal, place => input(config, place));
+      const edit = (text: string, left: AbortSignal) =>
+        lendTerminal(options, left, () => editText(text, { env, signal: left }));
+      const editor = lines === undefined && { edit };
+      return bracketingPastes(options, () =>
+        ask(signal, place => textQuestion({ ...config, ...editor, signal: place.signal }, place)),
+      );
+    },
+
+    path: async ({ proposes, check, ...question }, signal) => {
+      const where = { cwd, home: homeOf(env), proposes };
+      const config = {
+        ...shared(question),
+        required: true,
+        validate: async (text: string) => (await check?.(resolveTypedPath(text, where))) ?? (true as const),
+        complete: (text: string) => completePath(text, where),
+      };
+      const typed = await ask(signal, place => textQuestion({ ...config, signal: place.signal }, place));
+      return resolveTypedPath(typed, where);
+    },
+
+    number: ({ default: standard, required = false, integer = false, ...question }, signal) => {
+      const validate = (answer?: number) =>
+        (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
+      const limits = { step: 'any' as const, required, validate, default: standard };
+      return ask(signal, place => number({ ...shared(question), ...limits }, place));
+    },
+
+    confirm: ({ default: standard = true, ...question }, signal) =>
+      ask(signal, place => confirm({ ...shared(question), default: standard }, place)),
+
+    secret: ({ check, ...question }, signal) => {
+      const config = { ...shared(question), mask: '*', toggleMask: false, validate: validator(check) };
+      return ask(signal, place => password(config, place));
+    },
+
+    choice: ({ choices, default: standard, ...question }, signal) => {
+      const config = {
+        ...shared(question, ['type', 'to find']),
+        ...(standard !== undefined && { default: standard }),
+      };
+      if (choices.length <= MOST_LINES) {
+        return ask(signal, place => select({ ...config, choices: choices.map(listed), loop: false }, place));
+      }
+      const source = (words = '') => matching(choices, words).map(listed);
+      return ask(signal, place => search({ ...config, source }, place));
+    },
+
+    search: ({ find, ...question }, signal) => {
+      const source = async (words: string | undefined, changed: { signal: AbortSignal }) =>
+        (await find(words ?? '', AbortSignal.any([signal, changed.signal]))).map(listed);
+      return ask(signal, place => search({ ...shared(question, ['type', 'to search']), source }, place));
+    },
+
+    several: ({ choices, defaults, min, max, ...question }, signal) => {
+      const isTicked = ({ value }: (typeof choices)[number]) => defaults?.includes(value) ?? false;
+      const ticked = choices.map(choice => ({ ...listed(choice), checked: isTicked(choice) }));
+      const validate = (chosen: readonly unknown[]) =>
+        chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
+      return ask(signal, place => checkbox({ ...shared(question), choices: ticked, validate }, place));
+    },
+  };
+}
+
+function validator(check: Check<string> | undefined): (answer: string) => Promise<true | string> {
+  return async answer => (await check?.(answer)) ?? true;
+}
+
+/** Where a question reads, draws and hears that it is no longer wanted. */
+interface Place {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+  /** A question that was interrupted leaves nothing on the screen. */
+  readonly clearPromptOnDone: boolean;
+}
+
+/**
+ * Asks one question.
+ *
+ * @throws {QuestionLeft} at Ctrl-C, at Ctrl-D on an empty line, and when the terminal goes away
+ */
+async function untilLeft<T>(
+  { io }: PrompterOptions,
+  signal: AbortSignal,
+  prompt: (place: Place) => Promise<T>,
+): Promise<T> {
+  const input = io.stdin.stream;
+  if (input.readableEnded) {
+    throw usageError(
+      'nothing can be asked: standard input has been read to its end',
+      'Give everything else by flags if one of them reads standard input.',
+    );
+  }
+  const left = new AbortController();
+  const leave = (): void => left.abort(new QuestionLeft());
+  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it notifies nobody.
+  const leaveIfClosed = (_text: unknown, { ctrl, name }: { ctrl?: boolean; name?: string } = {}) => {
+    if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
+  };
+  const wanted = AbortSignal.any([signal, left.signal]);
+  const place = {
+    input,
+    output: io.stderr.stream,
+    signal: wanted,
+    get clearPromptOnDone() {
+      return wanted.aborted;
+    },
+  };
+  try {
+    const answer = prompt(place);
+    input.on('keypress', leaveIfClosed).on('end', leave).on('close', leave);
+    return await answer;
+  } catch (error) {
+    wanted.throwIfAborted();
+    throw error;
+  } finally {
+    input.off('keypress', leaveIfClosed).off('end', leave).off('close', leave);
+  }
+}
+
+const START_BRACKETING = '\u001b[?2004h';
+const STOP_BRACKETING = '\u001b[?2004l';
+
+/** Has the terminal say where something pasted begins and ends, for as long as `use` takes. */
+async function bracketingPastes<T>({ io }: PrompterOptions, use: () => Promise<T>): Promise<T> {
+  io.err(START_BRACKETING);
+  try {
+    return await use();
+  } finally {
+    io.err(STOP_BRACKETING);
+  }
+}
+
+/** Gives the terminal to another program as it expects it, and takes it back as the question needs it. */
+async function lendTerminal<T>(
+  { io }: PrompterOptions,
+  signal: AbortSignal,
+  use: () => Promise<T>,
+): Promise<T> {
+  const { stream } = io.stdin;
+  stream.setRawMode?.(false);
+  io.err(STOP_BRACKETING);
+  try {
+    return await use();
+  } finally {
+    stream.setRawMode?.(!signal.aborted);
+    if (!signal.aborted) io.err(START_BRACKETING);
+  }
+}

@@ -1,0 +1,36 @@
+import { fitted, paragraph } from './fit-text.ts';
+import type { PrompterOptions } from './types.ts';
+
+/** Keys and what they do, as they stand beneath a question. */
+export type Keys = readonly (readonly [key: string, action: string])[];
+
+/** How the questions look; colours only where standard error takes them. */
+export function questionTheme({ io }: PrompterOptions, description = '', moreKeys: Keys = []) {
+  const { paintErr: paint, stderr } = io;
+  const describe = (): string => {
+    if (description === '') return '';
+    return description.length < stderr.columns / 2
+      ? `  ${paint.dim(fitted(description, stderr.columns))}`
+      : `\n${paint.dim(paragraph(description, stderr.columns))}\n `;
+  };
+  return {
+    prefix: { idle: paint.blue('?'), done: paint.green('✔') },
+    spinner: { interval: 80, frames: Array.from('⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏', frame => paint.yellow(frame)) },
+    icon: { cursor: '❯', checked: paint.green('◉'), unchecked: '◯' },
+    style: {
+      message: (text: string, status: string) => paint.bold(text) + (status === 'done' ? '' : describe()),
+      answer: (text: string) => paint.cyan(fitted(text, stderr.columns / 2)),
+      defaultAnswer: (text: string) => paint.dim(`(${fitted(text, stderr.columns / 2)})`),
+      error: (text: string) => paint.red(`> ${fitted(text, stderr.columns * 2)}`),
+      help: (text: string) => paint.dim(text),
+      highlight: (text: string) => paint.cyan(text),
+      searchTerm: (text: string) => `› ${paint.cyan(text)}`,
+      description: (text: string) => paint.dim(text),
+      candidates: (names: readonly string[]) => paint.dim(paragraph(names.join('  '), stderr.columns)),
+      keysHelpTip: (keys: Keys) =>
+        `  ${paint.dim([...moreKeys, ...keys].map(([key, action]) => `${key} ${action}`).join(' · '))}`,
+    },
+  };
+}
+
+export type QuestionTheme = ReturnType<typeof questionTheme>;
