@@ -37,7 +37,11 @@ export async function writeBundles(outdir) {
 async function bundleCommand(outdir) {
   const bundle = await rolldown({
     ...common(),
-    input: { main: 'src/main.ts', 'prompt-worker': 'src/service/prompts/tasks/worker.ts' },
+    input: {
+      main: 'src/main.ts',
+      'prompt-worker': 'src/service/prompts/tasks/worker.ts',
+      'check-worker': 'src/cli/outputs/checks/worker.ts',
+    },
     preserveEntrySignatures: 'allow-extension',
   });
   const { output } = await bundle.write({

@@ -3,6 +3,7 @@ import type { PromptService } from '../client/client.ts';
 import type { EmbeddedService, LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { ExitCode } from './exit-codes.ts';
+import type { Checks } from './outputs/checks/checks.ts';
 import type { Prompter } from './questions/types.ts';
 import type { PromptCache } from './settings/caches/prompt-cache.ts';
 import type { ResourceCache } from './settings/caches/resource-cache.ts';
@@ -50,6 +51,8 @@ export interface Context extends TerminalContext {
   prompter(): Promise<Prompter>;
   /** A command line that asks the configured service. */
   readonly advise: Advise;
+  /** What is done on a thread of its own; the same each time. */
+  checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;
   /** The local service's data directory. */
   readonly dataDir: string;

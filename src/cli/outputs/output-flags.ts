@@ -82,5 +82,5 @@ async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaC
     return undefined;
   }
   const { readSchema } = await import('./output-schema.ts');
-  return readSchema(file, ctx.cwd, '--schema');
+  return readSchema(ctx, file, '--schema');
 }

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { ErrorObject } from 'ajv';
 import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem } from '../../wire/index.ts';
-import { fieldText } from '../core/json-value.ts';
+import type { Context } from '../context.ts';
+import { fieldText, isObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
+import { PastBound } from './checks/checks.ts';
+import type { SchemaMismatch } from './checks/tasks.ts';
 
-/** Where a value does not match a JSON Schema first. */
-export interface SchemaMismatch {
-  /** A JSON Pointer; the empty text is the whole value. */
-  readonly pointer: string;
-  readonly message: string;
-}
-
-/** Checks a value against a schema; undefined where it matches. */
-export type SchemaCheck = (value: unknown) => SchemaMismatch | undefined;
+/**
+ * Checks a value against a schema; undefined where it matches.
+ *
+ * @throws {PastBound} where that takes too long
+ */
+export type SchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
 /**
  * Reads a JSON Schema for checking outputs. Fetches nothing: a `$ref` that leads out of the file is refused.
@@ -22,15 +21,19 @@ export type SchemaCheck = (value: unknown) => SchemaMismatch | undefined;
  * @param where what named the file, as errors say it: a flag or a place in a file
  * @throws {CliError} USAGE_ERROR for a file that can't be read or is not a JSON Schema
  */
-export async function readSchema(file: string, cwd: string, where: string): Promise<SchemaCheck> {
-  const text = await readTextFile(file, cwd, where);
+export async function readSchema(
+  ctx: Pick<Context, 'checks' | 'cwd'>,
+  file: string,
+  where: string,
+): Promise<SchemaCheck> {
+  const text = await readTextFile(file, ctx.cwd, where);
   let schema: unknown;
   try {
     schema = JSON.parse(text.replace(/^\uFEFF/u, ''));
   } catch (error) {
     throw usageError(`${where}: ${file} is not JSON: ${messageOf(error)}`);
   }
-  return compileSchema(schema, `${where}: ${file}`);
+  return schemaCheck(ctx, schema, `${where}: ${file}`);
 }
 
 /** SHA-256 of a schema file, hexadecimal, which recordings know a run by. */
@@ -40,44 +43,24 @@ export async function schemaDigest(file: string, cwd: string, where: string): Pr
     .digest('hex');
 }
 
-/** Compiles a schema that was read already. @throws {CliError} USAGE_ERROR where it is not a JSON Schema */
-export async function compileSchema(schema: unknown, where: string): Promise<SchemaCheck> {
-  if (
-    typeof schema !== 'boolean' &&
-    (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-  ) {
+/** The check of a schema that was read already. @throws {CliError} USAGE_ERROR where it is not a JSON Schema */
+export async function schemaCheck(
+  ctx: Pick<Context, 'checks'>,
+  schema: unknown,
+  where: string,
+): Promise<SchemaCheck> {
+  if (typeof schema !== 'boolean' && !isObject(schema)) {
     throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
   }
-  try {
-    const validate = (await schemaCompiler(schema)).compile(schema);
-    return value => (validate(value) ? undefined : firstMismatch(validate.errors ?? []));
-  } catch (error) {
+  const checks = await ctx.checks();
+  const fault = await checks.perform('schemaFault', schema).catch(messageOf);
+  if (fault !== undefined) {
     throw usageError(
-      `${where} is not a JSON Schema that can be used: ${messageOf(error)}`,
+      `${where} is not a JSON Schema that can be used: ${fault}`,
       'Remote references are not fetched: put what they name into the file, under $defs.',
     );
   }
-}
-
-async function schemaCompiler(schema: object | boolean): Promise<{ compile: import('ajv').Ajv['compile'] }> {
-  const dialect = typeof schema === 'object' && '$schema' in schema ? String(schema.$schema) : '';
-  const { default: formats } = await import('ajv-formats');
-  const options = { strict: false, allErrors: false, logger: false } as const;
-  const ajv = dialect.includes('draft-07')
-    ? new (await import('ajv')).Ajv(options)
-    : new (await import('ajv/dist/2020.js')).Ajv2020(options);
-  formats.default(ajv);
-  return ajv;
-}
-
-function firstMismatch([error]: readonly ErrorObject[]): SchemaMismatch {
-  if (error === undefined) {
-    return { pointer: '', message: 'does not match' };
-  }
-  const { instancePath: pointer, message = 'does not match', params } = error;
-  const extra = 'additionalProperty' in params ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
-  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues'])}` : '';
-  return { pointer, message: `${message}${extra}${allowed}` };
+  return value => checks.perform('schemaMismatch', schema, value);
 }
 
 /** A text as JSON; undefined where it is not. */
@@ -98,12 +81,18 @@ export function textOfOutputs(outputs: readonly OutputItem[]): string {
 }
 
 /** Where the text output of a run does not match a schema; undefined where it does. */
-export function outputMismatch(
+export async function outputMismatch(
   outputs: readonly OutputItem[],
   check: SchemaCheck,
-): SchemaMismatch | undefined {
+): Promise<SchemaMismatch | undefined> {
   const json = parseJsonText(textOfOutputs(outputs));
-  return json === undefined ? { pointer: '', message: 'it is not JSON' } : check(json.value);
+  if (json === undefined) return { pointer: '', message: 'it is not JSON' };
+  try {
+    return await check(json.value);
+  } catch (error) {
+    if (error instanceof PastBound) return { pointer: '', message: `the check ${error.message}` };
+    throw error;
+  }
 }
 
 /** A mismatch as people read it. */

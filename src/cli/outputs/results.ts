@@ -138,7 +138,7 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
     return;
   }
   const { mismatchText, outputMismatch } = await import('./output-schema.ts');
-  const mismatch = outputMismatch(run.outputs, schema);
+  const mismatch = await outputMismatch(run.outputs, schema);
   if (mismatch !== undefined) {
     throw new CliError(mismatchText(mismatch), {
       status: 'SCHEMA_MISMATCH',

@@ -1,6 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Checks } from '../outputs/checks/checks.ts';
 import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
 import { adviseWith } from '../terminal/advise.ts';
@@ -50,6 +51,8 @@ export async function createContext(
   const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, cwd, version });
+  let checks: Promise<Checks> | undefined;
+  const openChecks = async (): Promise<Checks> => new (await import('../outputs/checks/checks.ts')).Checks();
   const ctx: Context = {
     io,
     globals,
@@ -68,11 +71,13 @@ export async function createContext(
     localConnection: connections.local,
     advise: adviseWith(globals),
     connectTo: connections.to,
+    checks: () => (checks ??= openChecks()),
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
   return {
     ctx,
     close: async () => {
+      await (await checks)?.close();
       await journal.close();
       await connections.close(ctx.signal);
       interrupts.uninstall();

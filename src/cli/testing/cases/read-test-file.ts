@@ -132,7 +132,7 @@ async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: n
     line: place.lineOf(node),
     ...(await inputsOf(ctx, place, entries)),
     options: optionsOf(place, entries),
-    expect: await readExpectations(place, expected.value ?? expected.key, ctx.cwd),
+    expect: await readExpectations(place, expected.value ?? expected.key, ctx),
     repeat,
     pass,
   };

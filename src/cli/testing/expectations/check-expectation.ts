@@ -1,21 +1,28 @@
-import { createContext, Script } from 'node:vm';
 import { messageOf } from '../../../files/error-utils.ts';
-import { usageError } from '../../errors.ts';
-import { applyQuery } from '../../outputs/query.ts';
+import { type Checks, PastBound } from '../../outputs/checks/checks.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
 import type { Answer, Expectation, Judge, Mismatch } from './read-expectations.ts';
-
-/** How long a pattern may take on one answer, in milliseconds: some take for ever on a text made for that. */
-const PATTERN_MS = 2000;
 
 /** What of an expectation was not met; undefined where all was. */
 export async function checkExpectation(
   expectation: Expectation,
   answer: Answer,
-  judge: Judge,
+  means: CheckMeans,
 ): Promise<Mismatch | undefined> {
-  const found = await mismatchOf(expectation, answer, judge);
+  const found = await mismatchOf(expectation, answer, means).catch(pastBound);
   return found && { line: expectation.line, ...found };
+}
+
+/** What expectations are checked with. */
+export interface CheckMeans {
+  readonly judge: Judge;
+  readonly checks: Pick<Checks, 'perform'>;
+}
+
+/** Whatever is expected: what could not be checked within the bounds was not met. */
+function pastBound(error: unknown): Found {
+  if (error instanceof PastBound) return { message: `the check ${error.message}` };
+  throw error;
 }
 
 type Found = Omit<Mismatch, 'line'>;
@@ -23,20 +30,20 @@ type Found = Omit<Mismatch, 'line'>;
 async function mismatchOf(
   expectation: Expectation,
   answer: Answer,
-  judge: Judge,
+  means: CheckMeans,
 ): Promise<Found | undefined> {
   const { text } = answer;
   switch (expectation.kind) {
     case 'json':
       return jsonMismatch(expectation.value, text);
     case 'jmespath':
-      return expressionMismatch(expectation.expression, text);
+      return expressionMismatch(expectation.expression, text, means);
     case 'contains':
       return text.includes(expectation.text)
         ? undefined
         : { message: `does not contain ${quoted(expectation.text)}`, actual: text };
     case 'matches':
-      return matches(expectation.pattern, text)
+      return (await means.checks.perform('matches', expectation.pattern, 'u', text))
         ? undefined
         : { message: `does not match /${expectation.pattern}/`, actual: text };
     case 'schema':
@@ -50,11 +57,11 @@ async function mismatchOf(
         ? undefined
         : { message: `took ${answer.seconds.toFixed(1)} s, more than ${expectation.most} s` };
     case 'rubric': {
-      const { passed, reason } = await judge(expectation.text, text);
+      const { passed, reason } = await means.judge(expectation.text, text);
       return passed ? undefined : { message: `rubric ${quoted(expectation.text)}: ${reason}`, actual: text };
     }
     case 'not':
-      return (await mismatchOf(expectation.expectation, answer, judge)) === undefined
+      return (await mismatchOf(expectation.expectation, answer, means)) === undefined
         ? { message: `meets what it must not: ${describe(expectation.expectation)}`, actual: text }
         : undefined;
     default:
@@ -80,17 +87,22 @@ function jsonMismatch(expected: unknown, text: string): Found | undefined {
 }
 
 /** What JMESPath takes for true: anything but false, null and what is empty. */
-async function expressionMismatch(expression: string, text: string): Promise<Found | undefined> {
+async function expressionMismatch(
+  expression: string,
+  text: string,
+  { checks }: CheckMeans,
+): Promise<Found | undefined> {
   const json = jsonOf(text);
   if (json === undefined) {
     return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
   }
   try {
-    const result = await applyQuery(expression, json.value);
+    const result = await checks.perform('select', expression, json.value);
     return isTrue(result)
       ? undefined
       : { message: `${quoted(expression)} gives ${JSON.stringify(result)}`, actual: pretty(json.value) };
   } catch (error) {
+    if (error instanceof PastBound) throw error;
     return { message: `${quoted(expression)}: ${messageOf(error).replace(/^--query: /u, '')}`, actual: text };
   }
 }
@@ -102,30 +114,18 @@ function isTrue(value: unknown): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : true;
 }
 
-function schemaMismatch(
+async function schemaMismatch(
   { file, check }: Extract<Expectation, { kind: 'schema' }>,
   text: string,
-): Found | undefined {
+): Promise<Found | undefined> {
   const json = jsonOf(text);
-  const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : check(json.value);
+  const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : await check(json.value);
   return mismatch === undefined
     ? undefined
     : {
         message: `does not match ${file} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,
         actual: text,
       };
-}
-
-/** A pattern runs where it can be stopped. @throws {CliError} USAGE_ERROR for one that takes too long */
-function matches(pattern: string, text: string): boolean {
-  const sandbox = createContext({ pattern, text });
-  try {
-    return new Script("new RegExp(pattern, 'u').test(text)").runInContext(sandbox, {
-      timeout: PATTERN_MS,
-    }) as boolean;
-  } catch (error) {
-    throw usageError(`the pattern /${pattern}/ took more than ${PATTERN_MS / 1000} s: ${messageOf(error)}`);
-  }
 }
 
 /** A line break at the end is how files and YAML blocks end, not part of what was meant. */

@@ -1,5 +1,6 @@
 import { isMap } from 'yaml';
 import { messageOf } from '../../../files/error-utils.ts';
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { readSchema, type SchemaCheck } from '../../outputs/output-schema.ts';
 import { checkQuery } from '../../outputs/query.ts';
@@ -59,12 +60,12 @@ export const EXPECTATIONS = [
 export async function readExpectations(
   place: YamlPlace,
   node: unknown,
-  directory: string,
+  ctx: Context,
 ): Promise<Expectation[]> {
   const items = isMap(node) ? [node] : place.list(node, 'expect');
   const expectations: Expectation[] = [];
   for (const item of items) {
-    expectations.push(...(await readItem(place, item, directory)));
+    expectations.push(...(await readItem(place, item, ctx)));
   }
   if (expectations.length === 0) {
     throw place.fault(node, 'expect is empty: a case that expects nothing can not fail');
@@ -72,13 +73,13 @@ export async function readExpectations(
   return expectations;
 }
 
-async function readItem(place: YamlPlace, node: unknown, directory: string): Promise<Expectation[]> {
+async function readItem(place: YamlPlace, node: unknown, ctx: Context): Promise<Expectation[]> {
   const entries = [...place.entries(node, 'an expectation', EXPECTATIONS)];
   if (entries.length === 0) {
     throw place.fault(node, `an expectation needs one of ${EXPECTATIONS.join(', ')}`);
   }
   return Promise.all(
-    entries.map(async ([kind, { key, value }]) => readOne(place, { kind, key, value }, directory)),
+    entries.map(async ([kind, { key, value }]) => readOne(place, { kind, key, value }, ctx)),
   );
 }
 
@@ -88,11 +89,7 @@ interface Entry {
   readonly value: unknown;
 }
 
-async function readOne(
-  place: YamlPlace,
-  { kind, key, value }: Entry,
-  directory: string,
-): Promise<Expectation> {
+async function readOne(place: YamlPlace, { kind, key, value }: Entry, ctx: Context): Promise<Expectation> {
   const line = place.lineOf(key);
   switch (kind) {
     case 'json':
@@ -102,9 +99,9 @@ async function readOne(
     case 'matches':
       return { kind, line, pattern: patternOf(place, value) };
     case 'schema':
-      return { kind, line, ...(await schemaOf(place, value, directory)) };
+      return { kind, line, ...(await schemaOf(place, value, ctx)) };
     case 'not':
-      return { kind, line, expectation: await negated(place, value, directory) };
+      return { kind, line, expectation: await negated(place, value, ctx) };
     case 'seconds':
       return { kind, line, most: place.number(value, 'seconds') };
     case 'rubric':
@@ -116,8 +113,8 @@ async function readOne(
   }
 }
 
-async function negated(place: YamlPlace, node: unknown, directory: string): Promise<Expectation> {
-  const [only, ...others] = await readItem(place, node, directory);
+async function negated(place: YamlPlace, node: unknown, ctx: Context): Promise<Expectation> {
+  const [only, ...others] = await readItem(place, node, ctx);
   if (only === undefined || others.length > 0) {
     throw place.fault(node, 'not takes one expectation');
   }
@@ -146,11 +143,11 @@ function patternOf(place: YamlPlace, node: unknown): string {
 async function schemaOf(
   place: YamlPlace,
   node: unknown,
-  directory: string,
+  ctx: Context,
 ): Promise<{ file: string; check: Extract<Expectation, { kind: 'schema' }>['check'] }> {
   const file = place.text(node, 'schema');
   try {
-    return { file, check: await readSchema(file, directory, 'schema') };
+    return { file, check: await readSchema(ctx, file, 'schema') };
   } catch (error) {
     throw asFaultOf(place, node, error, /^schema: /u, 'schema: ');
   }

@@ -6,7 +6,7 @@ import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { checkExpectation } from '../expectations/check-expectation.ts';
+import { type CheckMeans, checkExpectation } from '../expectations/check-expectation.ts';
 import type { Judge, Mismatch } from '../expectations/read-expectations.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -38,12 +38,13 @@ export async function runEntries(
 ): Promise<EntryResult[]> {
   const { concurrency, judge, state } = options;
   const repetitions = new Map<string, Repetition>();
+  const means = { judge, checks: await ctx.checks() };
   const keep = async (job: RequestJob, result: RequestResult): Promise<void> => {
     const { prepared, id } = job as RepetitionJob;
     if (result.run !== undefined) {
       await state.ended(id, { run: result.run, seconds: result.seconds });
     }
-    repetitions.set(id, await repetitionOf(prepared, result, judge));
+    repetitions.set(id, await repetitionOf(prepared, result, means));
   };
   const toRun: RepetitionJob[] = [];
   for (const job of await plannedJobs(ctx, connection, entries, state)) {
@@ -134,7 +135,7 @@ async function plannedJobs(
 async function repetitionOf(
   { entry: { testCase } }: PreparedEntry,
   result: RequestResult,
-  judge: Judge,
+  means: CheckMeans,
 ): Promise<Repetition> {
   const { run, seconds } = result;
   if (run === undefined) {
@@ -144,7 +145,7 @@ async function repetitionOf(
   const mismatches: Mismatch[] = failedRun(run, testCase.line);
   try {
     for (const expectation of run.runStatus === 'failed' ? [] : testCase.expect) {
-      const mismatch = await checkExpectation(expectation, answer, judge);
+      const mismatch = await checkExpectation(expectation, answer, means);
       mismatches.push(...(mismatch === undefined ? [] : [mismatch]));
     }
     return { run, seconds, mismatches, fault: undefined };

@@ -1,0 +1,77 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { messageOf } from '../../../files/error-utils.ts';
+import type { applyQuery } from '../query.ts';
+
+/** Where a value does not match a JSON Schema first. */
+export interface SchemaMismatch {
+  /** A JSON Pointer; the empty text is the whole value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** What is done on a thread of its own: work on a text and a rule that may both be a stranger's. */
+export interface CheckTasks {
+  /** Why a schema can't be used; undefined where it can. */
+  readonly schemaFault: (schema: object | boolean) => string | undefined;
+  /** Where a value does not match a schema that can be used; undefined where it does. */
+  readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
+  readonly matches: (source: string, flags: string, text: string) => boolean;
+  /** What a JMESPath expression selects. */
+  readonly select: (expression: string, value: unknown) => ReturnType<typeof applyQuery>;
+}
+
+export type CheckName = keyof CheckTasks;
+/** What a task is given. */
+export type CheckWork = {
+  [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
+}[CheckName];
+/** What a task came to. */
+export type CheckReply = 'begun' | { readonly result: unknown } | { readonly fault: string };
+
+/** Each task with what it needs loaded, so that loading takes nothing from its time. */
+export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
+  schemaFault: async () => {
+    const compile = await schemaCompiler();
+    return schema => {
+      try {
+        compile(schema);
+        return undefined;
+      } catch (error) {
+        return messageOf(error);
+      }
+    };
+  },
+  schemaMismatch: async () => {
+    const compile = await schemaCompiler();
+    const compiled = new Map<string, ReturnType<typeof compile>>();
+    return (schema, value) => {
+      const key = JSON.stringify(schema);
+      const validate = compiled.get(key) ?? compile(schema);
+      compiled.set(key, validate);
+      return validate(value) ? undefined : firstMismatch(validate.errors ?? []);
+    };
+  },
+  matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
+  select: async () => (await import('../query.ts')).applyQuery,
+};
+
+async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateFunction> {
+  const { default: formats } = await import('ajv-formats');
+  const { Ajv } = await import('ajv');
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  return schema => {
+    const dialect = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
+    const options = { strict: false, allErrors: false, logger: false } as const;
+    const ajv = dialect.includes('draft-07') ? new Ajv(options) : new Ajv2020(options);
+    formats.default(ajv);
+    return ajv.compile(schema);
+  };
+}
+
+function firstMismatch([error]: readonly ErrorObject[]): SchemaMismatch {
+  if (error === undefined) return { pointer: '', message: 'does not match' };
+  const { instancePath: pointer, message = 'does not match', params } = error;
+  const extra = 'additionalProperty' in params ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
+  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues'])}` : '';
+  return { pointer, message: `${message}${extra}${allowed}` };
+}
