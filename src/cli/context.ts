@@ -36,8 +36,10 @@ export interface Connection {
 
 /** Everything a command may use. */
 export interface Context extends TerminalContext {
-  /** Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason. */
+  /** Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason, or by `--timeout`, with a `TimeIsUp`. */
   readonly signal: AbortSignal;
+  /** How long the command may still take, in milliseconds; infinite without `--timeout`. */
+  readonly timeLeftMs: () => number;
   /** Whether questions may be asked: a terminal on standard input and error, no `--no-input`, no `CI`. */
   readonly interactive: boolean;
   readonly settings: Settings;

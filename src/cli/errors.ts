@@ -68,6 +68,19 @@ export class QuestionLeft extends Interrupted {
   }
 }
 
+/** The time that `--timeout` gives the whole command was over. Exit 6. */
+export class TimeIsUp extends CliError {
+  override readonly name = 'TimeIsUp';
+
+  constructor() {
+    super('gave up: the time of --timeout was over', {
+      status: 'WAIT_TIMEOUT',
+      exitCode: EXIT.waitTimeout,
+      hints: ['Allow more time with --timeout.'],
+    });
+  }
+}
+
 /** The waiting time was over. Exit 6. */
 export function waitTimeout(
   message: string,

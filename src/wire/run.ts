@@ -34,6 +34,8 @@ export interface RunRow {
   runName: string;
   /** ISO 8601. */
   createdAt: string;
+  /** Only in the answer to a query for this key, by a service that knows it. */
+  idempotencyKey?: string;
 }
 
 /** One page of runs, newest first (interface §4.1). */
@@ -56,6 +58,8 @@ export interface RunListQuery {
   since?: number;
   /** Unix seconds; runs created before it. */
   until?: number;
+  /** The one run that the creation with this key made; a service that does not know this ignores it. */
+  idempotencyKey?: string;
 }
 
 /** Discriminators of an image input (interface §4.2). */

@@ -2,14 +2,13 @@ import { WaitTimeoutError } from '../../client/errors.ts';
 import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { TimeIsUp } from '../errors.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { type Deadline, interruptedWait, startDeadline, TimeIsUp, timedOutWait } from './deadline.ts';
+import { gaveUpWaiting } from './gave-up.ts';
 import type { CreationRequest } from './send-creation.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
-  /** From the creation on, in milliseconds; no limit by default. */
-  readonly timeoutMs?: number | undefined;
   /** False gives a run that still goes on back at once. Default true. */
   readonly wait?: boolean;
   /** Called with the id of a run that is not finished with its creation, before it is polled; awaited. */
@@ -30,23 +29,15 @@ export async function createAndWait(
   request: CreationRequest,
   options: CreateAndWaitOptions = {},
 ): Promise<Created> {
-  const deadline = startDeadline(ctx.clock, options.timeoutMs, ctx.signal);
-  try {
-    const created = await createRun(ctx, connection, request, deadline.signal, options);
-    if (created.kind === 'ended') return created;
-    const { runId, journalId, fresh, recovered } = created;
-    await options.onRunId?.(runId, recovered);
-    if (options.wait === false) return created;
-    const run = await waitToTheEnd(connection, runId, deadline, {
-      fresh,
-      idFromService: true,
-      onProgress: options.onProgress,
-    });
-    recordEnd(ctx, journalId, run);
-    return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
-  } finally {
-    deadline.stop();
-  }
+  const created = await createRun(ctx, connection, request, options);
+  if (created.kind === 'ended') return created;
+  const { runId, journalId, fresh, recovered } = created;
+  await options.onRunId?.(runId, recovered);
+  if (options.wait === false) return created;
+  const { onProgress } = options;
+  const run = await waitForKnownRun(ctx, connection, runId, { fresh, idFromService: true, onProgress });
+  recordEnd(ctx, journalId, run);
+  return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }
 
 export type { Created } from './created.ts';
@@ -61,8 +52,8 @@ interface WaitProgress {
 }
 
 interface WaitOptions {
-  /** The service has just said that it takes longer, so the first poll can wait. */
-  readonly fresh: boolean;
+  /** The service has just said that it takes longer, so the first poll can wait; false by default. */
+  readonly fresh?: boolean;
   /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
   readonly idFromService: boolean;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
@@ -73,44 +64,33 @@ interface WaitOptions {
  *
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, naming the run and how to get it
  */
-async function waitToTheEnd(
+export async function waitForKnownRun(
+  ctx: Context,
   connection: Connection,
   runId: string,
-  deadline: Deadline,
-  { fresh, idFromService, onProgress }: WaitOptions,
+  { fresh = false, idFromService, onProgress }: WaitOptions,
 ): Promise<Run> {
   let status = 'running';
   const { client } = connection;
+  const { clock, signal } = ctx;
+  const timeoutMs = ctx.timeLeftMs();
   const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
     status = run?.runStatus ?? status;
     const silence = error && { reason: error.message, since: client.now() - failingMs };
     onProgress?.({ status, polls, silence });
   };
-  const options = { signal: deadline.signal, delayFirst: fresh, idFromService, onPoll };
   try {
-    return await waitForRun(client, runId, options);
+    return await waitForRun(client, runId, {
+      signal,
+      delayFirst: fresh,
+      idFromService,
+      onPoll,
+      sleep: (ms, until) => clock.sleep(ms, until),
+      ...(Number.isFinite(timeoutMs) && { timeoutMs }),
+    });
   } catch (error) {
-    if (error instanceof WaitTimeoutError || deadline.signal.reason instanceof TimeIsUp) {
-      throw timedOutWait(runId);
-    }
-    throw deadline.signal.aborted
-      ? interruptedWait(deadline.signal.reason, runId, connection.embedded)
-      : error;
-  }
-}
-
-/** Waits for a run of which only the id is known, no longer than `--timeout`, and writes its end into the journal. */
-export async function waitForKnownRun(
-  ctx: Context,
-  connection: Connection,
-  runId: string,
-  options: Omit<WaitOptions, 'fresh'>,
-): Promise<Run> {
-  const deadline = startDeadline(ctx.clock, ctx.globals.timeoutMs, ctx.signal);
-  try {
-    return await waitToTheEnd(connection, runId, deadline, { ...options, fresh: false });
-  } finally {
-    deadline.stop();
+    if (error instanceof WaitTimeoutError) throw gaveUpWaiting(new TimeIsUp(), connection, runId);
+    throw signal.aborted ? gaveUpWaiting(signal.reason, connection, runId) : error;
   }
 }
 

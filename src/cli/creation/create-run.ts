@@ -3,39 +3,38 @@ import { isOver } from '../../client/poll.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { Run, RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type CliError, configError } from '../errors.ts';
+import { configError, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { interruptedCreation, TimeIsUp, timedOutCreation, timedOutUnsent, timedOutWait } from './deadline.ts';
 import { searchRuns } from './find-run.ts';
+import { gaveUpCreation, gaveUpUnsent, gaveUpWaiting } from './gave-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { type CreationRequest, creationFault, runIn, sendCreation } from './send-creation.ts';
 
 /** Sendings of one creation in all, where the service keeps idempotency keys. */
 const MOST_SENDINGS = 6;
 const FIRST_PAUSE_MS = 500;
-/** How long the one look for a run may take after the time for waiting is over, in milliseconds. */
-const LOOK_MS = 10_000;
+/** How long the one look for a run may take after the time of `--timeout` is over, in milliseconds. */
+const LOOK_MS = 1200;
 
 /**
  * Creates a run, once: journal, `POST`, and where the answer is lost, the same under the same key where the service
  * keeps such keys, else a look for the run it may have made.
  *
  * @throws {CreationInDoubt} where it is not known whether it made a run, or which
- * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once `signal` is aborted, saying whether the run may go on
+ * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal is aborted, saying whether the run may go on
  * @throws what the client throws; no run was made then, except maybe after a 5xx of the service's own
  */
 export async function createRun(
   ctx: Context,
   connection: Connection,
   request: CreationRequest,
-  signal: AbortSignal,
   options: CreateOptions = {},
 ): Promise<Created> {
-  signal.throwIfAborted();
+  ctx.signal.throwIfAborted();
   const entry = options.entry ?? newEntry(ctx, connection, request);
   await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
-  return new Creation(ctx, connection, request, { signal, entry, options }).run();
+  return new Creation(ctx, connection, request, { entry, options }).run();
 }
 
 function newEntry(
@@ -59,7 +58,6 @@ async function begin({ journal }: Context, entry: JournalEntry, again: boolean):
 }
 
 interface CreationParts {
-  readonly signal: AbortSignal;
   readonly entry: JournalEntry;
   readonly options: CreateOptions;
 }
@@ -86,10 +84,10 @@ class Creation {
   async run(): Promise<Created> {
     for (let sending = 1; ; sending++) {
       try {
-        return this.#answered(await this.#send(this.#parts.signal));
+        return this.#answered(await this.#send(this.#ctx.signal));
       } catch (error) {
         if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
-        if (this.#parts.signal.aborted) throw await this.#gaveUp();
+        if (this.#ctx.signal.aborted) throw await this.#gaveUp();
         this.#refuseIfRefused(error);
         if (sending === MOST_SENDINGS || !this.#mayBeRepeated()) return this.#afterFault(error, sending);
         await this.#pause(sending);
@@ -146,10 +144,10 @@ class Creation {
   }
 
   async #pause(sending: number): Promise<void> {
-    const { clock } = this.#ctx;
+    const { clock, signal } = this.#ctx;
     const ms = FIRST_PAUSE_MS * 2 ** (sending - 1) * (0.5 + clock.random() / 2);
     // The next sending notices a signal that ended the pause.
-    await clock.sleep(ms, this.#parts.signal).catch(() => {});
+    await clock.sleep(ms, signal).catch(() => {});
   }
 
   async #afterFault(error: unknown, sending: number): Promise<Created> {
@@ -158,18 +156,19 @@ class Creation {
       throw error;
     }
     this.#note({ outcome: 'lost' });
-    if (this.#parts.options.search === false) throw new CreationInDoubt(error, [], this.#parts.entry);
-    const { ctx, signal } = { ctx: this.#ctx, signal: this.#parts.signal };
-    ctx.io.note('note: the answer to the creation was lost; looking for the run it may have made');
+    const { entry, options } = this.#parts;
+    if (options.search === false) throw new CreationInDoubt(error, [], entry, this.#connection);
+    const { io, signal } = this.#ctx;
+    io.note('note: the answer to the creation was lost; looking for the run it may have made');
     const couldBeRepeated = this.#mayBeRepeated();
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#gaveUp();
     if (run !== undefined) {
-      ctx.io.note(`note: going on with run ${run.runId}, which must be the one: nobody else uses the key`);
+      io.note(`note: going on with run ${run.runId}, which must be the one: nobody else uses the key`);
       return this.#goesOn(run.runId, true);
     }
     if (!couldBeRepeated && this.#mayBeRepeated()) return this.run();
-    throw new CreationInDoubt(error, candidates, this.#parts.entry);
+    throw new CreationInDoubt(error, candidates, entry, this.#connection);
   }
 
   async #search(signal: AbortSignal): Promise<{ run: RunRow | undefined; candidates: readonly RunRow[] }> {
@@ -180,30 +179,29 @@ class Creation {
 
   /** What to say once the signal is aborted. */
   async #gaveUp(): Promise<unknown> {
-    const { ctx, signal } = { ctx: this.#ctx, signal: this.#parts.signal };
+    const reason: unknown = this.#ctx.signal.reason;
     const isInDoubt = this.#sent || this.#doubted;
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
-    if (!(signal.reason instanceof TimeIsUp)) {
-      return interruptedCreation(signal.reason, isInDoubt, this.#connection.embedded);
-    }
-    return isInDoubt
-      ? this.#timedOut(AbortSignal.any([ctx.signal, AbortSignal.timeout(LOOK_MS)]))
-      : timedOutUnsent();
+    if (!isInDoubt) return gaveUpUnsent(reason);
+    if (reason instanceof TimeIsUp) return this.#timedOut(reason, AbortSignal.timeout(LOOK_MS));
+    return gaveUpCreation(reason, this.#connection, this.#parts.entry, []);
   }
 
   /** The time is over: the run is looked for once, as after a lost answer. */
-  async #timedOut(limit: AbortSignal): Promise<CliError> {
+  async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
+    const { entry, options } = this.#parts;
+    const connection = this.#connection;
     if (this.#mayBeRepeated()) {
       const runId = await this.#send(limit).then(({ runId }) => runId, runIdOf);
-      if (runId === undefined) return timedOutCreation([]);
+      if (runId === undefined) return gaveUpCreation(reason, connection, entry, []);
       this.#note({ outcome: 'created', runId });
-      return timedOutWait(runId);
+      return gaveUpWaiting(reason, connection, runId);
     }
-    if (this.#parts.options.search === false) return timedOutCreation([]);
+    if (options.search === false) return gaveUpCreation(reason, connection, entry, []);
     const { run, candidates } = await this.#search(limit);
-    if (run === undefined) return timedOutCreation(candidates);
+    if (run === undefined) return gaveUpCreation(reason, connection, entry, candidates);
     this.#note({ outcome: 'created', runId: run.runId, recovered: true });
-    return timedOutWait(run.runId);
+    return gaveUpWaiting(reason, connection, run.runId);
   }
 
   /** A journal that can't be written any more must not cost the result; whoever closes it waits for this. */

@@ -1,9 +1,11 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { shellWord } from '../terminal/shell-word.ts';
+
+type Advising = Pick<Connection, 'advise' | 'client'>;
 
 /** It is not known whether a creation made a run, or which. Exit 1. */
 export class CreationInDoubt extends CliError {
@@ -11,11 +13,14 @@ export class CreationInDoubt extends CliError {
   readonly candidates: readonly RunRow[];
   readonly entry: JournalEntry;
 
-  constructor(cause: unknown, candidates: readonly RunRow[], entry: JournalEntry) {
+  constructor(cause: unknown, candidates: readonly RunRow[], entry: JournalEntry, connection: Advising) {
     super(`the answer to the creation was lost: ${messageOf(cause)}`, {
       status: statusOf(cause),
       exitCode: EXIT.fault,
-      hints: candidates.length === 0 ? NOTHING_FITS : [...describeCandidates(candidates), ANYBODYS],
+      hints:
+        candidates.length === 0
+          ? [NOTHING_FITS, laterHint(connection, entry)]
+          : [...describeCandidates(connection, candidates), ANYBODYS],
       data: {
         candidates: candidates.map(({ runId, runStatus, createdAt }) => ({ runId, runStatus, createdAt })),
       },
@@ -26,24 +31,34 @@ export class CreationInDoubt extends CliError {
   }
 }
 
-const NOTHING_FITS = [
-  'No run that fits was found, but one may still appear; it is not sent again, since it may cost credits.',
-  'Look for it with: promptrun runs wait --last',
-];
+const NOTHING_FITS =
+  'No run that fits was found, but one may still appear; it is not sent again, since it may cost credits.';
 const ANYBODYS =
   'A list shows no inputs: a run that fits may also be one of somebody else with the same key. Look before you use it.';
 const MOST_NAMED = 10;
 
+/** How to look for the run of a creation later: by its key if the service keeps it, else among the runs since then. */
+export function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
+  if (client.keepsIdempotencyKeys === true) {
+    return `Look for it with: ${advise('runs', 'wait', '--last')}`;
+  }
+  const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
+  return `Look for it with: ${advise('runs', 'list', '--since', since.replace('.000', ''))}`;
+}
+
 /** A line for each run that may be the one, with how to take it up. */
-export function describeCandidates(candidates: readonly RunRow[]): string[] {
+export function describeCandidates(
+  { advise }: Pick<Advising, 'advise'>,
+  candidates: readonly RunRow[],
+): string[] {
   const named = candidates
     .slice(0, MOST_NAMED)
     .map(
       ({ runId, runStatus, createdAt }) =>
-        `It may be ${runId} (${runStatus}, created ${createdAt}): promptrun runs wait ${shellWord(runId)}`,
+        `It may be ${runId} (${runStatus}, created ${createdAt}): ${advise('runs', 'wait', runId)}`,
     );
   const left = candidates.length - named.length;
-  return left > 0 ? [...named, `… or one of ${left} more: promptrun runs list`] : named;
+  return left > 0 ? [...named, `… or one of ${left} more: ${advise('runs', 'list')}`] : named;
 }
 
 function statusOf(cause: unknown): string {

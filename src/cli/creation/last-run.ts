@@ -1,3 +1,4 @@
+import { ValidationError } from '../../client/errors.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
@@ -12,23 +13,55 @@ export interface LastRun {
 }
 
 /**
- * The run of this service that was started last on this machine. One whose creation was never answered is looked for.
+ * The run of this service that was started last on this machine. One whose creation was never answered is asked for by its
+ * key, else looked for.
  *
- * @throws {CliError} exit 4 where there is none
- * @throws {CreationInDoubt} where the creation was never answered, naming the runs that may be it
+ * @throws {CliError} exit 4 if there is none, or the creation has not arrived
+ * @throws {CreationInDoubt} if the creation was never answered, naming the runs that may be it
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {
   const entry = await ctx.journal.last(connection.service);
   if (entry === undefined) {
     throw notFoundError(
       'no run of this service was started on this machine',
-      'Runs started elsewhere are shown by: promptrun runs list',
+      `Runs started elsewhere are shown by: ${connection.advise('runs', 'list')}`,
     );
   }
   const { runId } = entry;
-  return runId === undefined
-    ? lookFor(ctx, connection, entry)
-    : { runId, entry, recovered: entry.recovered === true };
+  if (runId !== undefined) return { runId, entry, recovered: entry.recovered === true };
+  return (await runOfKey(ctx, connection, entry)) ?? lookFor(ctx, connection, entry);
+}
+
+/** How long a service keeps idempotency keys, in milliseconds. */
+const KEY_LIFETIME_MS = 24 * 3_600_000;
+
+/** Undefined if the service does not know of keys, or no longer of this one. */
+async function runOfKey(
+  ctx: Context,
+  { client, advise }: Connection,
+  entry: JournalEntry,
+): Promise<LastRun | undefined> {
+  const { id, time } = entry;
+  if (client.keepsIdempotencyKeys === false) return undefined;
+  const page = await client.runs
+    .list({ idempotencyKey: id, limit: 1 }, { signal: ctx.signal })
+    .catch((error: unknown) => {
+      if (error instanceof ValidationError) return undefined;
+      throw error;
+    });
+  if (page === undefined || client.keepsIdempotencyKeys !== true) return undefined;
+  const { rows } = page;
+  const row = rows.find(({ idempotencyKey }) => idempotencyKey === id);
+  if (row !== undefined) {
+    const { runId } = row;
+    await ctx.journal.outcome(id, { outcome: 'created', runId });
+    return { runId, entry: { ...entry, runId }, recovered: false };
+  }
+  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= KEY_LIFETIME_MS) return undefined;
+  throw notFoundError(
+    `the creation of ${time} has not arrived at the service: there is no run of it`,
+    `Runs are shown by: ${advise('runs', 'list')}`,
+  );
 }
 
 async function lookFor(ctx: Context, connection: Connection, entry: JournalEntry): Promise<LastRun> {
@@ -42,9 +75,6 @@ async function lookFor(ctx: Context, connection: Connection, entry: JournalEntry
   if (found?.madeNone === true && mayHaveMadeRun(entry)) {
     await ctx.journal.outcome(entry.id, { outcome: 'none' });
   }
-  throw new CreationInDoubt(
-    new Error(`the creation of ${entry.time} was never answered`),
-    found?.candidates ?? [],
-    entry,
-  );
+  const cause = new Error(`the creation of ${entry.time} was never answered`);
+  throw new CreationInDoubt(cause, found?.candidates ?? [], entry, connection);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { Interrupted } from '../errors.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { CliError, Interrupted } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { globalOptions } from './global-flags.ts';
@@ -26,12 +26,14 @@ export async function runAction({ command, run, surroundings, io, reportError }:
     await checkQueryOf(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
-    return await reportError(
-      ctx.signal.aborted && !(error instanceof Interrupted) ? ctx.signal.reason : error,
-    );
+    return await reportError(ctx.signal.aborted && !saysHowItEnded(error) ? ctx.signal.reason : error);
   } finally {
     await close();
   }
+}
+
+function saysHowItEnded(error: unknown): boolean {
+  return error instanceof Interrupted || (error instanceof CliError && error.exitCode === EXIT.waitTimeout);
 }
 
 /** Finds a typo in `--query` before anything is sent, so that it costs nothing. */

@@ -10,6 +10,7 @@ import type { Connection } from '../context.ts';
 import type { EmbeddedService, LocalService } from '../core/local-service.ts';
 import type { Recorder } from '../core/recorder.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { ResourceCache } from '../settings/caches/resource-cache.ts';
 import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.ts';
@@ -33,6 +34,8 @@ export interface ConnectionSources {
   readonly dataDir: string;
   readonly cwd: string;
   readonly version: string;
+  /** How long the command may still take, in milliseconds. */
+  readonly timeLeftMs: () => number;
 }
 
 export interface OpenConnection {
@@ -191,7 +194,7 @@ async function clientFor(
   resources: ResourceCache,
   recorder: Recorder | undefined,
 ): Promise<PromptService> {
-  const { clock, globals, version } = sources;
+  const { clock, globals, version, timeLeftMs } = sources;
   const { PromptService } = await import('../../client/client.ts');
   const open = async (): Promise<Transport> => {
     if (peer.service !== undefined) return peer.service.transport;
@@ -202,7 +205,10 @@ async function clientFor(
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
     transport: recorder === undefined ? open : () => recorder.wrap(open),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    sleep: async (ms, signal) => {
+      if (ms > timeLeftMs()) throw new TimeIsUp();
+      await clock.sleep(ms, signal);
+    },
     now: () => clock.now(),
     random: () => clock.random(),
     agentHash: () => resources.cachedHash(),

@@ -18,6 +18,7 @@ import {
 import { directories } from './directories.ts';
 import { recordingsOf } from './recordings.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
+import { startTimeLimit } from './time-limit.ts';
 
 /** Everything outside of the command line, given by main.ts or by a test. */
 export interface Surroundings {
@@ -50,9 +51,22 @@ export async function createContext(
   const isReplay = recordingsOf(globals, env, cwd).mode === 'replay';
   const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);
   const interrupts = listenForInterrupts(surroundings.process, clock);
-  const connections = connectionsOf({ io, globals, env, clock, settings, local, dataDir, cwd, version });
   let checks: Promise<Checks> | undefined;
   const openChecks = async (): Promise<Checks> => new (await import('../outputs/checks/checks.ts')).Checks();
+  const limit = startTimeLimit(clock, globals.timeoutMs);
+  const { timeLeftMs } = limit;
+  const connections = connectionsOf({
+    io,
+    globals,
+    env,
+    clock,
+    settings,
+    local,
+    dataDir,
+    cwd,
+    version,
+    timeLeftMs,
+  });
   const ctx: Context = {
     io,
     globals,
@@ -64,7 +78,8 @@ export async function createContext(
     dataDir,
     stateDir,
     journal,
-    signal: interrupts.signal,
+    signal: AbortSignal.any([interrupts.signal, limit.signal]),
+    timeLeftMs,
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
@@ -78,6 +93,7 @@ export async function createContext(
     ctx,
     close: async () => {
       await (await checks)?.close();
+      limit.stop();
       await journal.close();
       await connections.close(ctx.signal);
       interrupts.uninstall();

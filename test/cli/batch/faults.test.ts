@@ -318,10 +318,11 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
       clock: hastyClock(ms => (ms === HOUR_MS ? polled : undefined)),
     },
   );
-  expect(exitCode).toBe(5);
+  expect(exitCode).toBe(6);
   expect(resultLines(home)).toEqual([]);
   expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
-  expect(stderr).toContain(`run ${runId} goes on (WAIT_TIMEOUT)`);
+  expect(stderr).toContain('error: gave up waiting; 0 of 1 rows succeeded, 1 not done (WAIT_TIMEOUT)');
+  expect(stderr).toContain('Go on with the same command and --resume');
 });
 
 test('the creation is announced on disk before the service can know of it', async () => {

@@ -393,7 +393,7 @@ describe('a creation that is not answered', () => {
     const running = start(service, RUN_IT, { home });
     expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
     expect(running.stderr()).toContain('a run may have been started and may go on (INTERRUPTED)');
-    expect(running.stderr()).toContain('promptrun runs wait --last');
+    expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
   });
 
@@ -425,13 +425,61 @@ describe('a creation that is not answered', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('is left to `runs wait --last` where that finds nothing', async () => {
+  it('is asked for by its key if the service keeps it, which settles the journal', async () => {
+    const home = temporaryDirectory();
+    const id = (): string => (journalOf(home)[0] as { id: string }).id;
+    const keyed = (rows: () => object[]): Exchange => ({
+      expect: { path: '/runs' },
+      answer: call => {
+        expect(call.query['idempotencyKey']).toBe(id());
+        return supported(success({ rows: rows(), hasMore: false }));
+      },
+    });
+    const service = await serviceOf(
+      unanswered(supported(html(502))),
+      unanswered(() => {
+        running.raise('SIGINT');
+        return 'silence';
+      }),
+      keyed(() => []),
+      keyed(() => [{ ...row(OTHER_RUN), idempotencyKey: id() }]),
+      { ...poll({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
+    );
+    const running = start(service, RUN_IT, { home });
+    expect(await running.ended).toBe(130);
+    expect(running.stderr()).toContain('promptrun runs wait --last\n');
+    const early = await command(service, ['runs', 'wait', '--last'], { home });
+    expect([early.exitCode, early.stderr()]).toEqual([4, expect.stringContaining('has not arrived')]);
+    const arrived = await command(service, ['runs', 'wait', '--last'], { home });
+    expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
+    expect((await command(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
+  });
+
+  it.each([
+    ['other rows', true],
+    ['no word of idempotency', false],
+  ])('is only named where an answer to its key has %s', async (_, says) => {
+    const home = temporaryDirectory();
+    const page = at(TEST_NOW, success({ rows: [row(RUN)], hasMore: false }));
+    const service = await serviceOf(
+      unanswered('reset-after-body'),
+      list(),
+      { expect: { path: '/runs' }, answer: says ? supported(page) : page },
+      { expect: { path: '/runs' }, answer: page },
+    );
+    await command(service, RUN_IT, { home });
+    const { exitCode, stderr } = await command(service, ['runs', 'wait', '--last'], { home });
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining(`It may be ${RUN}`)]);
+  });
+
+  it('is left to the list of runs since then if that finds nothing', async () => {
     const home = temporaryDirectory();
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(silentUntil(runOut), list(), list(row(RUN)), poll({}));
+    const service = await serviceOf(silentUntil(runOut), list(), list(row(RUN)), list(row(RUN)), poll({}));
     const given = await command(service, [...RUN_IT, ...HOUR], { home, clock });
     expect(given.exitCode).toBe(6);
-    expect(given.stderr()).toContain('promptrun runs wait --last');
+    expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
     const later = await command(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
     expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
       exitCode: 0,

@@ -81,7 +81,7 @@ export function reportRow(
       message: `${source} line ${line} (row ${row}): ${failure.message}`,
       data: { row, line, id, ...(candidates.length > 0 && { candidates: candidates.map(idOf) }) },
       exitCode: EXIT.runFailed,
-      hints: describeCandidates(candidates),
+      hints: describeCandidates(ctx, candidates),
     },
     { json: wantsJson(ctx), debug: false, error },
   );

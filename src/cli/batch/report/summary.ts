@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, Interrupted } from '../../errors.ts';
+import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -34,6 +34,11 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
   if (stop.interruptedBy !== undefined) {
     throw new Interrupted(stop.interruptedBy, out === undefined ? [] : [goOn(out)], {
       message: summaryText(tally, rows),
+    });
+  }
+  if (ctx.signal.reason instanceof TimeIsUp && !isComplete) {
+    throw waitTimeout(`gave up waiting; ${summaryText(tally, rows)}`, {
+      hints: out === undefined ? [] : [goOn(out)],
     });
   }
   if (!stop.hasReader && counts.succeeded > 0) {

@@ -112,7 +112,6 @@ class RunningJob {
     const { ctx, connection, journal, send } = this.#work;
     const created = await createAndWait(ctx, connection, body, {
       retries: 0,
-      timeoutMs: ctx.globals.timeoutMs,
       entry: this.#entry,
       search: false,
       send,

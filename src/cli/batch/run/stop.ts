@@ -58,8 +58,10 @@ export class Stop {
     this.#dropping.abort(reason);
   }
 
-  /** The first Ctrl-C starts no more rows, the second drops those that run, a third does nothing. */
+  /** The first Ctrl-C starts no more rows, the second drops those that run, as the end of `--timeout` does at once. */
   listen(ctx: Context, open: { readonly openRows: number }): () => void {
+    const onTimeIsUp = (): void => this.drop(ctx.signal.reason as Error);
+    ctx.signal.addEventListener('abort', onTimeIsUp, { once: true });
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
         release();
@@ -72,7 +74,10 @@ export class Stop {
         `note: no more rows are started; ${countOf(open.openRows)} left to finish, Ctrl-C again drops them`,
       );
     });
-    return release;
+    return () => {
+      release();
+      ctx.signal.removeEventListener('abort', onTimeIsUp);
+    };
   }
 }
 

@@ -113,11 +113,9 @@ function versionIn(body: Buffer): string | undefined {
 /** Gives the service's last answer as it came; errors of the service are answers. */
 async function create(ctx: Context, connection: Connection, creation: CreationRequest): Promise<RawAnswer> {
   let answer: RawAnswer | undefined;
-  const { timeoutMs } = ctx.globals;
   try {
     const created = await createAndWait(ctx, connection, creation, {
       wait: false,
-      timeoutMs,
       onAnswer: came => {
         answer = came;
       },

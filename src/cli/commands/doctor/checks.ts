@@ -3,6 +3,7 @@ import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { ModelsReport } from '../../core/local-service.ts';
 import { ageOf } from '../../core/time.ts';
+import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { type Address, resolveAddress } from '../../settings/config/address.ts';
 import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
@@ -56,7 +57,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
       passed('cache', `${resources.models.length} models, ${news}`),
     ];
   } catch (error) {
-    if (ctx.signal.aborted) throw error;
+    if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
     return failedService(connection, error);
   }
 }
@@ -71,7 +72,8 @@ function cacheNews(
 }
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
-  const { message, exitCode, hints } = failureOf(error);
+  const { message, hints, ...failure } = failureOf(error);
+  const exitCode = error instanceof TimeIsUp ? EXIT.fault : failure.exitCode;
   const refused = error instanceof UnauthorizedError || error instanceof PaymentRequiredError;
   const cache = skipped('cache', 'not checked');
   if (refused) {

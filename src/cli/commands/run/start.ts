@@ -54,14 +54,12 @@ async function start(
   { connection, request }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<Started> {
-  const { timeoutMs } = ctx.globals;
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
   const live = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
   let startedId: string | undefined;
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
-      timeoutMs,
       onRunId: runId => {
         startedId = runId;
         options.onRunId();

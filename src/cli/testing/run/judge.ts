@@ -40,7 +40,7 @@ export async function modelJudge(ctx: Context, connection: Connection, model: st
       ['answer', answer],
     ]);
     const request = buildRunBody({ promptVersionId, text, images: [], options: new Map(), model });
-    const created = await createAndWait(ctx, connection, request, { timeoutMs: ctx.globals.timeoutMs });
+    const created = await createAndWait(ctx, connection, request);
     if (created.kind === 'going' || created.run.runStatus !== 'succeeded') {
       throw verdictFault(`the judge's run failed`);
     }

@@ -119,7 +119,12 @@ async function plannedJobs(
     } else if (settled?.kind !== 'none') {
       plans.set(
         id,
-        new CreationInDoubt(new Error('the test was interrupted'), settled?.candidates ?? [], entry),
+        new CreationInDoubt(
+          new Error('the test was interrupted'),
+          settled?.candidates ?? [],
+          entry,
+          connection,
+        ),
       );
     }
   }

@@ -57,7 +57,10 @@ export async function runRequests(
       settle: async (job, outcome) => {
         const { wanted } = job as RequestedJob;
         if (!ctx.signal.aborted) {
-          await onResult(wanted, resultOf(outcome, times.secondsOf(job.id), times.entryOf(job.id)));
+          await onResult(
+            wanted,
+            resultOf(outcome, times.secondsOf(job.id), times.entryOf(job.id), connection),
+          );
         }
       },
     });
@@ -132,16 +135,26 @@ class Timer implements JobJournal {
   }
 }
 
-function resultOf(outcome: JobOutcome, seconds: number, entry: JournalEntry | undefined): RequestResult {
+function resultOf(
+  outcome: JobOutcome,
+  seconds: number,
+  entry: JournalEntry | undefined,
+  connection: Connection,
+): RequestResult {
   if (outcome.kind === 'ended') return { run: outcome.run, seconds };
   if (outcome.kind === 'dropped') return { run: undefined, seconds, error: new Error('it was let go of') };
   const { error } = outcome;
   if (outcome.kind !== 'in doubt') return { run: undefined, seconds, error };
-  return { run: undefined, seconds, error: inDoubt(error, outcome.candidates, entry) };
+  return { run: undefined, seconds, error: inDoubt(error, outcome.candidates, entry, connection) };
 }
 
 /** The same error with the runs that it may have made. */
-function inDoubt(error: unknown, candidates: readonly RunRow[], entry: JournalEntry | undefined): unknown {
+function inDoubt(
+  error: unknown,
+  candidates: readonly RunRow[],
+  entry: JournalEntry | undefined,
+  connection: Connection,
+): unknown {
   const cause = error instanceof CreationInDoubt ? error.cause : error;
-  return entry === undefined ? error : new CreationInDoubt(cause, candidates, entry);
+  return entry === undefined ? error : new CreationInDoubt(cause, candidates, entry, connection);
 }

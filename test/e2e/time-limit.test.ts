@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { runInProcess, temporaryDirectory } from '../support/context.ts';
+import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
+
+const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+
+describe('--timeout', () => {
+  it.each([
+    ['runs list', 6],
+    ['runs get 5f0c8f', 6],
+    ['prompts search tea', 6],
+    ['versions list tea', 6],
+    ['resources list', 6],
+    ['account', 6],
+    ['api GET /me', 6],
+    ['run tea', 6],
+    [`run ${ID}`, 6],
+    ['batch tea --from rows.csv', 6],
+    ['compare tea tea --from rows.csv', 6],
+    ['test', 6],
+    ['doctor', 1],
+  ])('bounds %s where the service accepts and says nothing', async (command, code) => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
+    writeFileSync(path.join(home, 'tea.test.yaml'), 'target: tea\ncases:\n  - expect: [{ contains: tea }]\n');
+    const service = await scriptedServiceForTest({ answer: 'silence', times: 'any' });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
+    const { code: ended, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
+      home,
+      env,
+    });
+    expect(ended, stderr).toBe(code);
+    if (code === 6) expect(stderr).toMatch(/^error: gave up.* \(WAIT_TIMEOUT\)$/m);
+  });
+
+  it('is over at once where the service wants to be asked later than that', async () => {
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '50' });
+    const service = await scriptedServiceForTest({ answer: busy });
+    const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((_, reject) => {
+        expect(ms).toBe(40_000);
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { exitCode } = await runInProcess(['api', 'GET', '/me', '--timeout', '40s'], {
+      clock: { sleep },
+      env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
+    });
+    expect(exitCode).toBe(6);
+  });
+});
