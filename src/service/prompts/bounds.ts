@@ -13,14 +13,16 @@ export const BOUNDS = {
   openParentheses: 50,
   /** Blanks in a row; more take the template's parser ever longer. */
   blanksInARow: 4096,
-  /** Partials and blocks that are inside each other while a prompt is rendered. */
+  /** Partials that are inside each other while a prompt is rendered. */
   renderDepth: 200,
-  /** Nodes visited, loops included. */
+  /** Statements rendered, in every turn of a loop. */
   renderSteps: 1_000_000,
   /** Bytes of all that a rendered prompt says. */
   outputBytes: 8 * 1024 * 1024,
   /** For rendering a prompt, its inputs read and checked, and for checking values against a schema, in milliseconds. */
   renderMs: 2000,
+  /** For compiling the largest template before it is rendered, in milliseconds: several times what that takes. */
+  compileMs: 8000,
   checkMs: 1000,
   /** For reading a prompt file with its partials, in milliseconds: many times what the largest one takes. */
   parseMs: 20_000,

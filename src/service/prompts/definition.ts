@@ -3,7 +3,6 @@ import type { JsonObject } from '../files/json.ts';
 import type { Place } from '../files/yaml-file.ts';
 import type { Finding } from './findings.ts';
 import type { PromptOutput } from './output.ts';
-import type { TemplateNode } from './template/node.ts';
 
 /** What a value is; `any` where the schema does not say, or says several. */
 export type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
@@ -60,8 +59,6 @@ export interface PromptDefinition {
   /** The partials it uses, by name, those of partials included. */
   readonly partials: Readonly<Record<string, string>>;
   readonly template: string;
-  readonly body: readonly TemplateNode[];
-  readonly partialBodies: Readonly<Record<string, readonly TemplateNode[]>>;
   /** For faults that only show once the models are known and values are tried. */
   readonly places: PromptPlaces;
 }

@@ -19,31 +19,23 @@ export interface Definitions {
   of(version: StoredPrompt): Promise<PromptDefinition>;
   /** The version of a run, published or not. */
   ofRun(promptVersionId: string): Promise<PromptDefinition>;
-  /** A large definition as it is written in the store, which another process is given sooner than the definition. */
-  writtenOf(definition: PromptDefinition): string | undefined;
 }
 
 const MOST_KEPT = 500;
-/** Definitions written in as many characters are large: copying one takes as long as a small request. */
-const LARGE = 64 * 1024;
 
 export function createDefinitions(store: Store, tasks: PromptTasks): Definitions {
   const parsedById = new Map<string, PromptDefinition>();
-  const written = new WeakMap<PromptDefinition, string>();
   const of: Definitions['of'] = async version => {
     const known = parsedById.get(version.id);
     if (known) return known;
     // An unlisted version may be run with another model than its file names.
-    const { definition, form = '' } = await readStored(version, tasks);
-    const parsed = { ...definition, model: version.model };
+    const parsed = { ...(await readStored(version, tasks)), model: version.model };
     if (parsedById.size >= MOST_KEPT) parsedById.clear();
     parsedById.set(version.id, parsed);
-    if (form.length > LARGE) written.set(parsed, form);
     return parsed;
   };
   return {
     of,
-    writtenOf: definition => written.get(definition),
     async ofRun(promptVersionId) {
       const known = parsedById.get(promptVersionId);
       if (known) return known;
@@ -57,8 +49,8 @@ export function createDefinitions(store: Store, tasks: PromptTasks): Definitions
 async function readStored(
   { slug, source, parsed }: StoredPrompt,
   tasks: PromptTasks,
-): Promise<{ definition: PromptDefinition; form?: string | undefined }> {
+): Promise<PromptDefinition> {
   const kept = parsed === null ? { partials: {} } : readForm(parsed);
-  if ('definition' in kept) return { definition: kept.definition, form: parsed ?? undefined };
-  return { definition: await readDefinition(source, `${slug}.prompt`, { ...kept, tasks }) };
+  if ('definition' in kept) return kept.definition;
+  return await readDefinition(source, `${slug}.prompt`, { ...kept, tasks });
 }

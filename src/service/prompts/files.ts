@@ -5,7 +5,7 @@ import { codeOf } from '../../files/error-utils.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile } from './definition.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
-import type { PartialLookup } from './template/context.ts';
+import type { PartialLookup } from './template/syntax.ts';
 
 /** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
 export async function readPromptText(file: string): Promise<string> {

@@ -9,7 +9,7 @@ import {
 import type { ImageInputField, InputType, TextInput } from './definition.ts';
 import type { Findings } from './findings.ts';
 import type { FrontMatter, Placed } from './front-matter.ts';
-import type { FieldUse } from './template/context.ts';
+import type { FieldUse } from './template/read-template.ts';
 
 export interface PromptInputs {
   readonly textInputs: readonly TextInput[];
@@ -31,7 +31,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   for (const [key, { place }] of head.defaults) {
     if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
   }
-  const pictures = new Set(uses.filter(({ as }) => as === 'image').map(({ key }) => key));
+  const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
   for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
   const texts = fields.filter(({ key }) => !pictures.has(key));
   return {

@@ -7,8 +7,8 @@ import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.t
 import { sortInputs, textOfValue } from './inputs.ts';
 import { isPartialFile, slugFault, slugOf } from './slug.ts';
 import { splitSource, wholeSource } from './source.ts';
-import { compileTemplate } from './template/compile.ts';
-import type { PartialLookup } from './template/context.ts';
+import { readTemplate } from './template/read-template.ts';
+import type { PartialLookup } from './template/syntax.ts';
 
 /** The model of a prompt that names none. */
 export const DEFAULT_MODEL = 'echo';
@@ -66,15 +66,15 @@ function define(
   // A field that could not be read is not missing as well.
   const isHeadRead = !findings.hasFaults;
   const declared = new Set(namesOf(head.inputSchema));
-  const compiled = compileTemplate({
+  const reading = readTemplate({
     template: parts.template,
     start: parts.start,
     findings,
     declares: key => declared.has(key),
     partials,
-    ...(isPartial && { self: 'other' as const }),
+    isPartial,
   });
-  const uses = isHeadRead ? compiled.uses : [];
+  const uses = isHeadRead ? reading.uses : [];
   const slug = slugOf(file);
   return {
     slug,
@@ -89,10 +89,8 @@ function define(
     ext: head.ext,
     frontMatter: head.whole,
     source: parts.source,
-    partials: compiled.partials,
+    partials: reading.partials,
     template: parts.template,
-    body: compiled.body,
-    partialBodies: compiled.partialBodies,
     places: placesOf(head),
   };
 }

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import { InvalidInputs, type PromptDefinition } from './definition.ts';
-import { promptVariables } from './render.ts';
+import { promptVariables, templateOf } from './render.ts';
 import type { Limits } from './template/budget.ts';
 import type { Message, Part } from './template/messages.ts';
-import type { Role } from './template/node.ts';
 import { renderTemplate } from './template/render.ts';
+import type { Role } from './template/syntax.ts';
 
 export type PreviewPart =
   | { readonly text: string }
@@ -53,7 +53,7 @@ export function previewPrompt(
   const inputs = inputsOf(definition, given);
   const variables = { ...given.context, ...promptVariables(definition) };
   const history = given.history ?? [];
-  const messages = renderTemplate(definition, { inputs, variables, history }, limits);
+  const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
   const { input, output, config, model, namesModel, ext } = definition;
   return {
     messages: messages.map(previewMessage),

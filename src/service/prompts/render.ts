@@ -1,13 +1,13 @@
 import { describeImage } from '../images/describe.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../images/loaded-image.ts';
+import { PastBound } from './bounds.ts';
 import type { PromptDefinition } from './definition.ts';
 import { RENDER_LIMITS } from './template/budget.ts';
 import type { Part } from './template/messages.ts';
-import type { Role } from './template/node.ts';
-import { renderTemplate } from './template/render.ts';
+import { renderTemplate, type Template } from './template/render.ts';
+import type { Role } from './template/syntax.ts';
 import { Picture } from './template/values.ts';
 import { readTextInputs } from './typed-inputs.ts';
-import { readForm } from './written-form.ts';
 
 interface RenderInputs {
   /** Keys the prompt does not know are ignored; missing ones take their default. */
@@ -18,9 +18,7 @@ interface RenderInputs {
 
 /** What a prompt is rendered from: plain data, that another process can be given. */
 export interface RenderWork {
-  /** Undefined where it is given as it is written in the store. */
-  readonly definition: RenderedDefinition | undefined;
-  readonly written?: string | undefined;
+  readonly definition: RenderedDefinition;
   readonly textInputs: Readonly<Record<string, string>>;
   /** Descriptions of the pictures. */
   readonly pictures: readonly string[];
@@ -29,7 +27,7 @@ export interface RenderWork {
 /** The part of a definition that rendering looks at. */
 export type RenderedDefinition = Pick<
   PromptDefinition,
-  'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'body' | 'partialBodies'
+  'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'
 >;
 
 /** A message whose pictures are named: by their number among the inputs, or by the URL the template gives. */
@@ -49,6 +47,8 @@ export interface RenderLimits {
   readonly ms: number;
   /** For checking the inputs, in milliseconds. */
   readonly checkMs: number;
+  /** Of the template and its partials. */
+  readonly templateCharacters: number;
 }
 
 /** Does what rendering a prompt takes; the way it is done is the caller's. */
@@ -66,8 +66,8 @@ export async function renderPrompt(
   { textInputs, images }: RenderInputs,
   renderDrafts: RenderDrafts = work => renderMessages(work),
 ): Promise<RenderedPrompt> {
-  const { textInputs: fields, imageInputs, input, frontMatter, body, partialBodies } = definition;
-  const rendered = { textInputs: fields, imageInputs, input, frontMatter, body, partialBodies };
+  const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
+  const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
   const drafts = await renderDrafts({
     definition: rendered,
     textInputs,
@@ -79,11 +79,12 @@ export async function renderPrompt(
 
 /** The messages of a prompt. Throws InvalidInputs and PastBound. */
 export async function renderMessages(
-  { definition: given, written, textInputs, pictures }: RenderWork,
-  { checkMs, ...limits }: Partial<RenderLimits> = {},
+  { definition, textInputs, pictures }: RenderWork,
+  { checkMs, templateCharacters, ...limits }: Partial<RenderLimits> = {},
 ): Promise<DraftMessage[]> {
-  const definition = given ?? definitionIn(written ?? '');
-  const startedAt = RENDER_LIMITS.now();
+  if (templateCharacters !== undefined && sizeOf(definition) > templateCharacters) {
+    throw new PastBound('the template is too long to be rendered here');
+  }
   const values = await readTextInputs(definition, textInputs, checkMs);
   const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
     const description = pictures[index];
@@ -91,15 +92,17 @@ export async function renderMessages(
   });
   const inputs = { ...values, ...Object.fromEntries(placed) };
   const filled = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(definition, filled, { ...RENDER_LIMITS, ...limits }, startedAt)
+  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits })
     .map(({ role, content }) => ({ role, parts: content.flatMap(draftOf) }))
     .filter(({ parts }) => parts.length > 0);
 }
 
-function definitionIn(written: string): RenderedDefinition {
-  const kept = readForm(written);
-  if ('definition' in kept) return kept.definition;
-  throw new Error('the prompt version was written by another release');
+function sizeOf({ template, partials }: RenderedDefinition): number {
+  return Object.values(partials).reduce((sum, { length }) => sum + length, template.length);
+}
+
+export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {
+  return { template, partials, declares: name => textInputs.some(({ key }) => key === name) };
 }
 
 /** A section is a place that nothing fills here. */

@@ -1,7 +1,7 @@
 import type { PromptDefinition } from './definition.ts';
 
 /** Changes with the form of a definition: one that was kept in another form is parsed anew. */
-const FORM = 2;
+const FORM = 3;
 
 /** A definition to be kept beside its source, so that a run need not load the parsers. */
 export function parsedForm(definition: PromptDefinition): string {

@@ -95,9 +95,8 @@ async function runEngine(
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   if (model.guessed) onNotice(guessNotice(model));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
-  const written = definitions.writtenOf(definition);
   const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
-    tasks.do('render', { ...work, written }, task),
+    tasks.do('render', work, task),
   );
   const { output } = definition;
   const json = wantsJson(output) ? { schema: output.schema } : undefined;

@@ -3,7 +3,7 @@ import { describeImage } from '../../../src/service/images/describe.ts';
 import type { LoadedImage } from '../../../src/service/images/loaded-image.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
-import type { MessagePart, RenderedPrompt } from '../../../src/service/prompts/render.ts';
+import { type MessagePart, type RenderedPrompt, templateOf } from '../../../src/service/prompts/render.ts';
 import { renderTemplate } from '../../../src/service/prompts/template/render.ts';
 import { Picture } from '../../../src/service/prompts/template/values.ts';
 
@@ -39,7 +39,7 @@ function promptOf(template: string, images: readonly LoadedImage[]): RenderedPro
   const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
   const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
-  const messages = renderTemplate(definition, { inputs }).map(({ role, content }) => ({
+  const messages = renderTemplate(templateOf(definition), { inputs }).map(({ role, content }) => ({
     role,
     parts: content.flatMap((part): MessagePart[] => {
       if ('text' in part) return [part];

@@ -42,6 +42,7 @@ const SMALL_LIMITS: TaskLimits = {
   bytes: 256 * 1024,
   ms: 20,
   checkMs: 50,
+  templateCharacters: 8 * 1024,
   characters: 8 * 1024,
 };
 
@@ -69,18 +70,10 @@ export class SharedTasks implements PromptTasks {
     if (options.isBrief) throw new PastBound('the prompt and its inputs are too long for a moment');
     this.#processes ??= import('./task-processes.ts').then(({ TaskProcesses }) => new TaskProcesses());
     const processes = await this.#processes;
-    const order = { name, work: forProcess(work) };
-    return (await processes.perform(order, options.userId, options.signal)) as Result<N>;
+    return (await processes.perform({ name, work }, options.userId, options.signal)) as Result<N>;
   }
 
   async close(): Promise<void> {
     await (await this.#processes)?.close();
   }
-}
-
-/** A definition that is there as text too is not copied as well. */
-function forProcess<W>(work: W): W {
-  const isWritten =
-    typeof work === 'object' && work !== null && 'written' in work && work.written !== undefined;
-  return isWritten ? { ...work, definition: undefined } : work;
 }

@@ -13,7 +13,7 @@ const PLACES = [`./${FILE}`, `../${FILE}`, `../../../../dist/${FILE}`];
 /** What a task may take in all, in milliseconds, and what is said of one that takes longer. */
 const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } = {
   readTexts: [BOUNDS.checkMs, 'checking the inputs'],
-  render: [BOUNDS.renderMs, 'rendering the prompt'],
+  render: [BOUNDS.compileMs + BOUNDS.renderMs, 'rendering the prompt'],
   checkOutput: [BOUNDS.checkMs, 'checking a value against its schema'],
   trySchemas: [BOUNDS.checkMs, 'checking values against their schemas'],
   parse: [BOUNDS.parseMs, 'reading the prompt file'],

@@ -6,7 +6,7 @@ import type { Finding } from '../findings.ts';
 import { loadLanguage } from '../language.ts';
 import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
 import { type DraftMessage, type RenderLimits, type RenderWork, renderMessages } from '../render.ts';
-import type { PartialLookup } from '../template/context.ts';
+import type { PartialLookup } from '../template/syntax.ts';
 import { readTextInputs } from '../typed-inputs.ts';
 
 /**
@@ -69,12 +69,13 @@ export const FULL_LIMITS: TaskLimits = {
   bytes: BOUNDS.outputBytes,
   ms: BOUNDS.renderMs,
   checkMs: BOUNDS.checkMs,
+  templateCharacters: Number.POSITIVE_INFINITY,
   characters: Number.POSITIVE_INFINITY,
 };
 
 const TASKS: Tasks = {
   readTexts: ({ definition, texts }, { checkMs }) => readTextInputs(definition, texts, checkMs),
-  render: (work, { steps, bytes, ms, checkMs }) => renderMessages(work, { steps, bytes, ms, checkMs }),
+  render: renderMessages,
   checkOutput: ({ output, text }, { checkMs }) => checkOutput({ output }, text, checkMs),
   trySchemas: (work, { checkMs }) => trySchemas(work, checkMs),
   parse: parseWithin,

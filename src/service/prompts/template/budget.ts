@@ -15,52 +15,53 @@ export const RENDER_LIMITS: Limits = {
   now: () => performance.now(),
 };
 
-/** Counts what a render uses up. Throws PastBound, whose message names the bound. */
-export class Budget {
-  private steps = 0;
-  private bytes = 0;
-  private depth = 0;
-  private readonly start: number;
+/** The clock is looked at each time so many steps have been taken. */
+const STEPS_PER_LOOK = 256;
 
-  /** @param start when the work began that the time limit is for; default now */
-  constructor(
-    private readonly limits: Limits = RENDER_LIMITS,
-    start: number = limits.now(),
-  ) {
-    this.start = start;
+/** Counts what a render uses up. Each method throws PastBound, whose message names the bound. */
+export class Budget {
+  readonly #limits: Limits;
+  readonly #start: number;
+  #steps = 0;
+  #stepsAtLook = -STEPS_PER_LOOK;
+  #bytes = 0;
+  #depth = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    this.#start = limits.now();
   }
 
-  step(count = 1): void {
-    const before = this.steps;
-    this.steps += count;
-    const { steps, ms } = this.limits;
-    if (this.steps > steps) {
-      throw new PastBound(`rendering the prompt takes more than ${grouped(steps)} steps`);
+  step(count: number): void {
+    const { steps, ms, now } = this.#limits;
+    this.#steps += count;
+    if (this.#steps > steps) {
+      throw new PastBound(`rendering the prompt takes more than ${steps.toLocaleString('en-US')} steps`);
     }
-    const isTimeToLook = Math.floor(before / 256) < Math.floor(this.steps / 256) || before === 0;
-    if (isTimeToLook && this.limits.now() - this.start > ms) {
+    if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
+    this.#stepsAtLook = this.#steps;
+    if (now() - this.#start > ms) {
       throw new PastBound(`rendering the prompt takes longer than ${ms / 1000} s`);
     }
   }
 
   write(bytes: number): void {
-    this.bytes += bytes;
-    if (this.bytes > this.limits.bytes) {
-      throw new PastBound(`the rendered prompt is larger than ${this.limits.bytes / 1024 / 1024} MiB`);
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytes) {
+      throw new PastBound(`the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`);
     }
   }
 
-  /** Does something one level deeper. */
-  deeper(action: () => void): void {
-    this.depth += 1;
-    if (this.depth > BOUNDS.renderDepth) {
-      throw new PastBound(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
-    }
-    action();
-    this.depth -= 1;
+  /** Renders a partial, one level deeper. */
+  deeper(render: () => string): string {
+    this.#depth += 1;
+    if (this.#depth > BOUNDS.renderDepth) throw tooDeep();
+    const text = render();
+    this.#depth -= 1;
+    return text;
   }
 }
 
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
+export function tooDeep(): PastBound {
+  return new PastBound(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
 }

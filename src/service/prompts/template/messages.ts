@@ -1,5 +1,5 @@
-import type { Budget } from './budget.ts';
-import type { Role } from './node.ts';
+import { randomUUID } from 'node:crypto';
+import type { Role } from './syntax.ts';
 import type { Picture } from './values.ts';
 
 /** A part of a message in the form of the prompt format; `pending` marks a section to be filled. */
@@ -18,97 +18,58 @@ interface Draft extends Message {
   readonly content: Part[];
 }
 
-/** The messages of a prompt while it is rendered; what comes before any role is the user's. */
-export class MessageBuilder {
-  private readonly drafts: Draft[] = [{ role: 'user', content: [] }];
-  private readonly text: string[] = [];
-  /** Layout between two markers makes no part and no message; a value does, even of blanks alone. */
-  private isBlank = true;
-  private readonly indents: string[] = [];
-  private isLineStart = false;
+/** What stands at a place of a rendered text; `value` says that the blanks after it are a value, not layout. */
+type Mark = { readonly role: Role } | { readonly part: Part } | 'history' | 'value';
 
-  constructor(
-    private readonly history: readonly Message[],
-    private readonly budget: Budget,
-  ) {}
+/** Marks places of a text while it is rendered, with a word that is new for each render: no input can hold it. */
+export class Marks {
+  readonly #nonce = randomUUID();
+  readonly #marks: Mark[] = [];
 
-  addLayout(text: string): void {
-    if (text.trim() !== '') this.isBlank = false;
-    this.write(text);
+  /** The text that stands for a mark. */
+  mark(mark: Mark): string {
+    return `${this.#nonce}:${this.#marks.push(mark) - 1};`;
   }
 
-  addValue(text: string): void {
-    if (text !== '') this.isBlank = false;
-    this.write(text);
-  }
-
-  addPart(part: Part): void {
-    this.indentLine();
-    this.endText();
-    this.drafts.at(-1)?.content.push(part);
-  }
-
-  beginRole(role: Role): void {
-    this.indentLine();
-    this.endText();
-    this.drafts.push({ role, content: [] });
-  }
-
-  /** Earlier messages stand here; what follows is the model's until a role is named. */
-  addHistory(): void {
-    this.beginRole('model');
-    const draft = this.drafts.pop();
-    for (const { role, content, metadata } of this.history) {
-      this.drafts.push({ role, content: [...content], metadata: { ...metadata, purpose: 'history' } });
+  /** The messages of a rendered text. What comes before any role is the user's. */
+  messages(rendered: string, history: readonly Message[]): Message[] {
+    const drafts: Draft[] = [{ role: 'user', content: [] }];
+    let text = '';
+    let isValue = false;
+    const endText = (): void => {
+      // Layout between two markers makes no part and no message; a value does, even of blanks alone.
+      if (isValue || text.trim() !== '') drafts.at(-1)?.content.push({ text });
+      text = '';
+      isValue = false;
+    };
+    for (const [at, piece] of rendered.split(new RegExp(`${this.#nonce}:(\\d+);`, 'u')).entries()) {
+      const mark = at % 2 === 1 ? this.#marks[Number(piece)] : undefined;
+      if (mark === undefined || mark === 'value') {
+        text += mark === undefined ? piece : '';
+        isValue ||= mark === 'value';
+        continue;
+      }
+      endText();
+      if (mark === 'history') drafts.push(...asHistory(history), { role: 'model', content: [] });
+      else if ('role' in mark) drafts.push({ role: mark.role, content: [] });
+      else drafts.at(-1)?.content.push(mark.part);
     }
-    if (draft) this.drafts.push(draft);
-  }
-
-  /** Every line written meanwhile begins with `indent`, as that of a partial that stands alone on its line. */
-  indented(indent: string, write: () => void): void {
-    if (indent === '') return write();
-    this.indents.push(indent);
-    this.isLineStart = true;
-    write();
-    this.indents.pop();
-  }
-
-  messages(): Message[] {
-    this.endText();
-    const written = this.drafts.filter(({ content }) => content.length > 0);
+    endText();
+    const written = drafts.filter(({ content }) => content.length > 0);
     const isPlaced = written.some(({ metadata }) => metadata?.['purpose'] === 'history');
-    return isPlaced ? written : withHistory(written, this.history);
-  }
-
-  private write(text: string): void {
-    if (text === '') return;
-    this.budget.write(Buffer.byteLength(text));
-    const indent = this.indents.join('');
-    this.text.push(indent === '' ? text : this.indentLines(text, indent));
-  }
-
-  private indentLines(text: string, indent: string): string {
-    this.budget.write(indent.length * text.split('\n').length);
-    const begin = this.isLineStart ? indent : '';
-    this.isLineStart = text.endsWith('\n');
-    const body = this.isLineStart ? text.slice(0, -1) : text;
-    return begin + body.replaceAll('\n', `\n${indent}`) + (this.isLineStart ? '\n' : '');
-  }
-
-  private indentLine(): void {
-    if (this.isLineStart && this.indents.length > 0) this.text.push(this.indents.join(''));
-    this.isLineStart = false;
-  }
-
-  private endText(): void {
-    const text = this.text.join('');
-    if (!this.isBlank) this.drafts.at(-1)?.content.push({ text });
-    this.text.length = 0;
-    this.isBlank = true;
+    return isPlaced ? written : withHistory(written, history);
   }
 }
 
-/** Earlier messages go before the user's last one where the template does not place them. */
+function asHistory(history: readonly Message[]): Draft[] {
+  return history.map(({ role, content, metadata }) => ({
+    role,
+    content: [...content],
+    metadata: { ...metadata, purpose: 'history' },
+  }));
+}
+
+/** Earlier messages go before the user's last one if the template does not place them. */
 function withHistory(messages: readonly Draft[], history: readonly Message[]): Message[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [...messages, ...history];

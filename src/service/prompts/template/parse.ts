@@ -1,4 +1,4 @@
-import { parse as parseHandlebars } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
+import Handlebars from 'handlebars';
 import { toError } from '../../../files/error-utils.ts';
 import { type FileFault, faultAt, type Place } from '../../files/yaml-file.ts';
 import { scanTags, type TagScan } from './open-tags.ts';
@@ -25,7 +25,7 @@ export function parseTemplate(template: string): ParsedTemplate {
       return { program: undefined, faults: [...faults, past] };
     }
     try {
-      return { program: parseHandlebars(text), faults };
+      return { program: Handlebars.parse(text), faults };
     } catch (error) {
       const { what, at } = explain(toError(error), text, scan);
       faults.push(faultAt(placeOf(text, at), what));

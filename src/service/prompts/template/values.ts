@@ -1,57 +1,59 @@
 import type { JsonValue } from '../../files/json.ts';
+import { PastBound } from '../bounds.ts';
 
 /** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */
 export class Picture {
-  constructor(
-    /** Among the prompt's `imageInputs`, from 0. */
-    readonly index: number,
-    private readonly description: string,
-  ) {}
+  readonly #index: number;
+  readonly #description: string;
+
+  constructor(index: number, description: string) {
+    this.#index = index;
+    this.#description = description;
+  }
+
+  /** Among the prompt's `imageInputs`, from 0. */
+  get index(): number {
+    return this.#index;
+  }
 
   toString(): string {
-    return this.description;
+    return this.#description;
   }
 
   toJSON(): string {
-    return this.toString();
+    return this.#description;
   }
 }
 
 /** What a template works with. */
 export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
 
-type ValueObject = { readonly [key: string]: Value };
-
 /** A value as text: nothing for what is not there, lists with commas. */
 export function textOf(value: Value): string {
-  if (value === null || value === undefined) return '';
+  if (value === null || value === undefined || typeof value === 'function') return '';
   if (Array.isArray(value)) return value.map(textOf).join(',');
   if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
   return String(value);
 }
 
-/** Own names only: what every object and text inherits is not part of a value. The parts of nothing are that nothing. */
+/** @throws {PastBound} for a value that is nested too deeply */
+export function jsonOf(value: Value, indent: Value): string {
+  const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
+  try {
+    return JSON.stringify(value ?? null, null, width);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PastBound('a value is nested too deeply to be written as JSON');
+  }
+}
+
+/** Own names only: what every object and text inherits is not part of a value. */
 export function partOf(value: Value, name: string): Value {
-  if (value === null || value === undefined) return value;
-  if (value instanceof Picture) return undefined;
-  const object = Object(value) as ValueObject;
+  const object = Object(value) as { readonly [key: string]: Value };
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** What `{{#if}}` takes for nothing: also 0, an empty text and an empty list. */
-export function isFilled(value: Value, zero = false): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return zero && value === 0 ? true : Boolean(value);
-}
-
-/** What `{{#with}}` takes for nothing: 0 is something. */
-export function isThere(value: Value): boolean {
-  return isFilled(value, true);
-}
-
-/** The keys and values that `{{#each}}` goes through; none for what is neither a list nor an object. */
-export function entriesOf(value: Value): [string | number, Value][] {
-  if (Array.isArray(value)) return value.map((item: Value, index) => [index, item]);
-  if (typeof value !== 'object' || value === null || value instanceof Picture) return [];
-  return Object.entries(value as ValueObject);
+export function isFilled(value: Value): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
