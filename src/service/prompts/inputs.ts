@@ -9,7 +9,7 @@ import {
 import type { ImageInputField, InputType, TextInput } from './definition.ts';
 import type { Findings } from './findings.ts';
 import type { FrontMatter, Placed } from './front-matter.ts';
-import type { FieldUse } from './template/read-template.ts';
+import type { FieldUse } from './template/syntax.ts';
 
 export interface PromptInputs {
   readonly textInputs: readonly TextInput[];

@@ -1,3 +1,5 @@
+import type { Place } from '../../files/yaml-file.ts';
+
 /** What `this` is: all inputs, perhaps all inputs, or a value of which nothing is known beforehand. */
 type Self = 'inputs' | 'perhaps' | 'other';
 
@@ -76,4 +78,20 @@ export class Scope {
     const isKnown = name === 'metadata' || (this.isInLoop && LOOP_VARIABLES.has(name ?? ''));
     return { kind: 'data', isKnown };
   }
+}
+
+/** A place of a template, and what names mean there. */
+export interface Here {
+  readonly scope: Scope;
+  /** The file that is being read: the prompt's or a partial's. */
+  readonly file: string;
+  /** Where the text begins in that file. */
+  readonly start: Place;
+  /** Names of inline partials that are known here. */
+  readonly inlines: ReadonlySet<string>;
+}
+
+/** Lines of a template are counted from its own beginning; people count from the file's. */
+export function placeIn({ start }: Here, { line, column }: Place): Place {
+  return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

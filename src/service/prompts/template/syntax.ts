@@ -1,3 +1,5 @@
+import type { Place } from '../../files/yaml-file.ts';
+
 /** The helpers of the language, and how many values each takes; `history` and `log` may stand alone. */
 export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {
   if: { block: true, values: 1 },
@@ -62,4 +64,23 @@ export function isValueTag(
 export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): boolean {
   const isKnown = Object.hasOwn(HELPERS, path.original) && HELPERS[path.original]?.block === true;
   return isKnown || params.length > 0 || hash !== undefined;
+}
+
+/** The name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
+export function inlineName(statement: hbs.AST.Statement): string | undefined {
+  if (statement.type !== 'DecoratorBlock') return undefined;
+  const { path, params } = statement as hbs.AST.DecoratorBlock;
+  const [name] = params;
+  return path.original === 'inline' && isText(name) ? name.value : undefined;
+}
+
+/** How a template uses an input. */
+export interface FieldUse extends Place {
+  readonly key: string;
+  /** Whether it is placed as a picture. */
+  readonly isPicture: boolean;
+  /** The file it stands in: the prompt's or a partial's. */
+  readonly file: string;
+  /** Inside a block like `{{#name}}` only the value of `name` decides whose field it is. */
+  readonly certain: boolean;
 }
