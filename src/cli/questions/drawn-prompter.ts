@@ -1,8 +1,8 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
 import { QuestionLeft, usageError } from '../errors.ts';
+import { fitted, paragraph } from '../terminal/fit-text.ts';
 import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
 import { editText } from './editor.ts';
-import { fitted, paragraph } from './fit-text.ts';
 import { completePath, homeOf, resolveTypedPath } from './path-completion.ts';
 import { type Keys, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';

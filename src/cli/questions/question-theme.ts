@@ -1,4 +1,4 @@
-import { fitted, paragraph } from './fit-text.ts';
+import { fitted, paragraph } from '../terminal/fit-text.ts';
 import type { PrompterOptions } from './types.ts';
 
 /** Keys and what they do, as they stand beneath a question. */

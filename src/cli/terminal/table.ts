@@ -1,73 +1,70 @@
-import type CliTable3 from 'cli-table3';
-import { type Column, type FittedColumn, fitColumns, GAP, haveRoom, type Measure } from './fit-columns.ts';
+import { fitted } from './fit-text.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
-export type { Column } from './fit-columns.ts';
+/** A column of a table and how it gives way if the terminal is too narrow. */
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Holds identifiers, which are shortened to their beginnings before any words are cut. */
+  readonly ids?: true;
+  /** Holds paths, which are cut before any words are, and in their middle. */
+  readonly paths?: true;
+  /** How narrow its cells may be cut; left out, they are never cut while a column can still be left out. */
+  readonly min?: number;
+  /** Columns with a number are left out, lowest first, once cutting is not enough. */
+  readonly dropOrder?: number;
+}
 
 /** A cell: its text, made harmless here, and its colour. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
 // Laying out takes time that grows with the square of the rows.
 const ROWS_AT_A_TIME = 100;
-// The table measures texts by older rules than terminals do; of this character it can't be mistaken.
-const STAND_IN = '\ue000';
-const STAND_INS = new RegExp(`${STAND_IN}+`, 'gu');
-const BARE = {
-  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  chars: {
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    bottom: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-    'bottom-right': '',
-    left: '',
-    'left-mid': '',
-    mid: '',
-    'mid-mid': '',
-    right: '',
-    'right-mid': '',
-    middle: ' '.repeat(GAP),
-  },
-};
+const GAP = '  ';
+const NARROWEST = 4;
+const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
+const NO_LINES = Object.fromEntries(
+  ['top', 'bottom', 'left', 'right', 'mid'].flatMap(side =>
+    ['', '-mid', '-left', '-right'].map(corner => [side + corner, '']),
+  ),
+);
 
 /** A table with a header, no wider than the terminal. */
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
   columns: readonly Column[],
-  full: readonly (readonly Cell[])[],
+  rows: readonly (readonly Cell[])[],
 ): Promise<string> {
   const [{ default: Table }, { default: measure }] = await Promise.all([
     import('cli-table3'),
     import('fast-string-width'),
   ]);
-  const whole = full.map(row => row.map(harmless));
-  const roomy = haveRoom(columns, whole, io.stdout.columns, measure);
-  const rows = roomy ? full : withShortIds(columns, full);
-  const texts = rows.map(row => row.map(harmless));
-  const fitted = fitColumns(columns, texts, io.stdout.columns, measure);
-  const titles = fitted.map(({ column }) => ({ text: column.title, paint: io.paint.bold }));
-  const all = [titles, ...rows.map(row => fitted.map(({ index }) => row[index] ?? ''))];
+  const { columns: available } = io.stdout;
+  const whole = shownColumns(columns, rows.map(textsOf), measure);
+  const isRoomy = excessOf(whole, available) <= 0;
+  const texts = isRoomy ? rows.map(textsOf) : withShortIds(columns, rows.map(textsOf));
+  const shown = isRoomy ? whole : narrowed(shownColumns(columns, texts, measure), available);
+  const options = {
+    style: NO_PADDING,
+    chars: { ...NO_LINES, middle: GAP },
+    colAligns: shown.map(({ column }) => column.align ?? 'left'),
+  };
+  const cells = rows.map((row, number) =>
+    shown.map(({ column, at, width }) => {
+      const text = texts[number]?.[at] ?? '';
+      return painted(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitted(text, width));
+    }),
+  );
+  const all = [shown.map(({ column }) => io.paint.bold(column.title)), ...cells];
   const parts: string[] = [];
   for (let from = 0; from < all.length; from += ROWS_AT_A_TIME) {
-    const table = new Table({ ...BARE, ...layoutOf(fitted) });
-    parts.push(layOut(table, all.slice(from, from + ROWS_AT_A_TIME), fitted, measure));
+    const table = new Table(options);
+    table.push(...all.slice(from, from + ROWS_AT_A_TIME));
+    parts.push(table.toString());
   }
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
-}
-
-function withShortIds(
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
-): readonly (readonly Cell[])[] {
-  const shortened = columns.map(({ ids }, at) =>
-    ids === true ? shortIds(rows.map(row => harmless(row[at] ?? ''))) : undefined,
-  );
-  return rows.map((row, number) => row.map((cell, at) => shortened[at]?.[number] ?? cell));
 }
 
 /** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */
@@ -77,54 +74,92 @@ export function plainRows(rows: readonly (readonly Cell[])[]): string {
 
 /** One tab-separated line. */
 export function plainRow(row: readonly Cell[]): string {
-  return `${row.map(cell => painted(cell, harmless(cell))).join('\t')}\n`;
+  return `${row.map(cell => painted(cell, textOf(cell))).join('\t')}\n`;
 }
 
-function layoutOf(fitted: readonly FittedColumn[]): {
-  colWidths: number[];
-  colAligns: ('left' | 'right')[];
-} {
-  return {
-    colWidths: fitted.map(entry => entry.width),
-    colAligns: fitted.map(({ column }) => column.align ?? 'left'),
-  };
+function textsOf(row: readonly Cell[]): string[] {
+  return row.map(textOf);
 }
 
-/** Lets the table place stand-ins as wide as the cells, and puts the cells where they came to stand. */
-function layOut(
-  table: CliTable3.Table,
-  rows: readonly (readonly Cell[])[],
-  fitted: readonly FittedColumn[],
-  measure: Measure,
-): string {
-  const texts: string[] = [];
-  const standIn = (cell: Cell, at: number): string => {
-    const text = cut(harmless(cell), fitted[at]?.width ?? 0, measure);
-    if (measure(text) > 0) texts.push(painted(cell, text));
-    return STAND_IN.repeat(measure(text));
-  };
-  for (const row of rows) table.push(row.map(standIn));
-  let next = 0;
-  return table.toString().replace(STAND_INS, () => texts[next++] ?? '');
-}
-
-/** The text cut to a width in columns, never through a character, with an ellipsis where something is missing. */
-function cut(text: string, most: number, measure: Measure): string {
-  if (measure(text) <= most) return text;
-  let kept = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (measure(kept + segment) > most - 1) break;
-    kept += segment;
-  }
-  return `${kept}…`;
-}
-
-function harmless(cell: Cell): string {
+function textOf(cell: Cell): string {
   return oneLine(typeof cell === 'string' ? cell : cell.text);
 }
 
 function painted(cell: Cell, text: string): string {
-  return typeof cell === 'string' ? text : cell.paint(text);
+  return typeof cell === 'string' || text === '' ? text : cell.paint(text);
+}
+
+interface ShownColumn {
+  readonly column: Column;
+  /** Its place among all columns. */
+  readonly at: number;
+  /** In columns of the terminal. */
+  width: number;
+}
+
+/** The columns that hold anything, as wide as what they hold. */
+function shownColumns(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  measure: (text: string) => number,
+): ShownColumn[] {
+  return columns.flatMap((column, at) => {
+    const width = rows.reduce((widest, row) => Math.max(widest, measure(row[at] ?? '')), 0);
+    const isEmpty = width === 0 && rows.length > 0;
+    return isEmpty ? [] : [{ column, at, width: Math.max(width, measure(column.title)) }];
+  });
+}
+
+/** Leaves columns out as long as cutting is not enough, then cuts: paths first, then whatever is widest. */
+function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
+  let shown = [...columns];
+  while (excessOf(shown, available) > sum(shown.map(slackOf))) {
+    const [least] = shown
+      .filter(({ column }) => column.dropOrder !== undefined)
+      .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
+    if (least === undefined) return squeezed(shown, available);
+    shown = shown.filter(entry => entry !== least);
+  }
+  for (let excess = excessOf(shown, available); excess > 0; excess -= 1) {
+    const [widest] = shown.filter(entry => slackOf(entry) > 0).sort(pathsFirst);
+    if (widest !== undefined) widest.width -= 1;
+  }
+  return shown;
+}
+
+function pathsFirst(a: ShownColumn, b: ShownColumn): number {
+  return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
+}
+
+/** The last resort of a very narrow terminal: the columns that are left share it. */
+function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn[] {
+  const share = Math.floor((available + GAP.length) / Math.max(shown.length, 1)) - GAP.length;
+  return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(NARROWEST, share)) }));
+}
+
+function excessOf(shown: readonly ShownColumn[], available: number): number {
+  return sum(shown.map(({ width }) => width)) + GAP.length * (shown.length - 1) - available;
+}
+
+function slackOf({ column, width }: ShownColumn): number {
+  return column.min === undefined ? 0 : Math.max(0, width - column.min);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+function cutInMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.ceil((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
+function withShortIds(columns: readonly Column[], rows: readonly (readonly string[])[]): string[][] {
+  const shortened = columns.map(({ ids }, at) =>
+    ids === true ? shortIds(rows.map(row => row[at] ?? '')) : undefined,
+  );
+  return rows.map((row, number) => row.map((text, at) => shortened[at]?.[number] ?? text));
 }
 
 /** A run's status in the colour it has everywhere; one that is not known stays plain. */

@@ -5,7 +5,7 @@ import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
-import { command, creation, PROMPT, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
+import { command, creation, PROMPT, RUN, runOf, serviceOf, VERSION } from './run-support.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
 const FLAGS: RunFlags = {
@@ -126,27 +126,6 @@ describe('run on a terminal', () => {
 
 describe('while it waits', () => {
   const SPINNING = '⠋';
-
-  it('a terminal gets a spinner, which is gone before anything else is printed', async () => {
-    const service = await serviceOf({
-      expect: { path: '/runs' },
-      answer: async () => {
-        while (!running.stderr().includes('creating the run'))
-          await new Promise(resolve => setImmediate(resolve));
-        return success(runOf({ outputs: [text('done'), { type: 'error', data: 'late' }] }));
-      },
-    });
-    const running = start(service, ['run', VERSION], {
-      terminal: { stderr: true },
-      env: { LANG: 'C.UTF-8', TERM: 'xterm' },
-    });
-    expect(await running.ended).toBe(0);
-    const [drawn = '', rest] = running.stderr().split('\u001b[?25h');
-    expect(drawn.startsWith('\u001b[?25l')).toBe(true);
-    expect(drawn.endsWith('\u001b[1G\u001b[J')).toBe(true);
-    expect(rest).toBe('error: late\n');
-    expect(running.stdout()).toBe('done\n');
-  });
 
   it.each([
     [['--no-spinner'], {}],

@@ -267,7 +267,8 @@ describe('on a terminal', () => {
 
   it.each([
     [60, 'beginnings of ids that tell them apart', /^12345678 {2}succeeded .*\n12345679 {2}running /mu],
-    [300, 'ids whole', /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu],
+    [300, 'ids shortened before a name is cut', /^12345679 {2}running .*タワー {3,}2 hours/mu],
+    [400, 'ids whole', /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu],
   ])('fits %d columns, %s', async (columns, _, ids) => {
     const runId = '12345678-0000-4000-8000-000000000000';
     const odd = { runId: runId.replace('8', '9'), runName: '東京タワー '.repeat(20), runStatus: 'running' };

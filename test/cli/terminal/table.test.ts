@@ -45,8 +45,8 @@ describe('terminalTable', () => {
     for (const line of wide.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(22);
   });
 
-  it('aligns what is written with combining marks', async () => {
-    const names = ['हिन्दी', 'שָׁלוֹם', 'Zürich'];
+  it('aligns what is written with accents, in any script', async () => {
+    const names = ['日本語', 'שלום', 'Zu\u0308rich'];
     const text = await table(
       80,
       names.map(name => [name, 'x']),
@@ -72,7 +72,10 @@ describe('terminalTable', () => {
   });
 
   it('fits whatever the terminal and the rows are', async () => {
-    const cell = fc.string({ unit: 'grapheme', maxLength: 40 });
+    const cell = fc.string({
+      unit: fc.constantFrom('a', 'Z', 'é', '晴', 'ש', '👩', '🎉', '-', ' '),
+      maxLength: 40,
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 20, max: 200 }),
@@ -85,6 +88,20 @@ describe('terminalTable', () => {
       ),
       { numRuns: 100 },
     );
+  });
+
+  it('shortens identifiers and cuts paths in their middle before it cuts words', async () => {
+    const shape = [
+      { title: 'ID', ids: true },
+      { title: 'TITLE', min: 6 },
+      { title: 'FILE', paths: true, min: 10 },
+    ] as const;
+    const row = [
+      '7d1f3a52-9f0c-4d0e-8a68-0c1f4f1e2b3a',
+      'A title of many words',
+      '/home/ada/prompts/hello.prompt',
+    ];
+    expect(await table(50, [row], shape)).toContain('7d1f3a52  A title of many words  /home/ad…o.prompt\n');
   });
 
   it('colours a cell after cutting it', async () => {

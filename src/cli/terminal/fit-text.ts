@@ -1,6 +1,6 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import { oneLine } from '../terminal/sanitise.ts';
+import { oneLine } from './sanitise.ts';
 
 const MOST_LINES = 4;
 const INDENT = 2;
