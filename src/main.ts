@@ -20,27 +20,17 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 
 /** The service is loaded only by the commands that need it. */
 export const localService: LocalService = {
-  async start({ dataDir, onNotice }) {
+  async start(options) {
     const { startEmbedded } = await import('./service/embedded.ts');
-    const service = await startEmbedded({ dataDir, onNotice, env: process.env });
-    // The service outlives its clients.
-    const transport = { request: service.request, owns: service.owns, close: () => Promise.resolve() };
-    return {
-      baseUrl: service.url,
-      key: service.sessionKey,
-      transport,
-      onText: service.onText,
-      close: () => service.close(),
-    };
+    return await startEmbedded({ ...options, env: process.env });
   },
   async serve(options) {
     const { startService } = await import('./service/start-service.ts');
-    const service = await startService({ ...options, env: process.env });
-    return { baseUrl: service.url, newKey: service.newKey, close: () => service.close() };
+    return await startService({ ...options, env: process.env });
   },
   async open(options) {
     const { openStore } = await import('./service/lifecycle/local-store.ts');
-    return openStore({ ...options, env: process.env });
+    return await openStore({ ...options, env: process.env });
   },
   async discoverModels(options) {
     const { discoverModels } = await import('./service/models/discover.ts');

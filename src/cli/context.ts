@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
-import type { EmbeddedService, LocalService } from './core/local-service.ts';
+import type { EmbeddedService } from '../service/embedded.ts';
+import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Checks } from './outputs/checks/checks.ts';

@@ -8,6 +8,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
+import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 
@@ -29,7 +30,7 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode: exitCodeOf(error), hints: hintsFor(error) };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  const known = LOCAL_SERVICE_ERRORS[error.name];
+  const known = SERVICE_ERRORS[codeOf(error) ?? ''];
   if (known !== undefined) return failure(known.status, error.message, known.exitCode);
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
@@ -37,20 +38,20 @@ export function failureOf(error: unknown): Failure {
   ]);
 }
 
-/** Errors of the local service, known by name only: the command line does not know its classes. */
-const LOCAL_SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
-  InvalidPromptFile: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  InvalidInputs: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  PastBound: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  InvalidModelsFile: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
-  FileFault: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
-  UnknownModel: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  UnknownPrompt: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
-  KeyError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  DataDirectoryError: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
-  DatabaseUrlError: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
-  DatabaseUnavailableError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
-  ListenError: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+/** Errors of the local service by their codes. */
+const SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
+  INVALID_PROMPT_FILE: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  INVALID_INPUTS: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  PAST_BOUND: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  INVALID_MODELS_FILE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  FILE_FAULT: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  UNKNOWN_MODEL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  UNKNOWN_PROMPT: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
+  INVALID_KEY_REQUEST: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  UNUSABLE_STORE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  INVALID_DATABASE_URL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  DATABASE_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+  CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
 
 function exitCodeOf(error: PromptServiceError): ExitCode {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import type { LocalStore } from '../../service/lifecycle/local-store.ts';
 import type { Connection, Context } from '../context.ts';
-import type { LocalStore } from '../core/local-service.ts';
 import { usageError } from '../errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { atRevision } from './git-revision.ts';

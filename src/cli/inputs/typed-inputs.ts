@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../service/files/json.ts';
 import type { Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
-import type { JsonValue } from '../core/local-prompts.ts';
 import { Literal } from './literal.ts';
 import {
   collectInputs,

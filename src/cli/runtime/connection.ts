@@ -6,8 +6,9 @@ import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
 import type { RequestEvent } from '../../client/request.ts';
 import type { Transport } from '../../client/transport.ts';
+import type { EmbeddedService } from '../../service/embedded.ts';
 import type { Connection } from '../context.ts';
-import type { EmbeddedService, LocalService } from '../core/local-service.ts';
+import type { LocalService } from '../core/local-service.ts';
 import type { Recorder } from '../core/recorder.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
@@ -22,6 +23,7 @@ import { type Advise, adviseWith } from '../terminal/advise.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { openRecorder, recordingsOf } from './recordings.ts';
+import { openTransport } from './transport.ts';
 
 /** What a connection is made from. */
 export interface ConnectionSources {
@@ -96,7 +98,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     dataDir: sources.dataDir,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
-  const { baseUrl, key: apiKey } = service;
+  const { url: baseUrl, sessionKey: apiKey } = service;
   const place = {
     profile: LOCAL_PROFILE,
     baseUrl,
@@ -196,11 +198,7 @@ async function clientFor(
 ): Promise<PromptService> {
   const { clock, globals, version, timeLeftMs } = sources;
   const { PromptService } = await import('../../client/client.ts');
-  const open = async (): Promise<Transport> => {
-    if (peer.service !== undefined) return peer.service.transport;
-    const { createTransport } = await import('../../client/undici-transport.ts');
-    return createTransport({ shortLived: true, proxy: proxiesOf(sources.env) });
-  };
+  const open = (): Promise<Transport> => openTransport(peer.service, sources.env);
   return new PromptService({
     baseUrl: peer.place.baseUrl,
     apiKey: peer.apiKey,
@@ -220,15 +218,6 @@ async function clientFor(
 
 function debugNote({ io, globals }: ConnectionSources, line: string): void {
   if (globals.debug) io.error(`debug: ${line}`);
-}
-
-/** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */
-export function proxiesOf(env: Env): { httpsProxy?: string; httpProxy?: string; noProxy?: string } {
-  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
-  const httpProxy =
-    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
-  const noProxy = env['no_proxy'] || env['NO_PROXY'];
-  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
 }
 
 /** What happened to a request, in one line. */

@@ -1,6 +1,6 @@
 /** Something wrong in a file, and where. */
 export class FileFault extends Error {
-  override readonly name = 'FileFault';
+  readonly code = 'FILE_FAULT';
 
   constructor(
     /** From 1. */

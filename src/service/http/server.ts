@@ -152,7 +152,7 @@ function bodyOf(request: IncomingMessage, memory: RequestMemory): Promise<Buffer
 
 /** The service can't listen on its address. The message names the address and the remedy. */
 class ListenError extends Error {
-  override readonly name = 'ListenError';
+  readonly code = 'CANNOT_LISTEN';
 }
 
 /** Resolves once the server takes connections. Throws ListenError. */

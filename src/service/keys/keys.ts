@@ -14,7 +14,7 @@ const MAX_NAME_LENGTH = 64;
 
 /** What can't be done with a key. The message says what and why. */
 export class KeyError extends Error {
-  override readonly name = 'KeyError';
+  readonly code = 'INVALID_KEY_REQUEST';
 }
 
 /** A key that no store has seen. */

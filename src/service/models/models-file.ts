@@ -18,7 +18,7 @@ export const EMPTY_MODELS_FILE: ModelsFile = { models: [], aliases: new Map(), p
 
 /** A models file that can't be used. The message is the first of its faults. */
 export class InvalidModelsFile extends Error {
-  override readonly name = 'InvalidModelsFile';
+  readonly code = 'INVALID_MODELS_FILE';
 
   constructor(
     /** Each as `file:line: what`, by line. */

@@ -38,5 +38,5 @@ export const BOUNDS = {
 
 /** A prompt, a render or a check that goes past one of the bounds, which the message names. */
 export class PastBound extends Error {
-  override readonly name = 'PastBound';
+  readonly code = 'PAST_BOUND';
 }

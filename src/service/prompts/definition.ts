@@ -73,7 +73,7 @@ export interface PromptPlaces {
 
 /** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
 export class InvalidPromptFile extends Error {
-  override readonly name = 'InvalidPromptFile';
+  readonly code = 'INVALID_PROMPT_FILE';
 
   constructor(
     readonly file: string,
@@ -88,7 +88,7 @@ export class InvalidPromptFile extends Error {
 
 /** Inputs that do not fit their prompt. The message names every field. */
 export class InvalidInputs extends Error {
-  override readonly name = 'InvalidInputs';
+  readonly code = 'INVALID_INPUTS';
 
   constructor(readonly faults: readonly string[]) {
     super(faults.join('; '));

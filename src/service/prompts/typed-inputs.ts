@@ -1,3 +1,4 @@
+import { codeOf } from '../../files/error-utils.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
@@ -146,5 +147,5 @@ function mismatchOf(
 
 /** By its name: its class is loaded with what checks values. */
 function isInvalidSchema(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'InvalidSchema';
+  return codeOf(error) === 'INVALID_SCHEMA';
 }

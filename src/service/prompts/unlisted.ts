@@ -33,11 +33,11 @@ export interface UnlistedVersion {
 
 /** A prompt or a model that is not there. */
 export class UnlistedFault extends Error {
-  override readonly name: 'UnknownPrompt' | 'UnknownModel';
-
-  constructor(name: 'UnknownPrompt' | 'UnknownModel', message: string) {
+  constructor(
+    readonly code: 'UNKNOWN_PROMPT' | 'UNKNOWN_MODEL',
+    message: string,
+  ) {
     super(message);
-    this.name = name;
   }
 }
 
@@ -55,7 +55,7 @@ export async function ensureUnlistedVersion(
   const { store, models, clock, tasks } = context;
   const { model } = wanted;
   if (model !== undefined && !models.get(model)) {
-    throw new UnlistedFault('UnknownModel', models.explainMissing(model));
+    throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
   }
   const version = wanted.file === undefined ? await storedVersion(store, wanted) : undefined;
   if (version && (model ?? version.model) === version.model) return shown(version);
@@ -95,7 +95,7 @@ async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<Stor
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
       : await store.prompts.latest(promptIdOf(slug));
   if (found) return found;
-  throw new UnlistedFault('UnknownPrompt', `there is no published prompt ${slug ?? id} on this machine`);
+  throw new UnlistedFault('UNKNOWN_PROMPT', `there is no published prompt ${slug ?? id} on this machine`);
 }
 
 function shown({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {

@@ -1,17 +1,17 @@
 import { messageOf } from '../../files/error-utils.ts';
 /** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
 export class DatabaseUrlError extends Error {
-  override readonly name = 'DatabaseUrlError';
+  readonly code = 'INVALID_DATABASE_URL';
 }
 
 /** The database can't be reached, or not at present. The message holds no password. */
 export class DatabaseUnavailableError extends Error {
-  override readonly name = 'DatabaseUnavailableError';
+  readonly code = 'DATABASE_UNAVAILABLE';
 }
 
 /** The data directory can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {
-  override readonly name = 'DataDirectoryError';
+  readonly code = 'UNUSABLE_STORE';
 }
 
 /** Wraps a fault with the data directory into one line that names it and the remedy. */

@@ -25,9 +25,9 @@ describe('the exit code', () => {
     [2, new InvalidRequestError('x')],
     [1, new TypeError('x')],
     [1, Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' })],
-    [2, Object.assign(new Error('x'), { name: 'InvalidPromptFile' })],
-    [2, Object.assign(new Error('x'), { name: 'DataDirectoryError' })],
-    [1, Object.assign(new Error('x'), { name: 'ListenError' })],
+    [2, Object.assign(new Error('x'), { code: 'INVALID_PROMPT_FILE' })],
+    [2, Object.assign(new Error('x'), { code: 'UNUSABLE_STORE' })],
+    [1, Object.assign(new Error('x'), { code: 'CANNOT_LISTEN' })],
   ])('%i: %s', (exitCode, error) => {
     expect(failureOf(error).exitCode).toBe(exitCode);
   });

@@ -128,7 +128,7 @@ describe('discovering models', () => {
   it('changes nothing of a models.yaml that can’t be read', async () => {
     await write('models: [');
     await expect(discover({ OPENAI_BASE_URL: provider.baseUrl })).rejects.toMatchObject({
-      name: 'InvalidModelsFile',
+      code: 'INVALID_MODELS_FILE',
     });
     expect(await readFile(file(), 'utf8')).toBe('models: [');
     expect(provider.asked).toEqual([]);

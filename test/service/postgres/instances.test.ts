@@ -148,11 +148,11 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const dataDir = temporaryDataDir();
     const at = (database: string) => startService({ dataDir, env: {}, database });
     const refused = at('postgres://ann:sekret@127.0.0.1:1/team');
-    await expect(refused).rejects.toMatchObject({ name: 'DatabaseUnavailableError' });
+    await expect(refused).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
     await expect(refused).rejects.toThrow("the database 127.0.0.1:1/team can't be used");
     await expect(refused).rejects.not.toThrow('sekret');
     const wrong = at('mysql://ann:sekret@127.0.0.1/team');
-    await expect(wrong).rejects.toMatchObject({ name: 'DatabaseUrlError' });
+    await expect(wrong).rejects.toMatchObject({ code: 'INVALID_DATABASE_URL' });
     await expect(wrong).rejects.not.toThrow('sekret');
   });
 });

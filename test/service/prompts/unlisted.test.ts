@@ -106,11 +106,11 @@ describe('a version that is not published', () => {
 
   it('needs a prompt and a model that are there', async () => {
     await expect(store.ensureUnlistedVersion({ slug: 'hello', model: 'gpt-9' })).rejects.toMatchObject({
-      name: 'UnknownModel',
+      code: 'UNKNOWN_MODEL',
       message: expect.stringContaining('there is no model `gpt-9`') as string,
     });
     await expect(store.ensureUnlistedVersion({ slug: 'nobody' })).rejects.toMatchObject({
-      name: 'UnknownPrompt',
+      code: 'UNKNOWN_PROMPT',
     });
   });
 });

@@ -38,7 +38,7 @@ describe('a damaged store is said to be damaged, with what to do, and stays as i
     const before = existsSync(file) ? readFileSync(file) : undefined;
     for (const open of [refused, () => openStore({ dataDir })]) {
       const opening = open();
-      await expect(opening).rejects.toMatchObject({ name: 'DataDirectoryError' });
+      await expect(opening).rejects.toMatchObject({ code: 'UNUSABLE_STORE' });
       await expect(opening).rejects.toThrow(`the store ${file} is damaged: ${reason}`);
       await expect(opening).rejects.toThrow('promptrun serve --new-store');
     }

@@ -1,7 +1,7 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
+import type { ModelsReport } from '../../../service/models/report.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
-import type { ModelsReport } from '../../core/local-service.ts';
 import { ageOf } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { KeyView } from '../../../service/lifecycle/local-store.ts';
 import type { Context, Host } from '../../context.ts';
-import type { LocalKey } from '../../core/local-service.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -117,12 +117,12 @@ export async function keysList(ctx: Context, { database }: { database?: string }
   }
 }
 
-function aged({ clock }: Context): (key: LocalKey) => string[] {
+function aged({ clock }: Context): (key: KeyView) => string[] {
   const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, clock.now()));
   return key => [...account(key), age(key.createdAt), age(key.lastUsedAt)];
 }
 
-function account({ id, user, plan, credits }: LocalKey): string[] {
+function account({ id, user, plan, credits }: KeyView): string[] {
   return [id, user, plan, String(credits)];
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import type { DiscoveredEndpoint } from '../../../service/models/discover.ts';
 import type { Context, Host } from '../../context.ts';
-import type { DiscoveredEndpoint } from '../../core/local-service.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';

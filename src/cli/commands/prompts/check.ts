@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import type { Finding } from '../../../service/prompts/findings.ts';
 import type { Context, Host } from '../../context.ts';
-import type { PromptFinding } from '../../core/local-prompts.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { withLocalStore } from '../../inputs/prompt-file.ts';
@@ -56,9 +56,9 @@ async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
   }
 }
 
-function findingsOf(ctx: Context, files: readonly string[]): Promise<PromptFinding[]> {
+function findingsOf(ctx: Context, files: readonly string[]): Promise<Finding[]> {
   return withLocalStore(ctx, async store => {
-    const findings: PromptFinding[] = [];
+    const findings: Finding[] = [];
     for (const file of files) {
       const found = await store.check(path.resolve(ctx.cwd, file));
       findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
@@ -73,7 +73,7 @@ function shownPath({ cwd }: Context, file: string): string {
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-function lines({ io }: Context, findings: readonly PromptFinding[]): string {
+function lines({ io }: Context, findings: readonly Finding[]): string {
   const colours = { fault: io.paint.red, note: io.paint.yellow };
   return findings
     .map(({ file, line, column, severity, message }) => {
@@ -83,7 +83,7 @@ function lines({ io }: Context, findings: readonly PromptFinding[]): string {
     .join('');
 }
 
-function faulty(faults: readonly PromptFinding[]): Error {
+function faulty(faults: readonly Finding[]): Error {
   const files = new Set(faults.map(({ file }) => file));
   return usageError(`${counted(faults.length, 'fault')} in ${counted(files.size, 'prompt file')}`);
 }

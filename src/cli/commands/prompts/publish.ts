@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
+import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context, Host } from '../../context.ts';
-import type { LocalStore, PublishedPrompt } from '../../core/local-service.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -49,7 +50,7 @@ export function declarePromptsPublish(command: Command, host: Host, run = prompt
     );
 }
 
-type Row = PublishedPrompt | { readonly slug: string; readonly unpublished: true };
+type Row = Published | { readonly slug: string; readonly unpublished: true };
 
 /** Publishes prompt files to the local service, and withdraws prompts. */
 export async function promptsPublish(

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
+import type { PromptPreview } from '../../../service/prompts/preview.ts';
 import type { Context, Host } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
-import type { LocalPromptTarget, PromptPreview } from '../../core/local-prompts.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';

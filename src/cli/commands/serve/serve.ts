@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import type { RequestEvent } from '../../../service/http/server.ts';
+import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import type { Context, Host } from '../../context.ts';
-import type { EndedRun, RunningService, ServedRequest, ServeOptions } from '../../core/serving.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
@@ -36,7 +37,7 @@ export function declareServe(command: Command, host: Host, run = serve): void {
     .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
 }
 
-type ServeRequest = Omit<ServeOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
+type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
 export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
@@ -61,11 +62,11 @@ export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCo
   return EXIT.ok;
 }
 
-async function announce({ io }: Context, { baseUrl, newKey }: RunningService): Promise<void> {
-  await io.out(`listening on ${baseUrl}\n`);
+async function announce({ io }: Context, { url, newKey }: Service): Promise<void> {
+  await io.out(`listening on ${url}\n`);
   if (newKey === undefined) return;
   await io.out(`key: ${newKey}\n`);
-  io.note(`The key is not shown again. To use it: promptrun login --base-url ${baseUrl}`);
+  io.note(`The key is not shown again. To use it: promptrun login --base-url ${url}`);
 }
 
 /** Resolves at the first signal; the next one is for the system. */
@@ -159,13 +160,13 @@ function directory(given: string, flag: string, cwd: string): string {
 }
 
 /** A request as one line: time, user, method, path, status, duration. */
-function requestLine(clock: Clock, request: ServedRequest): string {
+function requestLine(clock: Clock, request: RequestEvent): string {
   const { user, method, path, httpStatus, durationMs } = request;
   return logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
 }
 
 /** The end of a run as one line: time, user, id, status, duration. */
-export function runLine(clock: Clock, { user, runId, status, durationMs }: EndedRun): string {
+export function runLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
   return logLine(clock, user, `run ${runId} ${status}`, durationMs);
 }
 

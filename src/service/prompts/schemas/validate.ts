@@ -62,7 +62,7 @@ export async function schemaChecker(limitMs: number = BOUNDS.checkMs): Promise<S
 
 /** A schema that can't be used, such as one that refers to another document. */
 export class InvalidSchema extends Error {
-  override readonly name = 'InvalidSchema';
+  readonly code = 'INVALID_SCHEMA';
 }
 
 interface Compiler {

@@ -22,24 +22,22 @@ export type Reply =
 
 /** An error on its way from one process to another, where its class would be lost. */
 export interface Fault {
-  readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
   /** The fields of its own that its class is made with. */
   readonly made: readonly unknown[];
 }
 
-const CLASSES: { readonly [name: string]: (fault: Fault) => Error } = {
-  PastBound: ({ message }) => new PastBound(message),
-  InvalidInputs: ({ made }) => new InvalidInputs(...(made as ConstructorParameters<typeof InvalidInputs>)),
-  InvalidPromptFile: ({ made }) =>
+const CLASSES: { readonly [code: string]: (fault: Fault) => Error } = {
+  PAST_BOUND: ({ message }) => new PastBound(message),
+  INVALID_INPUTS: ({ made }) => new InvalidInputs(...(made as ConstructorParameters<typeof InvalidInputs>)),
+  INVALID_PROMPT_FILE: ({ made }) =>
     new InvalidPromptFile(...(made as ConstructorParameters<typeof InvalidPromptFile>)),
 };
 
 export function faultOf(thrown: unknown): Fault {
   const error = toError(thrown);
-  const { name, message } = error;
-  return { name, message, code: codeOf(error), made: madeWith(error) };
+  return { message: error.message, code: codeOf(error), made: madeWith(error) };
 }
 
 function madeWith(error: Error): readonly unknown[] {
@@ -49,8 +47,8 @@ function madeWith(error: Error): readonly unknown[] {
 }
 
 export function errorOf(fault: Fault): Error {
-  const { name, message, code } = fault;
-  const make = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
+  const { message, code = '' } = fault;
+  const make = Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;
   if (make) return make(fault);
-  return Object.assign(new Error(message), code !== undefined && { code });
+  return Object.assign(new Error(message), code !== '' && { code });
 }

@@ -102,7 +102,7 @@ const MIGRATIONS: readonly string[] = [
 
 /** The database was made by a newer version of this program. The message says what to do. */
 export class DatabaseTooNewError extends Error {
-  override readonly name = 'DataDirectoryError';
+  readonly code = 'UNUSABLE_STORE';
 }
 
 /** Any number, the same in every version: whoever migrates holds the lock of this name. */
