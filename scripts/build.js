@@ -13,7 +13,9 @@ await rm(outdir, { recursive: true, force: true });
 const files = await writeBundles(outdir);
 await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), notices(bundledPackages(files)));
 await mkdir(path.join(outdir, 'assets'), { recursive: true });
-await cp(FONT, path.join(outdir, 'assets', path.basename(FONT)));
+for (const file of [FONT, 'src/service/engines/clip.mp4']) {
+  await cp(file, path.join(outdir, 'assets', path.basename(file)));
+}
 await cp(SQLITE_BINARIES, path.join(outdir, path.basename(SQLITE_BINARIES)), { recursive: true });
 makeTypes();
 

@@ -41,7 +41,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   wire: ['wire'],
   client: ['client', 'wire'],
   files: ['files'],
-  service: ['service', 'files', 'wire'],
+  service: ['service', 'files', 'wire', '..'], // package.json, for what requests to providers say of who sends them
   cli: ['cli', 'files', 'client', 'wire'],
   'index.ts': ['client', 'wire'],
   'main.ts': ['cli', 'client', 'service', 'wire', '..'], // the package's own package.json, for the version

@@ -89,7 +89,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     clock,
     onFault,
     onEnd: options.onRunEnd && namingUsers(store, options.onRunEnd),
-    models: () => models.list().map(({ model }) => model),
+    models: () => models.has(),
     parallel: options.parallel,
     maxQueued: options.maxQueued,
     maxMediaBytes: options.maxMediaBytes,

@@ -68,3 +68,8 @@ function endOfText(json: string, start: number): number {
   }
   return json.length;
 }
+
+/** Whether a value of somebody's JSON is an object whose fields can be looked at. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

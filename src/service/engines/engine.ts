@@ -21,11 +21,25 @@ export interface EngineJob {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** What a provider says a run used. */
+export interface Usage {
+  /** Tokens of the prompt, cached ones among them. */
+  readonly input: number;
+  /** Tokens of the answer, thinking included. */
+  readonly output: number;
+  /** Tokens of the prompt that were read from the provider's cache. */
+  readonly cached: number;
+  /** What the run cost, in US dollars, if the provider says so itself. */
+  readonly dollars?: number;
+}
+
 export interface EngineResult {
   /** In order. */
   readonly outputs: readonly EngineOutput[];
   /** At least 1 unless the run failed. */
   readonly tokens: number;
+  /** undefined if the provider does not say; of a failed run too, because it may have been paid for. */
+  readonly usage?: Usage | undefined;
   /** A run can carry error outputs and still succeed. */
   readonly failed: boolean;
 }

@@ -1,15 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import type { EngineName } from '../models/entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { drawCard, drawCardPixels } from './card/draw.ts';
-import { film } from './clip/film.ts';
+import { assetFile } from './assets.ts';
+import { drawCard } from './card/draw.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
-import { openAiCompatible } from './openai/engine.ts';
+import { providerEngine } from './provider/engine.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
 /** Every engine by its name. `env` holds the keys of the providers. */
 export function createEngines({ env }: { env: Env }): Engines {
-  return { echo, card, clip, sandbox, 'openai-compatible': openAiCompatible(env) } satisfies Engines;
+  return {
+    echo,
+    card,
+    clip,
+    sandbox,
+    openai: providerEngine(env, async () => (await import('./openai/speak.ts')).speakOpenAi),
+    anthropic: providerEngine(env, async () => (await import('./anthropic/speak.ts')).speakAnthropic),
+  } satisfies Engines;
 }
 
 /** Gives the rendered prompt back as it is. */
@@ -42,20 +50,15 @@ const card: Engine = {
   },
 };
 
-/** 640 × 400: films are made of squares of 16 pixels. */
-const CLIP_ZOOM = 0.625;
-
-/** Shows the rendered prompt for two seconds. */
+/** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
 const clip: Engine = {
-  run: async ({ prompt: { text }, signal }) => {
-    const bytes = film(await drawCardPixels(text, CLIP_ZOOM));
-    signal.throwIfAborted();
-    return {
-      outputs: [{ type: 'video', bytes, mediaType: 'video/mp4' }],
-      tokens: roughTokens(text),
-      failed: false,
-    };
-  },
+  run: async ({ prompt: { text } }) => ({
+    outputs: [
+      { type: 'video', bytes: await readFile(assetFile('clip.mp4', './clip.mp4')), mediaType: 'video/mp4' },
+    ],
+    tokens: roughTokens(text),
+    failed: false,
+  }),
 };
 
 /** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */

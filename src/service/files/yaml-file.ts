@@ -110,17 +110,24 @@ export class YamlReader {
     return { node: settled, line: place.line, column: place.column };
   }
 
-  /** The entries of a map in order; none where nothing was written. */
-  entries(value: YamlValue, name: string): YamlEntry[] {
+  /**
+   * The entries of a map in order; none if nothing was written.
+   *
+   * @param faults takes in a key that stands there twice, which is left out then
+   * @throws {FileFault} for what is not a map; without `faults` for a key that stands there twice too
+   */
+  entries(value: YamlValue, name: string, faults?: FileFault[]): YamlEntry[] {
     if (isEmpty(value)) return [];
     if (!isMap(value.node)) throw faultAt(value, `${name} must be a map of keys to values`);
-    const entries = value.node.items.map(pair => this.entry(pair, value));
-    const seen = new Set<string>();
-    for (const entry of entries) {
-      if (seen.has(entry.key)) throw faultAt(entry, `\`${entry.key}\` stands in ${name} twice`);
-      seen.add(entry.key);
+    const entries = new Map<string, YamlEntry>();
+    for (const entry of value.node.items.map(pair => this.entry(pair, value))) {
+      const isFirst = !entries.has(entry.key);
+      const fault = isFirst ? undefined : faultAt(entry, `\`${entry.key}\` stands in ${name} twice`);
+      if (fault && !faults) throw fault;
+      if (fault) faults?.push(fault);
+      else entries.set(entry.key, entry);
     }
-    return entries;
+    return [...entries.values()];
   }
 
   /** The items of a list. */

@@ -1,6 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { OfferedModel } from './endpoints.ts';
-import { type Provider, RESERVED_NAMES } from './entry.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import type { ModelsFile } from './models-file.ts';
 
 const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
@@ -15,9 +15,9 @@ export interface Found {
 
 /**
  * The text of models.yaml with what was found and is new in it, and the names of what is new, for each provider. Gives
- * the very same text where nothing is.
+ * the very same text if nothing is.
  *
- * @param text undefined where there is no file yet
+ * @param text undefined if there is no file yet
  */
 export function addToModelsFile(
   text: string | undefined,
@@ -31,20 +31,32 @@ export function addToModelsFile(
   ]);
   const added = found.map(({ provider, models }) =>
     models
-      .filter(({ id }) => !isDescribed(described, provider, id))
+      .filter(({ id }) => !describedAs(described, provider, id))
       .map(model => ({ ...model, model: freeName(model.id, provider.name, names) })),
   );
-  const all = added.flat();
-  if (all.length === 0) return { text, added: added.map(() => []) };
+  const learnt = found.flatMap(({ provider, models }) =>
+    models.flatMap(model => {
+      const entry = describedAs(described, provider, model.id);
+      return entry && isMoreThan(model, entry) ? [{ entry, model }] : [];
+    }),
+  );
+  if (added.flat().length === 0 && learnt.length === 0) return { text, added: added.map(() => []) };
   const document = parseDocument(text ?? '');
   if (text === undefined) document.commentBefore = HEAD.trimEnd();
+  for (const { entry, model } of learnt) fillIn(document, entry, model);
   found.forEach(({ provider }, index) => {
     const news = added[index] ?? [];
     if (news.length === 0) return;
     addProvider(document, described, provider);
     const list = sequenceOf(document);
-    for (const { model, modality, id } of news) {
-      const entry = { model, modality, provider: provider.name, ...(id === model ? {} : { id }) };
+    for (const { model, modality, id, ...more } of news) {
+      const entry = {
+        model,
+        modality,
+        provider: fileName(provider),
+        ...(id === model ? {} : { id }),
+        ...extras(more),
+      };
       list.add(document.createNode(entry, { flow: true }));
     }
   });
@@ -54,11 +66,34 @@ export function addToModelsFile(
   };
 }
 
-function isDescribed({ models }: ModelsFile, { name }: Provider, offered: string): boolean {
-  return models.some(({ provider, id, model }) => provider?.name === name && (id ?? model) === offered);
+function extras({ price, shutdownDate }: Partial<OfferedModel>): object {
+  return { ...(price && { price }), ...(shutdownDate !== undefined && { shutdown_date: shutdownDate }) };
 }
 
-/** A model's own name, or, where another has it, with its provider's before it. */
+function describedAs({ models }: ModelsFile, provider: Provider, offered: string): ModelEntry | undefined {
+  return models.find(
+    entry => entry.provider?.name === fileName(provider) && (entry.id ?? entry.model) === offered,
+  );
+}
+
+/** Whether an endpoint tells something that the file does not say. */
+function isMoreThan({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
+  return (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined);
+}
+
+function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel): void {
+  const item = sequenceOf(document).items.find(item => isMap(item) && item.get('model') === model);
+  for (const [key, value] of Object.entries(extras(offered))) {
+    if (isMap(item) && !item.has(key)) item.set(key, document.createNode(value, { flow: true }));
+  }
+}
+
+/** A known provider at another address has another name in the file: its own name goes on leading to the provider. */
+export function fileName({ name, baseUrl, isMoved }: Provider): string {
+  return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
+}
+
+/** A model's own name, or, if another has it, with its provider's before it. */
 function freeName(id: string, provider: string, names: Set<string>): string {
   let name = id;
   for (let count = 1; names.has(name); count += 1) {
@@ -68,14 +103,17 @@ function freeName(id: string, provider: string, names: Set<string>): string {
   return name;
 }
 
+/** Known providers need no description. */
 function addProvider(document: Document, { providers }: ModelsFile, provider: Provider): void {
-  if (providers.some(({ name }) => name === provider.name)) return;
-  const { name, baseUrl, apiKeyEnv } = provider;
-  const entry = document.createNode(
-    { baseUrl, ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }) },
-    { flow: true },
-  );
-  mapOf(document).set(name, entry);
+  const name = fileName(provider);
+  if (!provider.isMoved || providers.some(described => described.name === name)) return;
+  const { baseUrl, engine, keyVariables, needsKey } = provider;
+  const entry = {
+    baseUrl,
+    ...(needsKey ? { apiKeyEnv: keyVariables[0] } : {}),
+    ...(engine === 'openai' ? {} : { engine }),
+  };
+  mapOf(document).set(name, document.createNode(entry, { flow: true }));
 }
 
 function mapOf(document: Document): YAMLMap {

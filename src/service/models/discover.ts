@@ -3,16 +3,17 @@ import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { prepareDataDirectory } from '../store/data-dir.ts';
-import { addToModelsFile } from './add-to-file.ts';
+import { addToModelsFile, fileName } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
-import { environmentProvider, OPENAI } from './environment.ts';
+import { configuredProviders } from './environment.ts';
 import { parseModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, MODELS_FILE, readModelsText } from './models-file.ts';
+import { accessFault, keyVariable, knownProviders } from './providers.ts';
 
 export interface DiscoverOptions {
   readonly dataDir: string;
-  /** Holds `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OLLAMA_HOST`, the keys of described providers, and the proxies. */
+  /** Holds the keys and addresses of providers, and the proxies. */
   readonly env: Env;
   readonly signal: AbortSignal;
 }
@@ -34,8 +35,10 @@ export interface DiscoveredEndpoint {
 export interface Discovery {
   /** Where models.yaml lies. */
   readonly file: string;
-  /** Empty where none is configured and Ollama does not run. */
+  /** Empty if none is configured and Ollama does not run. */
   readonly endpoints: readonly DiscoveredEndpoint[];
+  /** What takes away entries of models.yaml, each as `file:line: what`. */
+  readonly faults: readonly string[];
 }
 
 /**
@@ -48,10 +51,8 @@ export interface Discovery {
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
   const file = path.join(dataDir, MODELS_FILE);
   const text = await readModelsText(file);
-  const environment = environmentProvider(env);
-  const described =
-    text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, [environment ?? OPENAI]);
-  const toAsk = endpointsOf(described.providers, environment, env);
+  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  const toAsk = endpointsOf(described.providers, env);
   const offers = await Promise.all(toAsk.map(endpoint => offerOf(endpoint, env, signal)));
   const answered = offers.filter(({ fault, implied }) => !(implied && fault !== undefined));
   const { text: extended, added } = addToModelsFile(text, described, answered);
@@ -70,7 +71,7 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
       others,
     };
   });
-  return { file, endpoints };
+  return { file, endpoints, faults: described.faults };
 }
 
 interface Endpoint {
@@ -79,45 +80,26 @@ interface Endpoint {
   readonly implied: boolean;
 }
 
-function endpointsOf(
-  described: readonly Provider[],
-  environment: Provider | undefined,
-  env: Env,
-): Endpoint[] {
-  const endpoints = described.map(provider => ({ provider, implied: false }));
-  const isNew = ({ baseUrl }: Provider): boolean =>
-    !endpoints.some(({ provider }) => sameEndpoint(provider.baseUrl, baseUrl));
-  if (environment && isNew(environment)) {
-    endpoints.push({ provider: unique(environment, endpoints), implied: false });
-  }
-  const ollama = { name: 'ollama', baseUrl: ollamaUrl(env) };
-  if (isNew(ollama)) endpoints.push({ provider: unique(ollama, endpoints), implied: true });
-  return endpoints;
+/** Those that the file describes, those that the environment has a key or an address for, and Ollama. */
+function endpointsOf(described: readonly Provider[], env: Env): Endpoint[] {
+  const isNew = (provider: Provider): boolean =>
+    !described.some(one => one.name === fileName(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
+  const own = knownProviders(env).filter(
+    ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
+  );
+  return [
+    ...described.map(provider => ({ provider, implied: false })),
+    ...configuredProviders(env)
+      .filter(isNew)
+      .map(provider => ({ provider, implied: false })),
+    ...own.filter(isNew).map(provider => ({ provider, implied: provider.name === 'ollama' })),
+  ];
 }
 
 function sameEndpoint(one: string, other: string): boolean {
   const plain = (url: string): string =>
     new URL(url).href.replace(/(?<!\/)\/+$/, '').replace('://localhost', '://127.0.0.1');
-  return plain(one) === plain(other);
-}
-
-/** A name that no other provider has. */
-function unique(provider: Provider, others: readonly Endpoint[]): Provider {
-  let { name } = provider;
-  for (let count = 2; others.some(other => other.provider.name === name); count += 1) {
-    name = `${provider.name}-${count}`;
-  }
-  return { ...provider, name };
-}
-
-/** `OLLAMA_HOST` is a host, with or without a scheme and a port. */
-function ollamaUrl(env: Env): string {
-  const host = (env['OLLAMA_HOST'] ?? '').trim().replace(/^0\.0\.0\.0/, '127.0.0.1');
-  const text = host.includes('://') ? host : `http://${host || '127.0.0.1'}`;
-  if (!URL.canParse(text)) return 'http://127.0.0.1:11434/v1';
-  const url = new URL(text);
-  const port = url.port || (host.includes('://') ? '' : '11434');
-  return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
+  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
 }
 
 async function offerOf(
@@ -139,4 +121,41 @@ export function reasonOf(error: unknown): string {
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'nobody knows that host';
   return messageOf(error) || code || 'it can’t be reached';
+}
+
+/** A provider, and whether it can be asked as things stand. */
+export interface ListedProvider {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly engine: Provider['engine'];
+  /** The variables that may hold its key; none if it wants none. */
+  readonly keyVariables: readonly string[];
+  /** The one of them that is set; null if none is. */
+  readonly keySetBy: string | null;
+  /** What keeps it from being asked; null if nothing does. */
+  readonly fault: string | null;
+}
+
+/**
+ * Every provider that a model's name may begin with: those that models.yaml describes, then the known ones.
+ *
+ * @throws {InvalidModelsFile} for a models.yaml that can't be read
+ */
+export async function listProviders({ dataDir, env }: Pick<DiscoverOptions, 'dataDir' | 'env'>) {
+  const file = path.join(dataDir, MODELS_FILE);
+  const text = await readModelsText(file);
+  const known = knownProviders(env);
+  const { providers, faults } = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, known);
+  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(described => described.name === name);
+  const listed = [...providers, ...known.filter(isKnownOnly)].map(
+    (provider): ListedProvider => ({
+      name: provider.name,
+      baseUrl: provider.baseUrl,
+      engine: provider.engine,
+      keyVariables: provider.keyVariables,
+      keySetBy: keyVariable(provider, env) ?? null,
+      fault: accessFault(provider, env)?.message ?? null,
+    }),
+  );
+  return { providers: listed, faults };
 }

@@ -1,13 +1,19 @@
-import { parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody } from '../outgoing/request.ts';
-import type { Provider } from './entry.ts';
+import { USER_AGENT } from '../outgoing/user-agent.ts';
+import type { Price, Provider } from './entry.ts';
 import { guessedModality } from './environment.ts';
+import { accessFault, keyOf } from './providers.ts';
 
 /** A model that an endpoint says it has. */
 export interface OfferedModel {
   readonly id: string;
   readonly modality: 'text' | 'image';
+  /** If the endpoint tells it. */
+  readonly price?: Price;
+  /** The day on which it is shut down, as 2026-11-30, if the endpoint tells it. */
+  readonly shutdownDate?: string;
 }
 
 export interface Offer {
@@ -25,12 +31,20 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * @throws {Error} for an endpoint that can't be reached or answers with something else; the message holds no key
  */
 export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
-  const url = new URL(`${provider.baseUrl.replace(/(?<!\/)\/+$/, '')}/models`);
+  const fault = accessFault(provider, env);
+  if (fault) throw new Error(fault.message);
+  const base = provider.baseUrl.replace(/(?<!\/)\/+$/, '');
+  const url = new URL(provider.engine === 'anthropic' ? `${base}/v1/models?limit=1000` : `${base}/models`);
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const answer = await openHttp({
       url,
-      headers: { accept: 'application/json', ...authorization(provider, env), ...provider.headers },
+      headers: {
+        accept: 'application/json',
+        'user-agent': USER_AGENT,
+        ...authorization(provider, env),
+        ...provider.headers,
+      },
       signal: AbortSignal.any([signal, limit]),
       proxy: proxyFor(url, env),
     });
@@ -43,16 +57,19 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
   }
 }
 
-function authorization({ apiKeyEnv }: Provider, env: Env): Record<string, string> {
-  const key = apiKeyEnv === undefined ? undefined : env[apiKeyEnv]?.trim();
-  return key ? { authorization: `Bearer ${key}` } : {};
+function authorization(provider: Provider, env: Env): Record<string, string> {
+  const key = keyOf(provider, env);
+  if (provider.engine === 'anthropic') {
+    return { 'anthropic-version': '2023-06-01', ...(key === undefined ? {} : { 'x-api-key': key }) };
+  }
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
 }
 
-function checkStatus(status: number, location: string | undefined, { apiKeyEnv }: Provider): void {
+function checkStatus(status: number, location: string | undefined, { keyVariables }: Provider): void {
   if (status === 200) return;
   if (status === 401 || status === 403) {
     throw new Error(
-      `it refuses the key (${status}): ${apiKeyEnv === undefined ? 'give it an apiKeyEnv' : `check ${apiKeyEnv}`}`,
+      `it refuses the key (${status}): ${keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`}`,
     );
   }
   if (status >= 300 && status < 400) {
@@ -71,14 +88,14 @@ function offerIn(text: string): Offer {
 /** Servers put the list in `data`, in `models`, or give it alone. */
 function itemsIn(text: string): Record<string, unknown>[] {
   const value = parse(text);
-  const { data, models } = isObject(value) ? value : {};
+  const { data, models } = isJsonObject(value) ? value : {};
   const list = [value, data, models].find(Array.isArray) as unknown[] | undefined;
   if (!list) {
     throw new Error(
       'it answered with something that is not a list of models: check its baseUrl, which mostly ends in /v1',
     );
   }
-  return list.filter(isObject);
+  return list.filter(isJsonObject);
 }
 
 function parse(text: string): unknown {
@@ -89,31 +106,59 @@ function parse(text: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** What makes neither texts nor pictures, by the words in its name. */
 const OTHER_KINDS =
   /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
 
 function offered(item: Record<string, unknown>): OfferedModel[] {
-  const id = item['id'] ?? item['name'];
+  const named = item['id'] ?? item['name'];
   // A name that could not be written to a file and a terminal as it is was not meant to be used.
-  if (typeof id !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(id)) return [];
-  const makes = outputsOf(item);
-  if (makes) {
-    return makes.includes('text')
-      ? [{ id, modality: 'text' }]
-      : makes.includes('image')
-        ? [{ id, modality: 'image' }]
-        : [];
-  }
-  return OTHER_KINDS.test(id) ? [] : [{ id, modality: guessedModality(id) }];
+  if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
+  // Google's endpoint gives names with their place in its interface, and takes them without.
+  const id = named.replace(/^models\//, '');
+  const modality = modalityOf(id, outputsOf(item));
+  if (modality === undefined) return [];
+  const price = priceOf(item);
+  const shutdownDate = shutdownDateOf(item);
+  return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
+}
+
+function modalityOf(id: string, makes: unknown[] | undefined): OfferedModel['modality'] | undefined {
+  if (!makes) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
+  if (makes.includes('text')) return 'text';
+  return makes.includes('image') ? 'image' : undefined;
 }
 
 /** Some say what a model makes. */
 function outputsOf({ architecture }: Record<string, unknown>): unknown[] | undefined {
-  const outputs = isObject(architecture) ? architecture['output_modalities'] : undefined;
+  const outputs = isJsonObject(architecture) ? architecture['output_modalities'] : undefined;
   return Array.isArray(outputs) ? outputs : undefined;
+}
+
+/** OpenRouter tells prices in dollars a token, as texts; a price below zero stands for one that changes. */
+function priceOf({ pricing }: Record<string, unknown>): Price | undefined {
+  if (!isJsonObject(pricing)) return undefined;
+  const dollars = (key: string): number | undefined => {
+    const price = Number.parseFloat(String(pricing[key]));
+    return price >= 0 && Number.isFinite(price) ? price : undefined;
+  };
+  const aMillion = (key: string): number | undefined => {
+    const price = dollars(key);
+    return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
+  };
+  const [input, output, cachedInput] = [
+    aMillion('prompt'),
+    aMillion('completion'),
+    aMillion('input_cache_read'),
+  ];
+  const image = dollars('image_output');
+  if (input === undefined || output === undefined) return undefined;
+  return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
+}
+
+/** A day, or a time in seconds; OpenAI and Mistral have names of their own for it. */
+function shutdownDateOf(item: Record<string, unknown>): string | undefined {
+  const date = item['shutdown_date'] ?? item['deprecation'];
+  const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));
+  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString().slice(0, 10) : undefined;
 }

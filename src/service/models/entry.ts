@@ -1,15 +1,25 @@
 import type { Modality, Model, RunOption } from '../../wire/index.ts';
 
 /** The engines a model can be run by. */
-export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai-compatible';
+export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai' | 'anthropic';
 
 /** Where a model is reached; without it the engine needs none. */
 export interface Provider {
   readonly name: string;
   /** http or https. */
   readonly baseUrl: string;
-  /** The environment variable that holds the key; undefined sends none. */
-  readonly apiKeyEnv?: string;
+  /** The interface that it speaks. */
+  readonly engine: 'openai' | 'anthropic';
+  /** The environment variables that may hold its key, the first that is set counts; none of them: none is sent. */
+  readonly keyVariables: readonly string[];
+  /** Whether it is not asked without a key. */
+  readonly needsKey: boolean;
+  /** Whether its models can be asked in batches at a lower price. */
+  readonly batch?: boolean;
+  /** Whether the environment names another address than the provider's own. */
+  readonly isMoved?: boolean;
+  /** What is wrong with the address that the environment names for it. */
+  readonly fault?: string;
   /** Sent with each request besides those of the interface. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -23,12 +33,28 @@ export interface ModelEntry {
   /** The provider's name of it, where it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
-  /** Whether it is not described: its name alone was taken for one of the endpoint's. */
-  readonly guessed?: true;
+  /** Whether it is not described: `prefix` names its provider, `key` says that there is a key of one provider only. */
+  readonly guessed?: 'prefix' | 'key';
   /** How it is asked for JSON; by default with the prompt's schema where it has one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
-  /** What a run costs. */
+  /** What a run costs, in credits. */
   readonly credits: number;
+  /** What it costs in money; undefined if that is not described. */
+  readonly price?: Price;
+  /** The day on which its provider shuts it down, as 2026-11-30. */
+  readonly shutdownDate?: string;
+}
+
+/** What a provider takes for a model, in US dollars. */
+export interface Price {
+  /** A million tokens of the prompt. */
+  readonly input: number;
+  /** A million tokens of the answer. */
+  readonly output: number;
+  /** A million tokens of the prompt that come from its cache; default as `input`. */
+  readonly cachedInput?: number;
+  /** A picture. */
+  readonly image?: number;
 }
 
 /**
@@ -45,9 +71,10 @@ export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
   'frequencyPenalty',
   'presencePenalty',
   'reasoningEffort',
+  'serviceTier',
 ]);
 
-/** The model as `GET /resources` shows it (interface §2). */
+/** The model as `GET /resources` shows it. */
 export function wireModel({ model, modality, runOptions }: ModelEntry): Model {
   return {
     model,

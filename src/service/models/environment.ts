@@ -1,55 +1,16 @@
 import type { Modality } from '../../wire/index.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import type { ModelEntry, Provider } from './entry.ts';
+import { isConfigured, knownProviders } from './providers.ts';
 
-/** What a run of another's model costs where nothing is said. */
+/** What a run of another's model costs where nothing is said, in credits. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
-/** What `models.yaml` may name without describing it. */
-export const OPENAI: Provider = {
-  name: 'openai',
-  baseUrl: 'https://api.openai.com/v1',
-  apiKeyEnv: 'OPENAI_API_KEY',
-};
-
-/**
- * The provider that `OPENAI_API_KEY` and `OPENAI_BASE_URL` describe; undefined where neither is set.
- *
- * @throws {Error} for an `OPENAI_BASE_URL` that is not an http or https URL
- */
-export function environmentProvider(env: Env): Provider | undefined {
-  const baseUrl = env['OPENAI_BASE_URL']?.trim() || undefined;
-  const hasKey = Boolean(env['OPENAI_API_KEY']?.trim());
-  if (baseUrl === undefined && !hasKey) return undefined;
-  const fault = baseUrlFault(baseUrl ?? OPENAI.baseUrl);
-  if (fault !== undefined) throw new Error(`OPENAI_BASE_URL ${fault}`);
-  return {
-    name: OPENAI.name,
-    baseUrl: baseUrl ?? OPENAI.baseUrl,
-    ...(hasKey ? { apiKeyEnv: 'OPENAI_API_KEY' } : {}),
-  };
-}
-
-/** What is wrong with a base URL, as a sentence that begins after its name; undefined where nothing is. */
-export function baseUrlFault(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
-  if (url.username !== '' || url.password !== '') return 'can’t carry a user name or password';
-  return url.search === '' && url.hash === '' ? undefined : 'can’t carry a ? or a #';
-}
-
-/** Whether a provider is OpenAI itself. */
-export function isOfficial({ baseUrl }: Provider): boolean {
-  return URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com';
-}
-
-/**
- * An endpoint of one's own is not asked for its models, so that starting needs no network: any name that is not known
- * otherwise is taken for one of its models.
- */
-export function guessedModel(provider: Provider | undefined, name: string): ModelEntry | undefined {
-  if (!provider || isOfficial(provider)) return undefined;
-  return modelOf(provider, name, guessedModality(name));
+/** The known providers with a key that the environment has one for, or an address of one's own. */
+export function configuredProviders(env: Env): readonly Provider[] {
+  return knownProviders(env).filter(
+    provider => provider.keyVariables.length > 0 && isConfigured(provider, env),
+  );
 }
 
 /** What a model makes, by its name alone. */
@@ -57,14 +18,21 @@ export function guessedModality(name: string): 'text' | 'image' {
   return /image|dall-e|diffusion|flux/i.test(name) ? 'image' : 'text';
 }
 
-function modelOf(provider: Provider, model: string, modality: Modality): ModelEntry {
+/** A model that nobody described, as one of a provider's. */
+export function guessedModel(
+  provider: Provider,
+  model: string,
+  { id, by }: { id: string; by: 'prefix' | 'key' },
+): ModelEntry {
+  const modality = guessedModality(id);
   return {
     model,
     modality,
-    engine: 'openai-compatible',
+    engine: provider.engine,
     provider,
+    id,
     runOptions: [],
-    guessed: true,
+    guessed: by,
     credits: DEFAULT_CREDITS[modality],
   };
 }

@@ -1,12 +1,17 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
 import { FileFault, isEmpty, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
-import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
-import { baseUrlFault, DEFAULT_CREDITS } from './environment.ts';
+import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
+import { DEFAULT_CREDITS } from './environment.ts';
+import { baseUrlFault } from './providers.ts';
 
 const ENVIRONMENT_VARIABLE = /^[A-Za-z_]\w*$/;
-const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'headers'];
+const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
-/** Reads an entry of `providers`. Throws FileFault. */
+/**
+ * Reads an entry of `providers`.
+ *
+ * @throws {FileFault} for one that can't be used
+ */
 export function readProvider({ key: name, line, value }: YamlEntry, read: YamlReader): Provider {
   const fields = YamlFields.of({ ...value, line }, read, `the provider \`${name}\``, PROVIDER_FIELDS);
   const baseUrl = fields.required('baseUrl');
@@ -17,7 +22,10 @@ export function readProvider({ key: name, line, value }: YamlEntry, read: YamlRe
   return {
     name,
     baseUrl,
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    engine: fields.oneOf('engine', ['openai', 'anthropic']) ?? 'openai',
+    keyVariables: apiKeyEnv === undefined ? [] : [apiKeyEnv],
+    needsKey: apiKeyEnv !== undefined,
+    batch: fields.oneOf('batch', ['true', 'false']) === 'true',
     ...(headers ? { headers } : {}),
   };
 }
@@ -46,27 +54,46 @@ function readHeaders(value: YamlValue | undefined, read: YamlReader): Record<str
   return Object.fromEntries(headers);
 }
 
-/** Reads an item of `models`. Throws FileFault. */
-const MODEL_FIELDS = ['model', 'modality', 'provider', 'id', 'runOptions', 'responseFormat', 'credits'];
+const MODEL_FIELDS = [
+  'model',
+  'modality',
+  'provider',
+  'id',
+  'runOptions',
+  'responseFormat',
+  'credits',
+  'price',
+  'shutdown_date',
+];
 
+/**
+ * Reads an item of `models`.
+ *
+ * @throws {FileFault} for one that can't be used
+ */
 export function readModel(
   item: YamlValue,
   providers: ReadonlyMap<string, Provider>,
   read: YamlReader,
 ): ModelEntry {
   const fields = YamlFields.of(item, read, 'a model', MODEL_FIELDS);
-  const modality = readModality(fields);
+  const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
   const id = fields.text('id');
-  const responseFormat = readResponseFormat(fields);
+  const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
+  const provider = readProviderName(fields, providers);
+  const price = readPrice(fields.value('price'), read);
+  const shutdownDate = readShutdownDate(fields);
   return {
     model: readName(fields),
     modality,
-    engine: 'openai-compatible',
-    provider: readProviderName(fields, providers),
+    engine: provider.engine,
+    provider,
     ...(id === undefined ? {} : { id }),
     runOptions: readRunOptions(fields.value('runOptions'), read),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     credits: readCredits(fields, modality),
+    ...(price === undefined ? {} : { price }),
+    ...(shutdownDate === undefined ? {} : { shutdownDate }),
   };
 }
 
@@ -74,18 +101,6 @@ function readName(fields: YamlFields): string {
   const model = fields.required('model');
   if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
   return model;
-}
-
-function readModality(fields: YamlFields): Modality {
-  const modality = fields.required('modality');
-  if (modality === 'text' || modality === 'image') return modality;
-  throw fields.fault('modality', 'modality must be text or image');
-}
-
-function readResponseFormat(fields: YamlFields): ModelEntry['responseFormat'] {
-  const form = fields.text('responseFormat');
-  if (form === undefined || form === 'json_schema' || form === 'json_object' || form === 'none') return form;
-  throw fields.fault('responseFormat', 'responseFormat must be json_schema, json_object or none');
 }
 
 function readProviderName(fields: YamlFields, providers: ReadonlyMap<string, Provider>): Provider {
@@ -105,6 +120,33 @@ function readRunOptions(value: YamlValue | undefined, read: YamlReader): RunOpti
   });
 }
 
+/** A model without a price for output makes none: pictures have one of their own. */
+function readPrice(value: YamlValue | undefined, read: YamlReader): Price | undefined {
+  if (!value) return undefined;
+  const fields = YamlFields.of(value, read, 'a price', ['input', 'output', 'cachedInput', 'image']);
+  const dollars = (key: string): number | undefined => {
+    const text = fields.text(key);
+    if (text === undefined || /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i.test(text)) {
+      return text === undefined ? undefined : Number(text);
+    }
+    throw fields.fault(key, `${key} must be a number of US dollars, 0 or more`);
+  };
+  const cachedInput = dollars('cachedInput');
+  const image = dollars('image');
+  return {
+    input: dollars('input') ?? (image === undefined ? fields.missing('input') : 0),
+    output: dollars('output') ?? (image === undefined ? fields.missing('output') : 0),
+    ...(cachedInput === undefined ? {} : { cachedInput }),
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+function readShutdownDate(fields: YamlFields): string | undefined {
+  const text = fields.text('shutdown_date');
+  if (text === undefined || /^\d{4}-\d{2}-\d{2}/.test(text)) return text?.slice(0, 10);
+  throw fields.fault('shutdown_date', 'shutdown_date must be a day, such as 2026-11-30');
+}
+
 function readCredits(fields: YamlFields, modality: Modality): number {
   const text = fields.text('credits');
   if (text === undefined) return DEFAULT_CREDITS[modality];
@@ -122,13 +164,22 @@ export class YamlFields {
     private readonly read: YamlReader,
   ) {}
 
-  /** Throws FileFault for what is not a map, or has a field that is not among `known`. */
-  static of(value: YamlValue, read: YamlReader, owner: string, known: readonly string[]): YamlFields {
-    const entries = read.entries(value, owner);
-    const stranger = entries.find(({ key }) => !known.includes(key));
-    if (stranger) {
-      const what = `\`${stranger.key}\` is not known here: ${owner} takes ${known.join(', ')}`;
-      throw new FileFault(stranger.line, what);
+  /**
+   * @param faults takes in what concerns one field alone, which is left out then
+   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `known` too
+   */
+  static of(
+    value: YamlValue,
+    read: YamlReader,
+    owner: string,
+    known: readonly string[],
+    faults?: FileFault[],
+  ): YamlFields {
+    const entries = read.entries(value, owner, faults);
+    for (const { key, line } of entries.filter(({ key }) => !known.includes(key))) {
+      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${known.join(', ')}`);
+      if (!faults) throw fault;
+      faults.push(fault);
     }
     return new YamlFields(owner, value.line, new Map(entries.map(entry => [entry.key, entry])), read);
   }
@@ -145,8 +196,21 @@ export class YamlFields {
 
   required(key: string): string {
     const text = this.text(key);
-    if (text === undefined || text === '') throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
-    return text;
+    return text === undefined || text === '' ? this.missing(key) : text;
+  }
+
+  /** One of a few texts; undefined if nothing was written. */
+  oneOf<T extends string>(key: string, choices: readonly T[]): T | undefined {
+    const text = this.text(key);
+    if (text === undefined) return undefined;
+    const chosen = choices.find(choice => choice === text);
+    if (chosen !== undefined) return chosen;
+    const last = choices.at(-1) ?? '';
+    throw this.fault(key, `${key} must be ${choices.slice(0, -1).join(', ')} or ${last}`);
+  }
+
+  missing(key: string): never {
+    throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
   }
 
   /** A fault at the line of a field. */

@@ -1,18 +1,24 @@
-import { FileFault, parseYaml, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
+import { FileFault, parseYaml, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { readModel, readProvider, YamlFields } from './file-entries.ts';
 import { InvalidModelsFile, type ModelsFile } from './models-file.ts';
+import { providerName } from './providers.ts';
 
-/** Reads `models.yaml`; `known` are providers it may name without describing them. Throws InvalidModelsFile. */
+/**
+ * Reads `models.yaml`. A fault takes away the entry that has it, and nothing else.
+ *
+ * @param known providers it may name without describing them
+ * @throws {InvalidModelsFile} for what is not YAML, or not a map
+ */
 export function parseModelsFile(text: string, file: string, known: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
   const read = gather(faults, () => readModelsFile(text.replace(/^\uFEFF/, ''), known, faults));
-  if (read && faults.length === 0) return read;
-  const inOrder = faults.sort((a, b) => a.line - b.line);
-  throw new InvalidModelsFile(inOrder.map(({ line, what }) => `${file}:${line}: ${what}`));
+  const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
+  if (!read) throw new InvalidModelsFile(inOrder);
+  return { ...read, faults: inOrder };
 }
 
-/** What `read` gives; undefined where it throws a fault, which is kept. */
+/** What `read` gives; undefined if it throws a fault, which is kept. */
 function gather<T>(faults: FileFault[], read: () => T): T | undefined {
   try {
     return read();
@@ -23,54 +29,71 @@ function gather<T>(faults: FileFault[], read: () => T): T | undefined {
   }
 }
 
-function readModelsFile(text: string, known: readonly Provider[], faults: FileFault[]): ModelsFile {
+function readModelsFile(
+  text: string,
+  known: readonly Provider[],
+  faults: FileFault[],
+): Omit<ModelsFile, 'faults'> {
   const { root, read } = parseYaml(text);
-  const fields = YamlFields.of(root, read, 'the file', ['models', 'providers', 'modelAliases']);
-  const described = fields.value('providers');
-  const providers = (described ? read.entries(described, 'providers') : []).flatMap(
-    entry => gather(faults, () => readProvider(entry, read)) ?? [],
+  const fields = YamlFields.of(root, read, 'the file', ['models', 'providers', 'modelAliases'], faults);
+  const described = listed(faults, fields.value('providers'), value =>
+    read.entries(value, 'providers', faults),
   );
+  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry, read)) ?? []);
+  const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
+  const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
   const byName = new Map([...known, ...providers].map(provider => [provider.name, provider]));
-  const list = fields.value('models');
-  const items = list ? read.items(list, 'models') : [];
-  const models = items.flatMap(item => {
+  for (const name of brokenProviders) byName.delete(name);
+  const items = listed(faults, fields.value('models'), value => read.items(value, 'models'));
+  const all = items.flatMap(item => {
     const entry = gather(faults, () => readModel(item, byName, read));
     return entry ? [{ line: item.line, entry }] : [];
   });
-  faults.push(...doubles(models));
-  const names = new Set([...RESERVED_NAMES, ...models.map(({ entry }) => entry.model)]);
-  return {
-    models: models.map(({ entry }) => entry),
-    providers,
-    aliases: readAliases(fields.value('modelAliases'), { read, names, faults }),
-  };
-}
-
-function doubles(models: readonly { line: number; entry: ModelEntry }[]): FileFault[] {
-  const named = new Set<string>();
-  return models.flatMap(({ line, entry: { model } }) => {
-    if (named.has(model)) return [new FileFault(line, `the model \`${model}\` is described twice`)];
-    named.add(model);
-    return [];
-  });
-}
-
-function readAliases(
-  value: YamlValue | undefined,
-  { read, names, faults }: { read: YamlReader; names: ReadonlySet<string>; faults: FileFault[] },
-): Map<string, string> {
+  const models = withoutDoubles(all, faults);
+  const names = new Set([...RESERVED_NAMES, ...models.map(({ model }) => model)]);
+  const isModel = (name: string): boolean =>
+    names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
   const aliases = new Map<string, string>();
-  for (const { key, line, value: target } of value ? read.entries(value, 'modelAliases') : []) {
-    gather(faults, () => {
-      const model = read.text(target, `the alias \`${key}\``);
-      if (names.has(key)) {
-        throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
-      }
-      if (!names.has(model)) {
-        throw new FileFault(line, `there is no model \`${model}\`: there are ${[...names].join(', ')}`);
-      }
-      aliases.set(key, model);
-    });
+  for (const entry of listed(faults, fields.value('modelAliases'), value =>
+    read.entries(value, 'modelAliases', faults),
+  )) {
+    const model = gather(faults, () => readAlias(entry, { read, names, isModel }));
+    if (model !== undefined) aliases.set(entry.key, model);
   }
-  return aliases;
+  return { models, providers, brokenProviders, aliases };
+}
+
+/** What a part of the file lists; nothing if it is not there or can't be read. */
+function listed<T>(faults: FileFault[], value: YamlValue | undefined, read: (value: YamlValue) => T[]): T[] {
+  return (value && gather(faults, () => read(value))) ?? [];
+}
+
+/** The second of two models with one name is taken away. */
+function withoutDoubles(
+  models: readonly { line: number; entry: ModelEntry }[],
+  faults: FileFault[],
+): ModelEntry[] {
+  const byName = new Map<string, ModelEntry>();
+  for (const { line, entry } of models) {
+    if (byName.has(entry.model)) {
+      faults.push(new FileFault(line, `the model \`${entry.model}\` is described twice`));
+    } else {
+      byName.set(entry.model, entry);
+    }
+  }
+  return [...byName.values()];
+}
+
+function readAlias(
+  { key, line, value }: YamlEntry,
+  {
+    read,
+    names,
+    isModel,
+  }: { read: YamlReader; names: ReadonlySet<string>; isModel: (name: string) => boolean },
+): string {
+  const model = read.text(value, `the alias \`${key}\``);
+  if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
+  if (isModel(model)) return model;
+  throw new FileFault(line, `there is no model \`${model}\`: there are ${[...names].join(', ')}`);
 }

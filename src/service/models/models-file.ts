@@ -12,9 +12,19 @@ export interface ModelsFile {
   readonly aliases: ReadonlyMap<string, string>;
   /** Those that the file describes. */
   readonly providers: readonly Provider[];
+  /** Providers that it describes in a way that can't be used: nothing is sent to others in their name. */
+  readonly brokenProviders: ReadonlySet<string>;
+  /** What takes away an entry, each as `file:line: what`, by line. */
+  readonly faults: readonly string[];
 }
 
-export const EMPTY_MODELS_FILE: ModelsFile = { models: [], aliases: new Map(), providers: [] };
+export const EMPTY_MODELS_FILE: ModelsFile = {
+  models: [],
+  aliases: new Map(),
+  providers: [],
+  brokenProviders: new Set(),
+  faults: [],
+};
 
 /** A models file that can't be used. The message is the first of its faults. */
 export class InvalidModelsFile extends Error {

@@ -4,7 +4,7 @@ import type { Env } from '../outgoing/proxy.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
 import type { Provider } from './entry.ts';
-import { environmentProvider, OPENAI } from './environment.ts';
+import { configuredProviders } from './environment.ts';
 import { parseModelsFile } from './file.ts';
 import {
   EMPTY_MODELS_FILE,
@@ -13,25 +13,29 @@ import {
   type ModelsFile,
   readModelsText,
 } from './models-file.ts';
+import { accessFault, keyVariable, knownProviders } from './providers.ts';
+import { type Shutdown, shutdownOf } from './shutdown.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
 export interface ModelsReport {
   /** Where models.yaml lies, or would. */
   readonly file: string;
   readonly exists: boolean;
-  /** Of the file, each as `file:line: what`, and of `OPENAI_BASE_URL`. */
+  /** Of the file, each as `file:line: what`, and of addresses in the environment. */
   readonly faults: readonly string[];
   readonly providers: readonly ProviderReport[];
+  /** Models of the file that are shut down within 90 days, or were. */
+  readonly shutdowns: readonly Shutdown[];
 }
 
 export interface ProviderReport {
   readonly name: string;
   readonly baseUrl: string;
-  /** The variable that must hold its key, where it needs one and there is none. */
+  /** The variables that may hold its key, if it needs one and there is none. */
   readonly missingKey?: string;
-  /** Why it does not answer; only where it was asked. */
+  /** Why it does not answer, or can't be asked. */
   readonly fault?: string;
-  /** How many models it has; only where it was asked and answered. */
+  /** How many models it has; only if it was asked and answered. */
   readonly models?: number;
 }
 
@@ -45,23 +49,23 @@ export async function reportModels(options: {
   const { dataDir, env, signal, ask } = options;
   const file = path.join(dataDir, MODELS_FILE);
   const faults: string[] = [];
-  const environment = withFaults(faults, () => environmentProvider(env));
   const text = await readModelsText(file).catch((error: unknown) => void faults.push(messageOf(error)));
-  const described =
-    withFaults(faults, () => describedIn(text ?? undefined, file, environment)) ?? EMPTY_MODELS_FILE;
-  const providers = providersOf(described, environment).map(provider =>
-    reportProvider(provider, { env, signal, ask }),
-  );
+  const described = withFaults(faults, () => describedIn(text ?? undefined, file, env)) ?? EMPTY_MODELS_FILE;
+  faults.push(...described.faults);
+  const all = providersOf(described, env);
+  faults.push(...all.flatMap(({ fault }) => fault ?? []));
+  const asked = all.filter(({ fault }) => fault === undefined);
   return {
     file,
     exists: typeof text === 'string' || faults.length > 0,
     faults,
-    providers: await Promise.all(providers),
+    providers: await Promise.all(asked.map(provider => reportProvider(provider, { env, signal, ask }))),
+    shutdowns: described.models.flatMap(entry => shutdownOf(entry, Date.now()) ?? []),
   };
 }
 
-function describedIn(text: string | undefined, file: string, environment: Provider | undefined): ModelsFile {
-  return text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, [environment ?? OPENAI]);
+function describedIn(text: string | undefined, file: string, env: Env): ModelsFile {
+  return text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
 }
 
 function withFaults<T>(faults: string[], read: () => T): T | undefined {
@@ -73,9 +77,11 @@ function withFaults<T>(faults: string[], read: () => T): T | undefined {
   }
 }
 
-function providersOf({ providers, models }: ModelsFile, environment: Provider | undefined): Provider[] {
+/** Those that are described or used, and those that the environment has a key or an address for. */
+function providersOf({ providers, models }: ModelsFile, env: Env): Provider[] {
   const used = models.flatMap(({ provider }) => provider ?? []);
-  const all = [...providers, ...used, ...(environment ? [environment] : [])];
+  const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
+  const all = [...providers, ...used, ...configuredProviders(env), ...moved];
   return all.filter((one, index) => all.findIndex(({ name }) => name === one.name) === index);
 }
 
@@ -83,9 +89,12 @@ async function reportProvider(
   provider: Provider,
   { env, signal, ask }: { env: Env; signal: AbortSignal; ask: boolean },
 ): Promise<ProviderReport> {
-  const { name, baseUrl, apiKeyEnv } = provider;
-  if (apiKeyEnv !== undefined && !env[apiKeyEnv]?.trim()) return { name, baseUrl, missingKey: apiKeyEnv };
-  if (!ask) return { name, baseUrl };
+  const { name, baseUrl, keyVariables, needsKey } = provider;
+  if (needsKey && keyVariable(provider, env) === undefined) {
+    return { name, baseUrl, missingKey: keyVariables.join(' or ') };
+  }
+  const fault = accessFault(provider, env)?.message;
+  if (fault !== undefined || !ask) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
   try {
     const { models } = await askForModels(provider, env, signal);
     return { name, baseUrl, models: models.length };

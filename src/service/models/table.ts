@@ -1,19 +1,39 @@
 import path from 'node:path';
-import { messageOf, toError } from '../../files/error-utils.ts';
+import { toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
-import { environmentProvider, guessedModel, OPENAI } from './environment.ts';
-import { EMPTY_MODELS_FILE, MODELS_FILE, type ModelsFile, readModelsText } from './models-file.ts';
+import { configuredProviders, guessedModel } from './environment.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  readModelsText,
+} from './models-file.ts';
+import {
+  type AccessFault,
+  accessFault,
+  keyVariable,
+  knownProviders,
+  providerName,
+  REFUSED_PREFIXES,
+} from './providers.ts';
 
 /** The models the service offers now. */
 export interface ModelTable {
-  /** Built-in ones first. */
+  /** Built-in ones first, then those of models.yaml. */
   list(): readonly ModelEntry[];
-  /** A model by its name or an alias of it. */
+  /** A model by its name, an alias of it, or its name behind its provider's. */
   get(name: string): ModelEntry | undefined;
-  /** Why a model is not there and how to have it, as one line. */
+  /** Why a model is not there and how to have it, as one line without a path of this machine. */
   explainMissing(name: string): string;
+  /** What keeps a model from being asked: a key that is missing or can't be sent, an address; undefined if nothing does. */
+  accessFault(model: ModelEntry): AccessFault | undefined;
+  /** What the process that runs a model has to have: the model's name, or its provider's; '' if any will do. */
+  needs(model: ModelEntry): string;
+  /** What this process has of what runs need. */
+  has(): string[];
   /** Calls the listener after every change of the list; returns how to stop. */
   onChange(listener: () => void): () => void;
   close(): void;
@@ -23,7 +43,7 @@ export interface ModelTableOptions {
   /** Where `models.yaml` may lie. */
   readonly dataDir: string;
   readonly env: Env;
-  /** Called with a models file that can't be used; the models before it stay. */
+  /** Called with each fault of the models file: of one entry, which is left out, or of all of it. */
   readonly onProblem: (error: Error) => void;
   /** Whether to read `models.yaml` again when it changes; default true. */
   readonly watch?: boolean;
@@ -38,89 +58,147 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 }
 
 class WatchedModels implements ModelTable {
-  private fromFile: ModelsFile = EMPTY_MODELS_FILE;
-  private lastText: string | undefined;
-  /** Why the file, or the environment, is not what the models are. */
-  private readonly problems: { file?: string; environment?: string } = {};
-  private readonly provider: Provider | undefined;
-  private stopWatching: () => void = () => undefined;
-  private readonly listeners = new Set<() => void>();
-  private readonly file: string;
+  #fromFile: ModelsFile = EMPTY_MODELS_FILE;
+  #lastText: string | undefined;
+  /** Whether the file can't be read: then nothing is known of what its owner wanted. */
+  #isUnread = false;
+  #stopWatching: () => void = () => undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #options: ModelTableOptions;
+  readonly #file: string;
+  readonly #known: readonly Provider[];
+  readonly #configured: readonly Provider[];
 
-  constructor(private readonly options: ModelTableOptions) {
-    this.file = path.join(options.dataDir, MODELS_FILE);
-    try {
-      this.provider = environmentProvider(options.env);
-    } catch (error) {
-      this.problems.environment = messageOf(error);
-      options.onProblem(toError(error));
-    }
+  constructor(options: ModelTableOptions) {
+    this.#options = options;
+    this.#file = path.join(options.dataDir, MODELS_FILE);
+    this.#known = knownProviders(options.env);
+    this.#configured = configuredProviders(options.env);
   }
 
   list(): readonly ModelEntry[] {
-    return [...BUILT_IN_MODELS, ...this.fromFile.models];
+    return [...BUILT_IN_MODELS, ...this.#fromFile.models];
   }
 
   get(name: string): ModelEntry | undefined {
-    const found = this.find(this.fromFile.aliases.get(name) ?? name);
-    // Once there is a file, it says what there is.
-    return found ?? (this.lastText === undefined ? guessedModel(this.provider, name) : undefined);
+    const wanted = this.#fromFile.aliases.get(name) ?? name;
+    const described = this.list().find(({ model }) => model === wanted);
+    return described ?? (this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted)));
   }
 
   explainMissing(name: string): string {
-    const known = this.list().map(({ model }) => model);
-    const { file, environment } = this.problems;
-    const reasons = [`there is no model \`${name}\`: there are ${known.join(', ')}`];
-    reasons.push(...[file, environment].filter(problem => problem !== undefined));
-    if (file === undefined) {
-      reasons.push('promptrun models discover writes the models of your endpoints to models.yaml');
+    const [prefix = '', ...rest] = name.split('/');
+    const models = this.list().map(({ model }) => model);
+    const missing = `there is no model \`${name}\``;
+    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can’t be read`;
+    if (rest.length > 0) {
+      const refused = REFUSED_PREFIXES.get(prefix);
+      if (refused !== undefined) return `\`${name}\` can’t be run: ${refused}; ${alias}`;
+      if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
+        return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can’t be used`;
+      }
+      const providers = this.#providers().map(({ name }) => name);
+      return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;
     }
-    if (name.includes('/')) {
-      reasons.push(`to run it with another model, add to ${this.file}: modelAliases: {${name}: <model>}`);
-    }
-    return reasons.join('; ');
+    const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
+    const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
+    return [
+      `${missing}: there are ${models.join(', ')}`,
+      `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
+      'promptrun models discover writes the models of your endpoints to models.yaml',
+    ].join('; ');
+  }
+
+  accessFault({ provider }: ModelEntry): AccessFault | undefined {
+    return provider && accessFault(provider, this.#options.env);
+  }
+
+  needs({ model, provider, guessed }: ModelEntry): string {
+    return guessed === undefined || !provider ? model : `${provider.name}/*`;
+  }
+
+  has(): string[] {
+    return [
+      ...this.list().map(({ model }) => model),
+      ...this.#providers()
+        .filter(provider => accessFault(provider, this.#options.env) === undefined)
+        .map(({ name }) => `${name}/*`),
+    ];
   }
 
   onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
-    this.stopWatching();
-    this.listeners.clear();
+    this.#stopWatching();
+    this.#listeners.clear();
   }
 
   watch(): void {
-    const watching = watchDirectory(this.options.dataDir, {
+    const watching = watchDirectory(this.#options.dataDir, {
       concerns: name => name === MODELS_FILE,
       onChange: () => this.reload(),
-      onError: this.options.onProblem,
+      onError: this.#options.onProblem,
     });
-    this.stopWatching = watching.close;
+    this.#stopWatching = watching.close;
   }
 
   async reload(): Promise<void> {
     try {
-      const text = await readModelsText(this.file);
-      if (text === this.lastText) return;
-      this.lastText = text;
-      this.fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.parse(text);
-      delete this.problems.file;
+      const text = await readModelsText(this.#file);
+      if (text === this.#lastText) return;
+      this.#lastText = text;
+      this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
+      this.#isUnread = false;
+      for (const fault of this.#fromFile.faults) this.#options.onProblem(new InvalidModelsFile([fault]));
     } catch (error) {
-      this.problems.file = messageOf(error);
-      this.options.onProblem(toError(error));
+      this.#isUnread = this.#fromFile === EMPTY_MODELS_FILE;
+      this.#options.onProblem(toError(error));
       return;
     }
-    for (const listener of this.listeners) listener();
+    for (const listener of this.#listeners) listener();
   }
 
-  private async parse(text: string): Promise<ModelsFile> {
+  async #parse(text: string): Promise<ModelsFile> {
     const { parseModelsFile } = await import('./file.ts');
-    return parseModelsFile(text, this.file, [this.provider ?? OPENAI]);
+    return parseModelsFile(text, this.#file, this.#known);
   }
 
-  private find(name: string): ModelEntry | undefined {
-    return this.list().find(({ model }) => model === name);
+  /** Those of models.yaml, then the known ones that it says nothing of. */
+  #providers(): readonly Provider[] {
+    const { providers, brokenProviders } = this.#fromFile;
+    const isDescribed = ({ name }: Provider): boolean =>
+      brokenProviders.has(name) || providers.some(provider => provider.name === name);
+    return [...providers, ...this.#known.filter(provider => !isDescribed(provider))];
+  }
+
+  /** What stands after a provider's name is sent to it as it is. */
+  #byPrefix(name: string): ModelEntry | undefined {
+    const slash = name.indexOf('/');
+    const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
+    if (slash < 1 || id === '') return undefined;
+    const providers = this.#providers();
+    const provider =
+      providers.find(one => one.name === prefix) ?? providers.find(one => one.name === providerName(prefix));
+    if (!provider) return undefined;
+    const described = this.#fromFile.models.find(
+      entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id,
+    );
+    return described ?? guessedModel(provider, name, { id, by: 'prefix' });
+  }
+
+  /** A name alone is taken for a model of the one provider that there is a key of, or an address of one's own. */
+  #byOnlyKey(name: string): ModelEntry | undefined {
+    const { env } = this.#options;
+    const configured = this.#providers().filter(({ name }) =>
+      this.#configured.some(one => one.name === name),
+    );
+    const withKey = configured.filter(provider => keyVariable(provider, env) !== undefined);
+    const [provider, ...others] = withKey.length > 0 ? withKey : configured;
+    if (!provider || others.length > 0 || name.includes('/')) return undefined;
+    return guessedModel(provider, name, { id: name, by: 'key' });
   }
 }

@@ -93,6 +93,10 @@ async function checkedRun(
   const definition = await definitions.ofRun(version.id);
   const model = models.get(definition.model);
   if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
+  const fault = models.accessFault(model);
+  if (fault) {
+    throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
+  }
   const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model, work =>
     services.tasks.do('readTexts', work, { userId }),
   );
@@ -106,8 +110,7 @@ async function checkedRun(
       promptVersionId: version.id,
       promptId: version.promptId,
       name: version.title,
-      // An alias, and the name of a model that nobody described, is this machine's own.
-      model: model.guessed ? '' : model.model,
+      model: models.needs(model),
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       needsSpace: images.length > 0 || model.modality !== 'text',

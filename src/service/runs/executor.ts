@@ -93,7 +93,7 @@ async function runEngine(
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
-  if (model.guessed) onNotice(guessNotice(model));
+  if (model.guessed === 'key') onNotice(guessNotice(model));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
   const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
     tasks.do('render', work, task),

@@ -60,12 +60,12 @@ function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition)
 
 function checkRunOptions(
   given: Record<string, string>,
-  { model, engine, runOptions }: ModelEntry,
+  { model, provider, runOptions }: ModelEntry,
 ): Record<string, string> {
   for (const [key, value] of Object.entries(given)) {
     const option = runOptions.find(option => option.key === key);
     // What an endpoint takes is known to nobody but itself.
-    if (!option && engine === 'openai-compatible' && PROVIDER_SETTINGS.has(key)) continue;
+    if (!option && provider && PROVIDER_SETTINGS.has(key)) continue;
     if (!option) {
       throw invalid(`runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`);
     }

@@ -1,9 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { drawCardPixels } from '../../../src/service/engines/card/draw.ts';
 import { createEngines } from '../../../src/service/engines/engines.ts';
 import { jobOf } from './job.ts';
 
@@ -54,41 +50,19 @@ describe('clip', () => {
     expect(first + total.reduce((sum, size) => sum + size, 0)).toBe(film.length);
   });
 
-  it('is the same for the same prompt', async () => {
-    const [hello, again, goodbye] = [await filmOf('Hello'), await filmOf('Hello'), await filmOf('Goodbye')];
-    expect(hello.equals(again)).toBe(true);
-    expect(hello.equals(goodbye)).toBe(false);
+  it('is the same for every prompt, and a few kilobytes', async () => {
+    const film = await filmOf('Hello');
+    expect(film.equals(await filmOf('Goodbye'))).toBe(true);
+    expect(film.length).toBeLessThan(8 * 1024);
   });
 
-  it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)(
-    'is opened by a player, and shows the card',
-    async () => {
-      const directory = mkdtempSync(path.join(tmpdir(), 'clip-'));
-      try {
-        const file = path.join(directory, 'clip.mp4');
-        writeFileSync(file, await filmOf('Harbour at dusk'));
-        const raw = ['-pix_fmt', 'rgba', '-f', 'rawvideo', '-'];
-        const played = spawnSync('ffmpeg', ['-v', 'error', '-xerror', '-i', file, ...raw], {
-          maxBuffer: 2 ** 28,
-        });
-        expect(played.stderr.toString()).toBe('');
-        const { width, height, rgba } = await drawCardPixels('Harbour at dusk', 0.625);
-        const size = width * height * 4;
-        expect(played.stdout.length).toBe(48 * size);
-        for (const frame of [0, 47]) {
-          const shown = played.stdout.subarray(frame * size, (frame + 1) * size);
-          // Above the bar it is the card, as near as the colours of television come; at edges they come less near.
-          const differences = Array.from({ length: 100 }, (_, index) => {
-            const at = Math.floor(((height - 16) * width * index) / 100) * 4;
-            return Math.abs(shown.readUInt8(at) - rgba.readUInt8(at));
-          });
-          expect(differences.filter(difference => difference < 12).length).toBeGreaterThan(85);
-          // The bar is dark at first and light in the end.
-          expect(shown.readUInt8(size - 40 * 4) > 128).toBe(frame === 47);
-        }
-      } finally {
-        rmSync(directory, { recursive: true });
-      }
-    },
-  );
+  it.skipIf(spawnSync('ffmpeg', ['-version']).status !== 0)('is opened by a player', async () => {
+    const raw = ['-pix_fmt', 'rgba', '-f', 'rawvideo', '-'];
+    const played = spawnSync('ffmpeg', ['-v', 'error', '-xerror', '-i', '-', ...raw], {
+      input: await filmOf('Harbour at dusk'),
+      maxBuffer: 2 ** 24,
+    });
+    expect(played.stderr.toString()).toBe('');
+    expect(played.stdout.length).toBe(48 * 48 * 32 * 4);
+  });
 });

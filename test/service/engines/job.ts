@@ -1,19 +1,30 @@
 import type { EngineJob } from '../../../src/service/engines/engine.ts';
 import { describeImage } from '../../../src/service/images/describe.ts';
 import type { LoadedImage } from '../../../src/service/images/loaded-image.ts';
-import type { ModelEntry } from '../../../src/service/models/entry.ts';
+import type { ModelEntry, Provider } from '../../../src/service/models/entry.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { type MessagePart, type RenderedPrompt, templateOf } from '../../../src/service/prompts/render.ts';
 import { renderTemplate } from '../../../src/service/prompts/template/render.ts';
 import { Picture } from '../../../src/service/prompts/template/values.ts';
 
+/** A provider of the interface `openai` at an address of the test's. */
+export function providerAt(
+  baseUrl: string,
+  { name = 'corner', keyVariable, ...more }: Partial<Provider> & { keyVariable?: string } = {},
+): Provider {
+  const keyVariables = keyVariable === undefined ? [] : [keyVariable];
+  return { name, baseUrl, engine: 'openai', keyVariables, needsKey: keyVariable !== undefined, ...more };
+}
+
 export interface JobOptions {
   template?: string;
   images?: Buffer[];
   model?: Partial<ModelEntry>;
-  runOptions?: Record<string, string>;
+  runOptions?: Record<string, unknown>;
   signal?: AbortSignal;
   sleep?: EngineJob['sleep'];
+  json?: EngineJob['json'];
+  onText?: EngineJob['onText'];
 }
 
 /** A job of a template without text inputs. */
@@ -24,12 +35,16 @@ export function jobOf({
   runOptions = {},
   signal,
   sleep,
+  json,
+  onText,
 }: JobOptions): EngineJob {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return {
     model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
     prompt: promptOf(template, loaded),
     runOptions,
+    json,
+    onText,
     signal: signal ?? new AbortController().signal,
     sleep: sleep ?? (() => Promise.reject(new Error('nobody asked to sleep'))),
   };

@@ -3,10 +3,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/service/engines/engine.ts';
 import { createEngines } from '../../../src/service/engines/engines.ts';
-import { openAiCompatible } from '../../../src/service/engines/openai/engine.ts';
+import { speakOpenAi } from '../../../src/service/engines/openai/speak.ts';
+import { providerEngine } from '../../../src/service/engines/provider/engine.ts';
 import type { ModelEntry } from '../../../src/service/models/entry.ts';
 import { png } from '../../support/pictures.ts';
-import { type JobOptions, jobOf } from './job.ts';
+import { type JobOptions, jobOf, providerAt } from './job.ts';
 
 interface Asked {
   path: string | undefined;
@@ -62,11 +63,11 @@ function ask(
 ): Promise<EngineResult> {
   const entry: Partial<ModelEntry> = {
     model: 'clever',
-    engine: 'openai-compatible',
-    provider: { name: 'corner', baseUrl, apiKeyEnv: 'KEY' },
+    engine: 'openai',
+    provider: providerAt(baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
-  return createEngines({ env })['openai-compatible'].run(jobOf({ ...job, model: entry }));
+  return createEngines({ env }).openai.run(jobOf({ ...job, model: entry }));
 }
 
 const body = (index = 0): unknown => JSON.parse(asked[index]?.text ?? 'null');
@@ -118,7 +119,7 @@ describe('a text model', () => {
 
   it('without a key is asked without one', async () => {
     answers = [said('Hi')];
-    await ask({ provider: { name: 'own', baseUrl } }, {}, { OPENAI_API_KEY: KEY });
+    await ask({ provider: providerAt(baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
     expect(asked[0]?.authorization).toBeUndefined();
   });
 
@@ -172,7 +173,7 @@ describe('a text model', () => {
 
   it('at an address that is none says so, without its password', async () => {
     for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
-      const result = await ask({ provider: { name: 'gone', baseUrl: url } }, {}, {});
+      const result = await ask({ provider: providerAt(url, { name: 'gone' }) }, {}, {});
       expect(result.failed).toBe(true);
       expect(JSON.stringify(result)).not.toContain('secret');
     }
@@ -180,8 +181,8 @@ describe('a text model', () => {
 
   it('that never answers is given up', async () => {
     server.removeAllListeners('request');
-    const job = jobOf({ model: { engine: 'openai-compatible', provider: { name: 'corner', baseUrl } } });
-    const { outputs } = await openAiCompatible({}, 60).run(job);
+    const job = jobOf({ model: { engine: 'openai', provider: providerAt(baseUrl) } });
+    const { outputs } = await providerEngine({}, () => Promise.resolve(speakOpenAi), 60).run(job);
     expect(outputs).toEqual([
       {
         type: 'error',
@@ -217,7 +218,7 @@ describe('a text model', () => {
   });
 
   it('that can’t be reached says where it was looked for', async () => {
-    const { outputs } = await ask({ provider: { name: 'gone', baseUrl: 'http://127.0.0.1:9/v1' } });
+    const { outputs } = await ask({ provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }) });
     expect(outputs[0]).toEqual({
       type: 'error',
       message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: .*is its server running/),
@@ -259,7 +260,7 @@ describe('behind a proxy', () => {
     await new Promise(resolve => proxy.close(resolve));
   });
 
-  const far = { provider: { name: 'far', baseUrl: 'http://models.example/v1' } };
+  const far = { provider: providerAt('http://models.example/v1', { name: 'far' }) };
   const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
   it('a model is asked through it', async () => {

@@ -115,7 +115,37 @@ describe('discovering models', () => {
     expect((await discover({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })).endpoints).toMatchObject([
       { fault: 'nothing listens there' },
     ]);
-    await expect(discover({ OPENAI_BASE_URL: 'nowhere' })).rejects.toThrow(/^OPENAI_BASE_URL must be/);
+    expect((await discover({ OPENAI_BASE_URL: 'nowhere' })).endpoints).toMatchObject([
+      { fault: expect.stringMatching(/^OPENAI_BASE_URL must be/) as string },
+    ]);
+  });
+
+  it('fills in what an endpoint tells of prices and shutdowns, and keeps what the file says', async () => {
+    await write(
+      `providers: {corner: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: old, modality: text, provider: corner} # mine\n  - {model: own, modality: text, provider: corner, price: {input: 1, output: 2}}\n`,
+    );
+    const pricing = { prompt: '0.00000015', completion: '0.0000006', input_cache_read: '0.000000075' };
+    const ids = ['old', 'own', 'new'];
+    const body = { data: ids.map(id => ({ id, pricing, shutdown_date: '2026-12-01' })) };
+    provider.reset({ body });
+    expect((await discover({})).endpoints).toMatchObject([{ added: ['new'], known: 2 }]);
+    const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
+    const price = { input: 0.15, output: 0.6, cachedInput: 0.075 };
+    expect(ids.map(id => table.get(id))).toMatchObject([
+      { price, shutdownDate: '2026-12-01' },
+      { price: { input: 1, output: 2 }, shutdownDate: '2026-12-01' },
+      { price, shutdownDate: '2026-12-01' },
+    ]);
+    expect(await readFile(file(), 'utf8')).toContain('# mine');
+  });
+
+  it('keeps a provider that was moved apart from the provider of that name', async () => {
+    provider.reset(offering('tiny'));
+    await discover({ OPENAI_BASE_URL: provider.baseUrl });
+    const env = { OPENAI_API_KEY: KEY };
+    const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    expect(table.get('tiny')?.provider?.baseUrl).toBe(provider.baseUrl);
+    expect(table.get('openai/gpt-9')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
   });
 
   it('takes no name that could not be written as it is', async () => {
@@ -165,7 +195,13 @@ describe('the report on models', () => {
   });
 
   it('has nothing to tell where nothing is configured', async () => {
-    expect(await report({})).toEqual({ file: file(), exists: false, faults: [], providers: [] });
+    expect(await report({})).toEqual({
+      file: file(),
+      exists: false,
+      faults: [],
+      providers: [],
+      shutdowns: [],
+    });
     expect((await report({ OPENAI_BASE_URL: 'x' })).faults).toHaveLength(1);
   });
 });

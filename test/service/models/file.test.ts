@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { parseModelsFile } from '../../../src/service/models/file.ts';
 import { InvalidModelsFile } from '../../../src/service/models/models-file.ts';
 
-const openai = { name: 'openai', baseUrl: 'https://api.openai.com/v1', apiKeyEnv: 'OPENAI_API_KEY' };
+const openai = {
+  name: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  engine: 'openai',
+  keyVariables: ['OPENAI_API_KEY'],
+  needsKey: true,
+} as const;
 const lines = (...text: string[]): string => text.join('\n');
 
 describe('models.yaml', () => {
@@ -24,8 +30,15 @@ describe('models.yaml', () => {
       {
         model: 'small',
         modality: 'text',
-        engine: 'openai-compatible',
-        provider: { name: 'here', baseUrl: 'http://localhost:11434/v1' },
+        engine: 'openai',
+        provider: {
+          name: 'here',
+          baseUrl: 'http://localhost:11434/v1',
+          engine: 'openai',
+          keyVariables: [],
+          needsKey: false,
+          batch: false,
+        },
         id: 'llama3.2:1b',
         runOptions: [
           { key: 'reasoningEffort', options: ['low', 'high'] },
@@ -36,7 +49,7 @@ describe('models.yaml', () => {
       {
         model: 'painter',
         modality: 'image',
-        engine: 'openai-compatible',
+        engine: 'openai',
         provider: openai,
         runOptions: [],
         credits: 10,
@@ -72,16 +85,47 @@ describe('models.yaml', () => {
       '  - {model: x, modality: sound, provider: here}',
       'modelAliases: {a/b: gone}',
     );
-    const faults = (): unknown => parseModelsFile(text, 'm.yaml', []);
-    expect(faults).toThrow(
-      expect.objectContaining({
-        faults: [
-          expect.stringMatching(/^m\.yaml:1: /),
-          expect.stringMatching(/^m\.yaml:3: /),
-          expect.stringMatching(/^m\.yaml:4: /),
-        ],
-      }),
+    expect(parseModelsFile(text, 'm.yaml', []).faults).toEqual([
+      expect.stringMatching(/^m\.yaml:1: /),
+      expect.stringMatching(/^m\.yaml:3: /),
+      expect.stringMatching(/^m\.yaml:4: /),
+    ]);
+  });
+
+  it('loses to a fault only the entry that has it', () => {
+    const text = lines(
+      'providers:',
+      '  here: {baseUrl: "http://localhost/v1"}',
+      '  bad: {baseUrl: nowhere}',
+      '  here: {baseUrl: "http://twice.example/v1"}',
+      'models:',
+      '  - {model: good, modality: text, provider: here}',
+      '  - {model: lost, modality: sound, provider: here}',
+      '  - {model: astray, modality: text, provider: bad}',
+      'modelAliases: {a/b: good, c/d: lost, e/f: openai/gpt-9}',
+      'more: 1',
     );
+    const { models, providers, aliases, faults, brokenProviders } = parseModelsFile(text, 'm.yaml', [openai]);
+    expect(models.map(({ model }) => model)).toEqual(['good']);
+    expect(providers.map(({ baseUrl }) => baseUrl)).toEqual(['http://localhost/v1']);
+    expect([...brokenProviders]).toEqual(['bad']);
+    expect([...aliases.keys()]).toEqual(['a/b', 'e/f']);
+    expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
+  });
+
+  it('says what a model costs and when it is shut down', () => {
+    const text = lines(
+      'models:',
+      '  - {model: a, modality: text, provider: openai, price: {input: 0.15, output: 0.6, cachedInput: 0.075}}',
+      '  - {model: b, modality: image, provider: openai, price: {image: 0.04}, shutdown_date: 2026-11-30}',
+      '  - {model: c, modality: text, provider: openai, price: {input: -1, output: 0.6}}',
+    );
+    const { models, faults } = parseModelsFile(text, 'm.yaml', [openai]);
+    expect(models).toMatchObject([
+      { price: { input: 0.15, output: 0.6, cachedInput: 0.075 } },
+      { price: { input: 0, output: 0, image: 0.04 }, shutdownDate: '2026-11-30' },
+    ]);
+    expect(faults).toEqual([expect.stringMatching(/:4: input must be a number of US dollars/)]);
   });
 
   const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
@@ -144,9 +188,17 @@ describe('models.yaml', () => {
       2,
     ],
   ])('with %s is refused with its line', (_, text, line) => {
-    const parse = (): unknown => parseModelsFile(text, '/data/models.yaml', []);
-    expect(parse).toThrow(InvalidModelsFile);
-    expect(parse).toThrow(new RegExp(`^/data/models\\.yaml:${line}: \\S`));
-    expect(parse).not.toThrow(/sk-123/);
+    const [fault = ''] = faultsOf(text);
+    expect(fault).toMatch(new RegExp(`^/data/models\\.yaml:${line}: \\S`));
+    expect(fault).not.toContain('sk-123');
   });
 });
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    return parseModelsFile(text, '/data/models.yaml', []).faults;
+  } catch (error) {
+    if (error instanceof InvalidModelsFile) return error.faults;
+    throw error;
+  }
+}

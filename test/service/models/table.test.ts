@@ -72,29 +72,118 @@ describe('the models of the service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('do not grow by a key alone: how to discover those it opens is told', async () => {
+  it('are those of the one provider that there is a key of', async () => {
     await load({ OPENAI_API_KEY: 'x' });
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
-    expect(table?.get('gpt-5')).toBeUndefined();
-    expect(table?.explainMissing('gpt-5')).toMatch(/^there is no model `gpt-5`: .*promptrun models discover/);
+    expect(table?.get('gpt-9')).toMatchObject({ id: 'gpt-9', guessed: 'key', provider: { name: 'openai' } });
+    await load({ OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' });
+    expect(table?.get('gpt-9')).toBeUndefined();
+    expect(table?.explainMissing('gpt-9')).toMatch(
+      /^there is no model `gpt-9`: .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
+    );
   });
 
-  it('are also found by their aliases; how to add one is told for a name of another service', async () => {
+  it('may have their provider before their name, and nothing else', async () => {
+    await load();
+    expect(table?.get('anthropic/claude-9')).toMatchObject({
+      engine: 'anthropic',
+      id: 'claude-9',
+      guessed: 'prefix',
+    });
+    for (const prefix of ['google', 'gemini', 'googleai']) {
+      expect(table?.get(`${prefix}/gemini-9`)?.provider?.name).toBe('googleai');
+    }
+    expect(table?.get('openrouter/meta-llama/llama-9')?.id).toBe('meta-llama/llama-9');
+    expect(table?.get('openai/gpt-image-9')?.modality).toBe('image');
+    expect(table?.get('meta-llama/llama-9')).toBeUndefined();
+    expect(table?.get('openai/')).toBeUndefined();
+    expect(table?.explainMissing('meta-llama/llama-9')).toMatch(
+      /no provider `meta-llama`: there are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
+    );
+    expect(table?.explainMissing('vertexai/gemini-9')).toMatch(/can’t be run: Vertex AI takes no API key/);
+  });
+
+  it('are reached where the environment says', async () => {
+    await load({
+      GROQ_BASE_URL: 'https://proxy.example',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/v1',
+      GEMINI_BASE_URL: 'http://127.0.0.1:2',
+      OLLAMA_HOST: '0.0.0.0',
+    });
+    const places = ['groq', 'anthropic', 'googleai', 'ollama', 'vllm'].map(
+      name => table?.get(`${name}/x`)?.provider?.baseUrl,
+    );
+    expect(places).toEqual([
+      'https://proxy.example/openai/v1',
+      'http://127.0.0.1:1',
+      'http://127.0.0.1:2/v1beta/openai',
+      'http://127.0.0.1:11434/v1',
+      'http://127.0.0.1:8000/v1',
+    ]);
+  });
+
+  it.each<[string, Record<string, string>, string, object | undefined]>([
+    [
+      'no key',
+      {},
+      'googleai/x',
+      { kind: 'key', message: 'no key for googleai: set GEMINI_API_KEY or GOOGLE_API_KEY' },
+    ],
+    [
+      'no key at an address of one’s own',
+      { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
+      'openai/x',
+      undefined,
+    ],
+    ['no key elsewhere', { OPENAI_BASE_URL: 'https://x.example/v1' }, 'openai/x', { kind: 'key' }],
+    ['no key that is wanted', {}, 'ollama/x', undefined],
+    ['a key with blanks around it', { XAI_API_KEY: ' k \n' }, 'xai/x', undefined],
+    ['a key of two lines', { XAI_API_KEY: 'k\nk' }, 'xai/x', { kind: 'configuration' }],
+    ['a key beyond ASCII', { XAI_API_KEY: 'schlüssel' }, 'xai/x', { kind: 'configuration' }],
+    [
+      'a key in the clear',
+      { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://x.example' },
+      'xai/x',
+      { kind: 'configuration' },
+    ],
+    ['a key to this machine', { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://[::1]:9' }, 'xai/x', undefined],
+    ['no key in the clear', { VLLM_BASE_URL: 'http://gpu.example:8000' }, 'vllm/x', undefined],
+    [
+      'an address that is none',
+      { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' },
+      'gpt-9',
+      { kind: 'configuration' },
+    ],
+  ])('with %s can be asked, or not', async (_, env, name, fault) => {
+    await load(env);
+    const model = table?.get(name);
+    if (!model) throw new Error('the model is missing');
+    const told = table?.accessFault(model);
+    if (fault === undefined) expect(told).toBeUndefined();
+    else expect(told).toMatchObject(fault);
+    expect(told?.message ?? '').not.toMatch(/k\nk|schlüssel/);
+  });
+
+  it('are also found by their aliases', async () => {
     await write(`${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`);
     await load();
     expect(table?.get('googleai/gemini-2.5-pro')?.model).toBe('llama');
     expect(table?.get('quick')?.model).toBe('echo');
-    expect(table?.get('googleai/other')).toBeUndefined();
-    expect(table?.explainMissing('googleai/other')).toMatch(
-      /models\.yaml: modelAliases: \{googleai\/other: <model>\}$/,
-    );
+    expect(table?.get('googleai/other')?.provider?.name).toBe('googleai');
+    expect(table?.get('here/x')?.provider?.baseUrl).toBe('http://localhost:1/v1');
   });
 
-  it('are not those of an address that is not a URL, which is told', async () => {
-    await load({ OPENAI_BASE_URL: 'http//nowhere' });
-    expect(table?.get('llama3.2')).toBeUndefined();
-    expect(problems).toEqual(['OPENAI_BASE_URL must be an http or https URL, such as https://host/v1']);
-    expect(table?.explainMissing('llama3.2')).toContain('OPENAI_BASE_URL must be');
+  it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
+    await write('providers: {openai: {baseUrl: nowhere}}');
+    await load({ OPENAI_API_KEY: 'k' });
+    expect(table?.get('openai/x')).toBeUndefined();
+    expect(table?.get('x')).toBeUndefined();
+    expect(table?.explainMissing('openai/x')).toContain('describes the provider `openai` in a way');
+    await write('providers: [');
+    await load({ OPENAI_API_KEY: 'k' });
+    expect(table?.get('openai/x')).toBeUndefined();
+    expect(table?.explainMissing('openai/x')).toContain('models.yaml can’t be read');
+    expect(table?.explainMissing('openai/x')).not.toContain(dataDir);
   });
 
   it('are whatever it calls them at an endpoint of one’s own', async () => {
@@ -113,7 +202,6 @@ describe('the models of the service', () => {
     await load({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'https://api.openai.com/v1' });
     expect(table?.get('gpt-5')?.credits).toBe(7);
     expect(names().filter(name => name === 'gpt-5')).toHaveLength(1);
-    expect(table?.get('unheard-of')).toBeUndefined();
   });
 
   it('are the built-in ones where models.yaml is bad, and that is told', async () => {

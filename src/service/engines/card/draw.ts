@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { RenderedImage } from '@resvg/resvg-js';
 import { type Font, loadFont } from './font.ts';
 import { type Box, type CardLine, layOut } from './layout.ts';
 import { drawable, type Measure, xmlText } from './text.ts';
@@ -10,31 +9,15 @@ const PADDING = 56;
 const INK = '#26313d';
 const EMPTY = '(an empty prompt)';
 
-/** A picture without its file: four bytes for each pixel, row by row. */
-export interface Pixels {
-  readonly width: number;
-  readonly height: number;
-  readonly rgba: Buffer;
-}
-
 /** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
-  return (await renderCard(text, zoom)).asPng();
-}
-
-/** The same card, as its pixels. */
-export async function drawCardPixels(text: string, zoom: number): Promise<Pixels> {
-  const { width, height, pixels } = await renderCard(text, zoom);
-  return { width, height, rgba: pixels };
-}
-
-async function renderCard(text: string, zoom: number): Promise<RenderedImage> {
   const font = await loadFont();
   const { renderAsync } = await import('@resvg/resvg-js');
-  return await renderAsync(cardSvg(text, font), {
+  const picture = await renderAsync(cardSvg(text, font), {
     font: { loadSystemFonts: false, fontFiles: [font.file], defaultFontFamily: font.family },
     fitTo: { mode: 'zoom', value: zoom },
   });
+  return picture.asPng();
 }
 
 function cardSvg(text: string, font: Font): string {

@@ -1,15 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { assetFile } from '../assets.ts';
 
 const NAME = 'DejaVuSans.ttf';
-
-/** Beside the built command, above its chunks, or where the package manager put it. */
-const PLACES = [
-  `./assets/${NAME}`,
-  `../assets/${NAME}`,
-  `../../../../node_modules/dejavu-fonts-ttf/ttf/${NAME}`,
-];
 
 /** The one font cards are drawn with, so that they look the same everywhere. */
 export interface Font {
@@ -19,12 +11,9 @@ export interface Font {
   readonly advance: (codePoint: number) => number;
 }
 
-/** Throws Error where the font is not installed. */
+/** @throws {Error} if the font is not installed */
 export async function loadFont(): Promise<Font> {
-  const file = PLACES.map(place => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
-  if (file === undefined) {
-    throw new Error(`${NAME} is missing from the installation: install promptrun again`);
-  }
+  const file = assetFile(NAME, `../../../node_modules/dejavu-fonts-ttf/ttf/${NAME}`);
   const bytes = await readFile(file);
   const advance = readAdvances(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return { file, family: 'DejaVu Sans', advance };

@@ -1,29 +1,40 @@
-import { ProviderFault } from './fault.ts';
-import { isRecord, reasonOf } from './refused.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { Usage } from '../engine.ts';
+import { ProviderFault } from '../provider/provider-fault.ts';
+import { reasonOf } from '../provider/refusal.ts';
 
 /** The answer of a chat model, gathered from one body or from the pieces of a stream. */
 export class ChatAnswer {
   text = '';
   /** URLs, `data:` ones included. */
   readonly pictures: string[] = [];
-  /** As the server counts; undefined where it does not. */
-  usage: unknown;
+  #counted: unknown;
   #finishReason = '';
   #refusal = '';
   #tool: string | undefined;
   #thought = false;
   #error: string | undefined;
 
+  /** As the server counts, in all; undefined if it does not. */
+  get tokens(): number | undefined {
+    return tokensIn(this.#counted);
+  }
+
+  /** As the server counts; undefined if it does not. */
+  get usage(): Usage | undefined {
+    return usageIn(this.#counted);
+  }
+
   /** Takes in an answer or a piece of one; returns the text in it. Whatever has another form than is known says nothing. */
   add(object: Record<string, unknown>): string {
-    this.usage = object['usage'] ?? this.usage;
+    this.#counted = object['usage'] ?? this.#counted;
     const [choice] = Array.isArray(object['choices']) ? (object['choices'] as unknown[]) : [];
-    if (!isRecord(choice)) return '';
+    if (!isJsonObject(choice)) return '';
     const { finish_reason: reason, message, delta, error } = choice;
     if (typeof reason === 'string') this.#finishReason = reason;
     if (error !== undefined && error !== null) this.#error = reasonOf(error) ?? 'it does not say which';
-    const content = isRecord(message) ? message : delta;
-    return isRecord(content) ? this.#addMessage(content) : '';
+    const content = isJsonObject(message) ? message : delta;
+    return isJsonObject(content) ? this.#addMessage(content) : '';
   }
 
   #addMessage(message: Record<string, unknown>): string {
@@ -93,7 +104,7 @@ export class ChatAnswer {
 function partsOf(content: unknown): Record<string, unknown>[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
-  return content.filter(isRecord).map(part => (isText(part) ? part : { ...part, text: undefined }));
+  return content.filter(isJsonObject).map(part => (isText(part) ? part : { ...part, text: undefined }));
 }
 
 function isText({ type }: Record<string, unknown>): boolean {
@@ -103,7 +114,7 @@ function isText({ type }: Record<string, unknown>): boolean {
 /** Pictures come as `image_url` parts, whose URL may stand there itself or in an object. */
 function pictureUrl(part: Record<string, unknown>): string[] {
   const { image_url: given, b64_json: base64 } = part;
-  const url = isRecord(given) ? given['url'] : given;
+  const url = isJsonObject(given) ? given['url'] : given;
   if (typeof url === 'string') return [url];
   return typeof base64 === 'string' ? [`data:;base64,${base64}`] : [];
 }
@@ -111,14 +122,37 @@ function pictureUrl(part: Record<string, unknown>): string[] {
 function toolIn(message: Record<string, unknown>): string | undefined {
   const calls = message['tool_calls'];
   const [call] = Array.isArray(calls) ? (calls as unknown[]) : [message['function_call']];
-  if (!isRecord(call)) return undefined;
-  const described = isRecord(call['function']) ? call['function'] : call;
+  if (!isJsonObject(call)) return undefined;
+  const described = isJsonObject(call['function']) ? call['function'] : call;
   const name = described['name'];
   return typeof name === 'string' && name !== '' ? name : 'it did not name';
 }
 
-/** The tokens an endpoint says it used; undefined where it does not say. */
+/** Whether an event is the one after which an answer is whole. */
+export function endsChat({ choices }: Record<string, unknown>): boolean {
+  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  return isJsonObject(choice) && typeof choice['finish_reason'] === 'string';
+}
+
+/** The tokens an endpoint says it used; undefined if it does not say. */
 export function tokensIn(usage: unknown): number | undefined {
-  const total = isRecord(usage) ? usage['total_tokens'] : undefined;
-  return typeof total === 'number' && Number.isFinite(total) && total >= 1 ? Math.round(total) : undefined;
+  const total = countIn(usage, 'total_tokens');
+  return total !== undefined && total >= 1 ? total : undefined;
+}
+
+/** What an endpoint says it used, by kind; `input_tokens` is what image models say. Undefined if it does not say. */
+export function usageIn(usage: unknown): Usage | undefined {
+  const input = countIn(usage, 'prompt_tokens') ?? countIn(usage, 'input_tokens');
+  const output = countIn(usage, 'completion_tokens') ?? countIn(usage, 'output_tokens');
+  if (!isJsonObject(usage) || input === undefined || output === undefined) return undefined;
+  const details = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
+  const cached = countIn(details, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens') ?? 0;
+  const cost = usage['cost'];
+  const isCost = typeof cost === 'number' && Number.isFinite(cost) && cost >= 0;
+  return { input, output, cached: Math.min(cached, input), ...(isCost ? { dollars: cost } : {}) };
+}
+
+function countIn(counts: unknown, key: string): number | undefined {
+  const count = isJsonObject(counts) ? counts[key] : undefined;
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
 }

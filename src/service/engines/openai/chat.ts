@@ -5,16 +5,19 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import type { Message, MessagePart } from '../../prompts/render.ts';
+import { isStrict } from '../../prompts/schemas/strict.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, roughTokens } from '../engine.ts';
-import type { Access } from './access.ts';
-import { answerObjects } from './answer-body.ts';
-import { type ChatAnswer, tokensIn } from './chat-answer.ts';
-import { retryWhileBusy } from './fault.ts';
+import type { Access } from '../provider/access.ts';
+import { answerObjects, type EventReader } from '../provider/answer-body.ts';
+import type { PartialAnswer } from '../provider/engine.ts';
+import { retryWhileBusy } from '../provider/fault.ts';
+import { picturesOf } from '../provider/pictures.ts';
+import { wholeCharacters } from '../provider/whole-characters.ts';
+import { ChatAnswer, endsChat } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
-import { pictureOutput } from './pictures.ts';
 
 /**
- * Asks a chat model, once. What it says is gathered in `answer`, which keeps it where a fault follows.
+ * Asks a chat model, once. What it says is kept in `answer` if a fault follows.
  *
  * @throws {ProviderFault} for an answer that is not whole
  */
@@ -22,38 +25,48 @@ export async function chat(
   client: OpenAI,
   job: EngineJob,
   access: Access,
-  answer: ChatAnswer,
+  answer: PartialAnswer,
 ): Promise<EngineResult> {
-  const parameters = chatParameters(job);
   const { signal } = job;
+  const said = new ChatAnswer();
   const response = await retryWhileBusy(job, () =>
-    client.chat.completions.create(parameters, { signal }).asResponse(),
+    client.chat.completions.create(chatParameters(job), { signal }).asResponse(),
   );
   const show = wholeCharacters(job.onText);
-  for await (const object of answerObjects(response)) show(answer.add(object));
-  answer.check();
-  const pictures = await Promise.all(answer.pictures.map(url => pictureOutput({ url }, job, access)));
-  const texts: EngineOutput[] = answer.text === '' ? [] : [{ type: 'text', text: answer.text }];
+  for await (const object of answerObjects(response, await streamReader(client), endsChat)) {
+    show(said.add(object));
+    answer.text = said.text;
+    answer.usage = said.usage;
+  }
+  said.check();
+  const pictures = await picturesOf(
+    said.pictures.map(url => ({ url })),
+    job,
+    access,
+  );
+  const texts: EngineOutput[] = said.text === '' ? [] : [{ type: 'text', text: said.text }];
   return {
     outputs: [...texts, ...pictures],
-    tokens: tokensIn(answer.usage) ?? roughTokens(job.prompt.text + answer.text),
-    failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+    tokens: said.tokens ?? roughTokens(job.prompt.text + said.text),
+    usage: said.usage,
+    failed: said.text === '' && pictures.every(({ type }) => type === 'error'),
   };
 }
 
-/** Holds back half a character, which servers sometimes send in two pieces. */
-function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
-  let rest = '';
-  return piece => {
-    const text = rest + piece;
-    const isHalf = /[\uD800-\uDBFF]$/.test(text);
-    rest = isHalf ? text.slice(-1) : '';
-    const whole = isHalf ? text.slice(0, -1) : text;
-    if (whole !== '') onText?.(whole);
-  };
+/** Reads streams as the client itself does. */
+export async function streamReader(client: OpenAI): Promise<EventReader> {
+  const { Stream } = await import('openai/streaming');
+  return response => Stream.fromSSEResponse(response, new AbortController(), client);
 }
 
-function chatParameters({ model, prompt, runOptions, json, onText }: EngineJob): ChatCompletionCreateParams {
+/** What a request for a chat holds. */
+export function chatParameters({
+  model,
+  prompt,
+  runOptions,
+  json,
+  onText,
+}: EngineJob): ChatCompletionCreateParams {
   const fixed = {
     model: model.id ?? model.model,
     messages: prompt.messages.map(chatMessage),
@@ -72,8 +85,9 @@ function responseFormat(
   if (json.schema === undefined || form === 'json_object') {
     return { response_format: { type: 'json_object' } };
   }
+  const strict = isStrict(json.schema) ? { strict: true } : {};
   return {
-    response_format: { type: 'json_schema', json_schema: { name: 'output', schema: json.schema } },
+    response_format: { type: 'json_schema', json_schema: { name: 'output', schema: json.schema, ...strict } },
   };
 }
 

@@ -1,33 +1,39 @@
 import type OpenAI from 'openai';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { RenderedPrompt } from '../../prompts/render.ts';
 import { type EngineJob, type EngineResult, roughTokens } from '../engine.ts';
-import type { Access } from './access.ts';
-import { answerObjects } from './answer-body.ts';
-import { tokensIn } from './chat-answer.ts';
-import { ProviderFault, retryWhileBusy } from './fault.ts';
+import type { Access } from '../provider/access.ts';
+import { answerObjects } from '../provider/answer-body.ts';
+import { retryWhileBusy } from '../provider/fault.ts';
+import { type GivenPicture, picturesOf } from '../provider/pictures.ts';
+import { ProviderFault } from '../provider/provider-fault.ts';
+import { streamReader } from './chat.ts';
+import { tokensIn, usageIn } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
-import { type GivenPicture, pictureOutput } from './pictures.ts';
-import { isRecord } from './refused.ts';
 
 /**
- * Asks an image model, once: for a new picture, or for a changed one where the prompt holds pictures.
+ * Asks an image model, once: for a new picture, or for a changed one if the prompt holds pictures.
  *
  * @throws {ProviderFault} for an answer without a picture
  */
 export async function draw(client: OpenAI, job: EngineJob, access: Access): Promise<EngineResult> {
   const response = await retryWhileBusy(job, () => request(client, job));
-  let usage: unknown;
+  let counted: unknown;
   const given: GivenPicture[] = [];
-  for await (const object of answerObjects(response)) {
-    usage = object['usage'] ?? usage;
+  for await (const object of answerObjects(response, await streamReader(client), () => true)) {
+    counted = object['usage'] ?? counted;
     given.push(...picturesIn(object));
   }
   if (given.length === 0) {
     throw new ProviderFault('answered without a picture', { advice: 'is it an image model?' });
   }
-  const outputs = await Promise.all(given.map(picture => pictureOutput(picture, job, access)));
-  const tokens = tokensIn(usage) ?? roughTokens(job.prompt.text);
-  return { outputs, tokens, failed: outputs.every(({ type }) => type === 'error') };
+  const outputs = await picturesOf(given, job, access);
+  return {
+    outputs,
+    tokens: tokensIn(counted) ?? roughTokens(job.prompt.text),
+    usage: usageIn(counted),
+    failed: outputs.every(({ type }) => type === 'error'),
+  };
 }
 
 async function request(client: OpenAI, { model, prompt, runOptions, signal }: EngineJob): Promise<Response> {
@@ -49,7 +55,7 @@ async function request(client: OpenAI, { model, prompt, runOptions, signal }: En
 
 function picturesIn({ data }: Record<string, unknown>): GivenPicture[] {
   if (!Array.isArray(data)) return [];
-  return data.filter(isRecord).map(({ b64_json: base64, url }) => ({
+  return data.filter(isJsonObject).map(({ b64_json: base64, url }) => ({
     base64: typeof base64 === 'string' && base64 !== '' ? base64 : undefined,
     url: typeof url === 'string' ? url : undefined,
   }));

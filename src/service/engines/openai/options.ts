@@ -1,5 +1,4 @@
 import type { ModelEntry } from '../../models/entry.ts';
-import { isOfficial } from '../../models/environment.ts';
 
 type Parameters = Record<string, unknown>;
 
@@ -33,7 +32,7 @@ export function requestParameters(
   settings: Readonly<Record<string, unknown>>,
   { modality, provider }: ModelEntry,
 ): Parameters {
-  const official = provider !== undefined && isOfficial(provider);
+  const official = provider !== undefined && new URL(provider.baseUrl).hostname === 'api.openai.com';
   const parameters: Parameters = {};
   for (const [key, value] of Object.entries(settings)) {
     if (value === null || value === undefined) continue;

@@ -1,34 +1,18 @@
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import type { Provider } from '../../models/entry.ts';
+import { keyVariable } from '../../models/providers.ts';
 import { ProxyFault } from '../../outgoing/tunnel.ts';
 import type { EngineJob } from '../engine.ts';
+import type { Access } from './access.ts';
+import { ProviderFault } from './provider-fault.ts';
+import { isClientError, refusal } from './refusal.ts';
+import { isUnknownModel, nearestModels } from './unknown-model.ts';
 
-/** Something a provider did that makes the run fail. */
-export class ProviderFault extends Error {
-  override readonly name = 'ProviderFault';
-
-  constructor(
-    /** What it did, as a sentence that begins after its name: `answered 500 …`. */
-    readonly what: string,
-    readonly more: {
-      /** What the user can do next. */
-      readonly advice?: string | undefined;
-      /** The HTTP status it answered with. */
-      readonly status?: number;
-      /** How long it wants to be left alone, in milliseconds; undefined where it did not say. */
-      readonly retryAfterMs?: number | undefined;
-      /** Whether asking again can't help: the account's quota is used up. */
-      readonly quotaUsedUp?: boolean;
-    } = {},
-  ) {
-    super(what);
-  }
-}
-
-/** The provider's fault in what was thrown, however often it was wrapped on the way; undefined where it is another's. */
+/** What a provider did, in what was thrown, however often it was wrapped on the way; undefined for any other fault. */
 function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ProviderFault) return error;
+    if (isClientError(error)) return refusal(error);
   }
   return undefined;
 }
@@ -36,12 +20,33 @@ function providerFaultIn(thrown: unknown): ProviderFault | undefined {
 const MAX_LENGTH = 600;
 
 /** A fault as one line that can be shown: who did what, without keys, and what to do next. */
-export function explain(thrown: unknown, provider: Provider, key: string | undefined): string {
+export async function explain(
+  thrown: unknown,
+  { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
+  access: Access,
+): Promise<string> {
+  const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
   const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
   const short = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH)}…` : what;
-  const { advice } = fault.more;
-  return `${provider.name}${short.startsWith('’') ? '' : ' '}${short}${advice === undefined ? '' : `: ${advice}`}`;
+  const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
+  const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
+  return [
+    `${provider.name}${short.startsWith('’') ? '' : ' '}${short}`,
+    fault.more.mayHaveCost ? '; it may have been paid for' : '',
+    advice === '' ? '' : `: ${advice}`,
+  ].join('');
+}
+
+function adviceOn(
+  { more: { status, advice } }: ProviderFault,
+  { provider, env }: Access,
+): string | undefined {
+  if (status !== 401) return advice;
+  const variable = keyVariable(provider, env);
+  return variable === undefined
+    ? 'it wants a key: give the provider an apiKeyEnv in models.yaml'
+    : `it refuses the key in ${variable}: check it where the service runs`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -116,8 +121,8 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Asks again, up to three times, where the provider refused because it is busy (429): not where it wants more than 60 s,
- * nor where the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
+ * Asks again, up to three times, if the provider refused because it is busy (429, 529): not if it wants more than 60 s, nor
+ * if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
@@ -134,8 +139,9 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** In milliseconds; undefined where asking again is of no use. */
+/** In milliseconds; undefined if asking again is of no use. */
 function waitBeforeRetry(error: unknown, otherwise: number): number | undefined {
   const { status, quotaUsedUp, retryAfterMs = otherwise } = providerFaultIn(error)?.more ?? {};
-  return status === 429 && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
+  const isBusy = status === 429 || status === 529;
+  return isBusy && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
 }

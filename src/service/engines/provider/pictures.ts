@@ -6,6 +6,7 @@ import { proxyFor } from '../../outgoing/proxy.ts';
 import { openHttp, readBody } from '../../outgoing/request.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import type { Access } from './access.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 /** A picture as providers give it: its bytes, or where they are. */
 export interface GivenPicture {
@@ -14,10 +15,43 @@ export interface GivenPicture {
   readonly url?: string | undefined;
 }
 
-/** A picture that a model made; an error item where it can't be had or is not a picture. */
-export async function pictureOutput(
-  given: GivenPicture,
+/** Most pictures of one answer, and most bytes of them in all. */
+const MAX_PICTURES = 64;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The pictures that a model made, one at a time; an error item for one that can't be had or is not a picture.
+ *
+ * @throws {ProviderFault} for more of them, or larger ones, than a run may hold
+ */
+export async function picturesOf(
+  given: readonly GivenPicture[],
   { signal }: Pick<EngineJob, 'signal'>,
+  access: Access,
+): Promise<EngineOutput[]> {
+  if (given.length > MAX_PICTURES) {
+    throw tooMuch(`${given.length} pictures: a run holds at most ${MAX_PICTURES}`);
+  }
+  const outputs: EngineOutput[] = [];
+  let bytes = 0;
+  for (const picture of given) {
+    const output = await pictureOutput(picture, signal, access);
+    bytes += output.type === 'image' ? output.bytes.length : 0;
+    if (bytes > MAX_BYTES) {
+      throw tooMuch('pictures of more than 256 MiB in all, which is the most a run holds');
+    }
+    outputs.push(output);
+  }
+  return outputs;
+}
+
+function tooMuch(what: string): ProviderFault {
+  return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
+}
+
+async function pictureOutput(
+  given: GivenPicture,
+  signal: AbortSignal,
   access: Access,
 ): Promise<EngineOutput> {
   try {

@@ -1,27 +1,40 @@
-import { type HttpAnswer, readBody } from '../../outgoing/request.ts';
-import { ProviderFault } from './fault.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { ProviderFault } from './provider-fault.ts';
 
-/** A refusal is a few lines; of more than this nothing is read. */
-const MAX_REFUSAL_BYTES = 256 * 1024;
 const SHOWN_LENGTH = 300;
 
-/** An answer that is not a success, as the fault that it is. */
-export async function refusedAnswer(answer: HttpAnswer): Promise<ProviderFault> {
-  const { status, headers } = answer;
-  if (status >= 300 && status < 400) {
-    answer.discard();
-    return redirected(status, headers.location);
+/** An error of the clients of both interfaces: an answer that is not a success, or an error within a stream. */
+interface ClientError extends Error {
+  /** undefined for an error within a stream. */
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  /** What the body says. */
+  readonly error: unknown;
+}
+
+/** Whether something thrown is what a provider answered, as its client throws it. */
+export function isClientError(thrown: unknown): thrown is ClientError {
+  if (!(thrown instanceof Error) || !('status' in thrown && 'headers' in thrown && 'error' in thrown)) {
+    return false;
   }
-  const text = await readBody(answer, MAX_REFUSAL_BYTES).then(
-    bytes => bytes.toString('utf8'),
-    () => '',
-  );
-  const reason = reasonIn(text);
+  return typeof thrown.status === 'number' || thrown.error !== undefined;
+}
+
+/** An answer that is not a success as the fault that it is. */
+export function refusal({ status, headers, error, message }: ClientError): ProviderFault {
+  if (status === undefined) {
+    return new ProviderFault(`answered with an error: ${reasonOf(error) ?? 'it does not say which'}`, {
+      mayHaveCost: true,
+    });
+  }
+  if (status >= 300 && status < 400) return redirected(status, headers?.get('location') ?? undefined);
+  const text = error === undefined ? message.replace(/^\d+ /, '') : JSON.stringify(error);
+  const reason = reasonOf(error) ?? text.replace('status code (no body)', '');
   const quotaUsedUp = status === 429 && isQuota(text);
-  return new ProviderFault(`answered ${status} ${reason}`, {
+  return new ProviderFault(`answered ${status} ${inOneLine(reason)}`, {
     status,
     quotaUsedUp,
-    retryAfterMs: retryAfter(headers['retry-after-ms'], headers['retry-after']),
+    retryAfterMs: retryAfter(headers),
     advice: adviceOn(status, { text, quotaUsedUp }),
   });
 }
@@ -34,31 +47,19 @@ function redirected(status: number, location: string | undefined): ProviderFault
   });
 }
 
-/**
- * What a body says went wrong, in one line: servers put it in `error`, `error.message`, `detail`, `message`, or in
- * plain text.
- */
-export function reasonIn(text: string): string {
-  if (/^\s*</.test(text)) return 'with a web page, not with what an OpenAI-compatible server answers';
-  const reason = reasonOf(parsed(text)) ?? text;
+/** A reason in one line; a web page is named as one. */
+export function inOneLine(reason: string): string {
+  if (/^\s*</.test(reason)) return 'with a web page, not with what its interface answers';
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(without saying why)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The reason in an error body, or in an `error` within an answer. */
 export function reasonOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return reasonOf(value[0]);
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   for (const key of ['error', 'message', 'detail', 'errors', 'msg', 'title']) {
     const reason = reasonOf(value[key]);
     if (reason !== undefined && reason !== '') return reason + placeIn(value);
@@ -83,7 +84,6 @@ function adviceOn(
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
 ): string | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
-  if (status === 401) return 'it refuses the key: check the variable that holds it where the service runs';
   if (status === 403) return 'the key may not use this model: check what its account allows';
   if (status === 404 || status === 405) {
     return 'check its baseUrl, which mostly ends in /v1, and the model’s name: promptrun models discover lists what it has';
@@ -97,20 +97,13 @@ function adviceOn(
 }
 
 /** In milliseconds, of `retry-after-ms`, or of `retry-after` in seconds or as a date. */
-function retryAfter(
-  milliseconds: string | string[] | undefined,
-  after: string | undefined,
-): number | undefined {
-  const exact = Number.parseFloat(String(milliseconds ?? ''));
+function retryAfter(headers: Headers | undefined): number | undefined {
+  const exact = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
   if (exact >= 0) return exact;
-  if (after === undefined) return undefined;
-  const seconds = Number(after.trim() === '' ? Number.NaN : after);
+  const after = headers?.get('retry-after')?.trim();
+  if (!after) return undefined;
+  const seconds = Number(after);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-/** Whether a value of somebody's JSON is an object whose fields can be looked at. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
