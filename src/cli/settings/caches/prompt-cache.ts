@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { makeDirectory } from '../../../files/directories.ts';
+import { replaceFileSync } from '../../../files/write-file.ts';
 import type { PromptVersion } from '../../../wire/index.ts';
 import { isObject } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { readCacheFile, writeCacheFile } from './cache-file.ts';
+import { readCacheFile } from './cache-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
 const MOST_VERSIONS = 200;
@@ -99,7 +101,9 @@ export class PromptCache {
 
   #save(versions: readonly Kept[], slugs: readonly KeptSlug[]): void {
     try {
-      writeCacheFile(this.#file, { versions, ...(slugs.length > 0 && { slugs }) });
+      makeDirectory(path.dirname(this.#file), 0o700);
+      const kept = { versions, ...(slugs.length > 0 && { slugs }) };
+      replaceFileSync(this.#file, JSON.stringify(kept), 0o600);
     } catch (error) {
       this.#options.onProblem?.(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }

@@ -2,9 +2,7 @@ import path from 'node:path';
 import type { Model, Resources } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { loadConf } from '../json-file.ts';
-import { withLock } from '../lock.ts';
-import { readCacheFile } from './cache-file.ts';
+import { JsonFile } from '../json-file.ts';
 import {
   isSendable,
   parseEntries,
@@ -38,17 +36,19 @@ export interface ResourceCacheOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-/** The cached models of a service, and the hash by which the service knows them (interface §4.6). */
+/** The cached models of a service, and the hash by which the service knows them. */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
-  readonly #file: string;
+  readonly #stored: JsonFile<{ services: ResourceEntry[] }>;
   #cached: { readonly entry: ResourceEntry | undefined } | undefined;
   #refreshWanted = false;
   #isKept = true;
 
   constructor(options: ResourceCacheOptions) {
     this.#options = options;
-    this.#file = path.join(options.directory, RESOURCES_FILE);
+    const file = path.join(options.directory, RESOURCES_FILE);
+    const parse = (document: object) => ({ services: parseEntries(document) });
+    this.#stored = new JsonFile(file, options.clock, parse, true);
   }
 
   /** The hash to send with each request; undefined while none is cached. */
@@ -64,7 +64,9 @@ export class ResourceCache {
 
   /** What is cached, read once and without loading anything. */
   cached(): ResourceEntry | undefined {
-    this.#cached ??= { entry: this.#read().find(entry => entry.scope === this.#options.scope) };
+    this.#cached ??= {
+      entry: this.#stored.read().services.find(entry => entry.scope === this.#options.scope),
+    };
     return this.#cached.entry;
   }
 
@@ -115,29 +117,12 @@ export class ResourceCache {
     };
     this.#cached = { entry };
     try {
-      await this.#write(entry);
+      await this.#stored.update(kept => {
+        kept.services = withEntry(kept.services, entry);
+      });
     } catch (error) {
       this.#isKept = false;
-      this.#options.onProblem?.(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);
+      this.#options.onProblem?.(`models are not kept in ${this.#stored.path}: ${oneLine(String(error))}`);
     }
-  }
-
-  #read(): ResourceEntry[] {
-    return parseEntries(readCacheFile(this.#file));
-  }
-
-  /** Adds to what stands in the file by then, so that two processes lose nothing of each other's. */
-  async #write(entry: ResourceEntry): Promise<void> {
-    const Conf = await loadConf();
-    await withLock(this.#file, this.#options.clock, () => {
-      const services = withEntry(this.#read(), entry);
-      new Conf({
-        cwd: this.#options.directory,
-        configName: path.parse(RESOURCES_FILE).name,
-        configFileMode: 0o600,
-        clearInvalidConfig: true,
-        accessPropertiesByDotNotation: false,
-      }).store = { services };
-    });
   }
 }

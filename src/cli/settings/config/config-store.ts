@@ -1,42 +1,34 @@
 import path from 'node:path';
 import { isObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
-import { damaged, type JsonDocument, loadWriter, readJsonFile } from '../json-file.ts';
-import { withLock } from '../lock.ts';
+import { type JsonDocument, JsonFile } from '../json-file.ts';
 
 /** Profiles, the active one, aliases and settings, as they stand on disk. */
 export class ConfigStore {
-  readonly file: string;
-  readonly #clock: Pick<Clock, 'sleep' | 'random'>;
+  readonly #stored: JsonFile<ConfigDocument>;
   #document: ConfigDocument | undefined;
 
   constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
-    this.file = path.join(directory, 'config.json');
-    this.#clock = clock;
+    this.#stored = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
   }
 
-  /** Read once. @throws {CliError} CONFIG_ERROR for a file that is damaged or can't be read */
+  get file(): string {
+    return this.#stored.path;
+  }
+
+  /** Read once. @throws {CliError} CONFIG_ERROR if the file is damaged or can't be read */
   read(): ConfigDocument {
-    this.#document ??= this.#fromDisk();
+    this.#document ??= this.#stored.read();
     return this.#document;
   }
 
-  /** Changes the document as it stands on disk by then, so that two processes lose nothing of each other's. */
+  /** Changes the document as it stands on disk by then. @throws {CliError} CONFIG_ERROR as `JsonFile` throws it */
   async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
-    const write = await loadWriter();
-    return withLock(this.file, this.#clock, () => {
-      const document = this.#fromDisk();
+    return this.#stored.update(document => {
       const result = change(document);
-      write(this.file, document as unknown as JsonDocument);
       this.#document = document;
       return result;
     });
-  }
-
-  #fromDisk(): ConfigDocument {
-    const document = asConfigDocument(readJsonFile(this.file));
-    if (typeof document === 'string') throw damaged(this.file, document);
-    return document;
   }
 }
 
@@ -52,8 +44,8 @@ export interface ConfigDocument {
   settings: Record<string, unknown>;
 }
 
-/** The document with empty parts filled in; a text that says what is wrong where it is none. */
-export function asConfigDocument(read: JsonDocument = {}): ConfigDocument | string {
+/** The document with empty parts filled in; a text that says what is wrong with one that is damaged. */
+export function asConfigDocument(read: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = read;
   if (activeProfile !== undefined && typeof activeProfile !== 'string')
     return '`activeProfile` is not a string';

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { isObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
-import { damaged, type JsonDocument, loadWriter, readJsonFile } from '../json-file.ts';
-import { withLock } from '../lock.ts';
+import { type JsonDocument, JsonFile } from '../json-file.ts';
 
 /** Where a profile's key is kept, and the one origin it may be sent to. */
 interface Credential {
@@ -16,23 +15,25 @@ type Credentials = Record<string, Credential>;
 
 /** API keys by profile. */
 export class CredentialStore {
-  readonly file: string;
-  readonly #clock: Pick<Clock, 'sleep' | 'random'>;
+  readonly #stored: JsonFile<{ keys: Credentials }>;
 
   constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
-    this.file = path.join(directory, 'credentials.json');
-    this.#clock = clock;
+    this.#stored = new JsonFile(path.join(directory, 'credentials.json'), clock, credentialsIn);
+  }
+
+  get file(): string {
+    return this.#stored.path;
   }
 
   /** Where a profile's key is kept; undefined where it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
   find(profile: string): Credential | undefined {
-    const credentials = this.#fromDisk();
-    return Object.hasOwn(credentials, profile) ? credentials[profile] : undefined;
+    const { keys } = this.#stored.read();
+    return Object.hasOwn(keys, profile) ? keys[profile] : undefined;
   }
 
   /** The profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
   profiles(): string[] {
-    return Object.keys(this.#fromDisk());
+    return Object.keys(this.#stored.read().keys);
   }
 
   /** The key itself; undefined where the keychain does not give it. */
@@ -49,7 +50,7 @@ export class CredentialStore {
   ): Promise<'keychain' | 'file'> {
     const before = this.find(profile);
     const inKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
-    await this.#update(keys => {
+    await this.#stored.update(({ keys }) => {
       keys[profile] = inKeychain ? { origin, keychain: true } : { origin, key };
     });
     if (before?.keychain && (!inKeychain || before.origin !== origin)) {
@@ -63,29 +64,18 @@ export class CredentialStore {
     const credential = this.find(profile);
     if (credential === undefined) return false;
     if (credential.keychain) await deleteFromKeychain(profile, credential.origin);
-    await this.#update(keys => {
+    await this.#stored.update(({ keys }) => {
       delete keys[profile];
     });
     return true;
   }
+}
 
-  async #update(change: (keys: Credentials) => void): Promise<void> {
-    const write = await loadWriter();
-    await withLock(this.file, this.#clock, () => {
-      const keys = this.#fromDisk();
-      change(keys);
-      write(this.file, { keys } satisfies JsonDocument);
-    });
-  }
-
-  #fromDisk(): Credentials {
-    const { keys = {} } = readJsonFile(this.file) ?? {};
-    if (!isObject(keys)) throw damaged(this.file, '`keys` is not an object');
-    const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
-    if (stray !== undefined)
-      throw damaged(this.file, `the entry of the profile \`${stray}\` is not understood`);
-    return keys as Credentials;
-  }
+function credentialsIn({ keys = {} }: JsonDocument): { keys: Credentials } | string {
+  if (!isObject(keys)) return '`keys` is not an object';
+  const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
+  if (stray !== undefined) return `the entry of the profile \`${stray}\` is not understood`;
+  return { keys: keys as Credentials };
 }
 
 function isCredential(value: unknown): value is Credential {

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { JsonFile } from '../../../src/cli/settings/json-file.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
+
+const jsonFile = (file: string, isCache = false) =>
+  new JsonFile<{ n?: number }>(file, testClock(), document => document, isCache);
+
+it('leaves signals to the command when it writes', async () => {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const listeners = (): number => signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
+  const before = listeners();
+  await jsonFile(path.join(temporaryDirectory(), 'file.json')).update(() => undefined);
+  expect(listeners()).toBe(before);
+});
+
+it('holds the lock while the change is made, and not after, also when the change fails', async () => {
+  const file = path.join(temporaryDirectory(), 'new', 'file.json');
+  const held = await jsonFile(file).update(content => {
+    content.n = 1;
+    return existsSync(`${file}.lock`);
+  });
+  expect([held, existsSync(`${file}.lock`)]).toEqual([true, false]);
+  const failing = jsonFile(file).update(() => {
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(readdirSync(path.dirname(file))).toEqual(['file.json']);
+  expect(jsonFile(file).read()).toEqual({ n: 1 });
+});
+
+it('says at once that a directory is a file', async () => {
+  const directory = path.join(temporaryDirectory(), 'file');
+  writeFileSync(directory, '');
+  const update = jsonFile(path.join(directory, 'config.json')).update(() => undefined);
+  await expect(update).rejects.toThrow(`${directory} can't be made: `);
+});
+
+it('does not wait for a lock for ever', async () => {
+  const file = path.join(temporaryDirectory(), 'file.json');
+  mkdirSync(`${file}.lock`);
+  await expect(jsonFile(file).update(() => 'never')).rejects.toThrow(`${file}.lock is held`);
+});
+
+it('fills a damaged cache again, and nothing else', async () => {
+  const file = path.join(temporaryDirectory(), 'file.json');
+  writeFileSync(file, '{"n": ');
+  const fill = (content: { n?: number }) => {
+    content.n = 2;
+  };
+  await expect(jsonFile(file).update(fill)).rejects.toThrow(`${file} is damaged`);
+  await jsonFile(file, true).update(fill);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ n: 2 });
+});
