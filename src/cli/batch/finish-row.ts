@@ -58,13 +58,13 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
 
 /** The journal is written first: a result that is there has its row's end in the journal. */
 async function giveLine(
-  { ctx, options, journal, results, stop }: FinishParts,
+  { options, journal, results, stop }: FinishParts,
   row: SourceRow,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
   const { request } = outcome.facts;
   const line: ResultsLine = {
-    ...lineOf(row, outcome, ctx.clock.now()),
+    ...lineOf(row, outcome),
     ...(options.withInputs && request !== undefined && { inputs: inputsOf(request) }),
   };
   const { runId, error } = line;
@@ -104,7 +104,7 @@ function runFailed({ outputs }: Run): CliError {
 async function savedRun(
   { ctx, batch: { connection, promptVersionId }, options: { saveTo, force } }: FinishParts,
   run: Run,
-  { request, startedAt }: RunFacts,
+  { request, sentAt: startedAt, endedAt }: RunFacts,
 ): Promise<{ run: Run; notSaved?: CliError }> {
   if (saveTo === undefined) {
     return { run };
@@ -113,7 +113,7 @@ async function savedRun(
   const facts = {
     promptVersionId,
     ...(request !== undefined && { request }),
-    ...(startedAt !== undefined && { startedAt, endedAt: ctx.clock.now() }),
+    ...(startedAt !== undefined && { startedAt, endedAt }),
   };
   try {
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });

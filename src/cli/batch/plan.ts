@@ -1,6 +1,6 @@
 import type { ResultState } from './results/results-line.ts';
 import type { JobPlan } from './run/job.ts';
-import type { JobState } from './run/job-journal.ts';
+import type { JobState } from './run/read-journal.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 
 /** What is done with a row, by what journal and results say of it. */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
-import { type KnownRows, recallRows } from './known-rows.ts';
+
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
 import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
@@ -18,8 +18,9 @@ import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
-import type { Job, JobOutcome } from './run/job.ts';
+import { failedOutcome, type Job } from './run/job.ts';
 import { BatchJournal } from './run/job-journal.ts';
+import { type KnownJobs, recallJobs } from './run/recall-jobs.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
 import { type Survey, surveyRows } from './survey.ts';
@@ -116,7 +117,10 @@ interface OpenBatch extends BatchFiles {
 async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Promise<ExitCode> {
   const { batch, results, journal, source, survey } = open;
   const { connection, promptVersionId, runOptions } = batch;
-  const known = await recallRows(ctx, connection, { journal, results }, survey?.changed ?? new Set());
+  const known = await recallJobs(ctx, connection, journal, {
+    changed: survey?.changed ?? new Set(),
+    runIds: [...results.states.values()].flatMap(({ runId }) => runId ?? []),
+  });
   noteCosts(ctx, options, results, known);
   const facts = { service: connection.service, promptVersionId, options: Object.fromEntries(runOptions) };
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
@@ -155,7 +159,7 @@ interface RowJob extends Job {
 async function* plannedRows(
   parts: FinishParts,
   { source, survey }: OpenBatch,
-  known: KnownRows,
+  known: KnownJobs,
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, options, stop, tally } = parts;
   for await (const row of readRows(source, stop.reading)) {
@@ -169,9 +173,9 @@ async function* plannedRows(
       }
     } else if (plan.kind === 'give') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(parts, row, { ...failedOutcome(new Error(text)), text, mayHaveRun });
+      await finishRow(parts, row, { ...failedOutcome(ctx, new Error(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
-      await finishRow(parts, row, failedOutcome(usageError(row.fault)));
+      await finishRow(parts, row, failedOutcome(ctx, usageError(row.fault)));
     } else {
       const request = (): ReturnType<typeof prepareRow> => {
         if (isFaulty(row)) throw usageError(row.fault);
@@ -187,7 +191,7 @@ async function* plannedRows(
 function planOf(
   { options, results }: FinishParts,
   { id }: SourceRow,
-  { states, settlements }: KnownRows,
+  { states, settlements }: KnownJobs,
   changed: boolean,
 ): RowPlan {
   const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
@@ -213,18 +217,12 @@ function reportDoubt(ctx: Context, source: string, row: SourceRow, settlement: S
   reportRow(ctx, source, row, { error, candidates });
 }
 
-/** A row that has no run. */
-function failedOutcome(error: Error): Extract<JobOutcome, { kind: 'failed' }> {
-  const facts = { request: undefined, startedAt: undefined };
-  return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
-}
-
 /** Says how many runs may be paid for twice, before they are. */
 function noteCosts(
   ctx: Context,
   { retryFailed, retryUnknown }: BatchOptions,
   results: Results,
-  { states, settlements }: KnownRows,
+  { states, settlements }: KnownJobs,
 ): void {
   const inDoubt = [...states].filter(
     ([id, { step }]) =>

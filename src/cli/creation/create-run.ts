@@ -97,14 +97,15 @@ class Creation {
 
   async #send(signal: AbortSignal): Promise<Run> {
     const { entry, options } = this.#parts;
-    const { retries, send = sendCreation } = options;
+    const { retries } = options;
     this.#sent = false;
-    const answer = await send(this.#connection, this.#request, {
+    const answer = await sendCreation(this.#connection, this.#request, {
       signal,
       key: entry.id,
       retries,
       onSent: () => {
         this.#sent = true;
+        options.onSent?.();
       },
       onRetry: () => {
         this.#sent = false;

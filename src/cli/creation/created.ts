@@ -1,7 +1,6 @@
 import type { RawAnswer } from '../../client/request.ts';
 import type { Run } from '../../wire/index.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import type { SendCreation } from './send-creation.ts';
 
 /** A run as the service gave it; one whose creation was not answered is marked. */
 export type CreatedRun = Run & { readonly recovered?: true };
@@ -30,6 +29,6 @@ export interface CreateOptions {
   readonly onAnswer?: (answer: RawAnswer) => void;
   /** Whether the list is looked at where the answer is lost; true by default. False leaves that to `searchRuns`. */
   readonly search?: boolean;
-  /** What sends it; `sendCreation` by default. */
-  readonly send?: SendCreation | undefined;
+  /** Called each time it is about to be written to a connection. */
+  readonly onSent?: () => void;
 }

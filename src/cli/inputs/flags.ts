@@ -37,3 +37,9 @@ export function readsStandardInput(keyValue: string): boolean {
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
+
+/** The models of `-m`, which may be repeated and may name several separated by commas; each once. */
+export function modelList(values: readonly string[]): string[] {
+  const models = values.flatMap(value => value.split(',')).map(model => model.trim());
+  return [...new Set(models.filter(model => model !== ''))];
+}

@@ -26,14 +26,21 @@ export async function readSchema(
   file: string,
   where: string,
 ): Promise<SchemaCheck> {
-  const text = await readTextFile(file, ctx.cwd, where);
-  let schema: unknown;
+  return schemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
+}
+
+/** The value in a JSON file. @throws {CliError} USAGE_ERROR for a file that can't be read or is not JSON */
+export async function readJsonFile(
+  { cwd }: Pick<Context, 'cwd'>,
+  file: string,
+  where: string,
+): Promise<unknown> {
+  const text = await readTextFile(file, cwd, where);
   try {
-    schema = JSON.parse(text.replace(/^\uFEFF/u, ''));
+    return JSON.parse(text.replace(/^\uFEFF/u, '')) as unknown;
   } catch (error) {
     throw usageError(`${where}: ${file} is not JSON: ${messageOf(error)}`);
   }
-  return schemaCheck(ctx, schema, `${where}: ${file}`);
 }
 
 /** SHA-256 of a schema file, hexadecimal, which recordings know a run by. */

@@ -1,7 +1,7 @@
 import type { Run } from '../../wire/index.ts';
 import type { Failure } from '../core/failure.ts';
-import type { TestCase, TestFile } from './cases/read-test-file.ts';
-import type { Mismatch } from './expectations/read-expectations.ts';
+import type { TestCase, TestFile } from './cases/test-case.ts';
+import type { Mismatch } from './expectations/expectation.ts';
 
 /** A case with one model: one entry of every report, however often it is repeated. */
 export interface Entry {
@@ -21,6 +21,36 @@ export interface Repetition {
   readonly mismatches: readonly Mismatch[];
   /** Why it could not be run, or not be judged. */
   readonly fault: Failure | undefined;
+}
+
+/** A test file of which nothing can be run, and why. */
+export interface FileFault {
+  /** Absolute. */
+  readonly file: string;
+  /** As reports name it. */
+  readonly name: string;
+  readonly fault: Failure;
+}
+
+/** The result of a file of which nothing could be run, as reports show it: one entry. */
+export function faultyFileResult({ file, name, fault }: FileFault): EntryResult {
+  const [, line = '1'] = /, line (\d+): /u.exec(fault.message) ?? [];
+  const testCase: TestCase = {
+    name: 'the whole file',
+    line: Number(line),
+    text: new Map(),
+    images: [],
+    options: new Map(),
+    expect: [],
+    repeat: 1,
+    pass: 1,
+  };
+  const entry = {
+    file: { file, name, target: '', models: [], cases: [testCase] },
+    testCase,
+    model: undefined,
+  };
+  return resultOf(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
 }
 
 /** `fault` where a repetition could not be run; that outranks what did not match. */

@@ -1,29 +1,26 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../../files/error-utils.ts';
 import { RequestPace } from '../batch/run/request-pace.ts';
 import type { Connection, Context } from '../context.ts';
-import { notFoundError, usageError } from '../errors.ts';
+import { failureOf } from '../core/failure.ts';
+import { CliError, notFoundError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { connectionForAll } from '../inputs/prompt-file.ts';
-import { printValue, wantsJson } from '../outputs/json.ts';
-import { checkFile } from '../outputs/writable.ts';
+import { connectionFor } from '../inputs/prompt-file.ts';
+import type { Checks } from '../outputs/checks/checks.ts';
+import { wantsJson } from '../outputs/json.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
-import { readTestFile, type TestFile } from './cases/read-test-file.ts';
+import { readTestFile } from './cases/read-test-file.ts';
+import type { TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
-import type { Expectation } from './expectations/read-expectations.ts';
-import { githubReport, writeJobSummary } from './reporters/github.ts';
-import { jsonReport } from './reporters/json.ts';
-import { junitReport } from './reporters/junit.ts';
-import { linesReport, treeReport } from './reporters/text.ts';
-import { type Entry, type EntryResult, resultOf } from './result.ts';
-import { modelJudge, noJudge } from './run/judge.ts';
-import { prepareEntries } from './run/prepare-entries.ts';
-import { runEntries } from './run/run-entries.ts';
-import { StateFile } from './run/test-state.ts';
-
-export const REPORTERS = ['junit', 'json', 'github'] as const;
-export type Reporter = (typeof REPORTERS)[number];
+import { allExpectations } from './expectations/expectation.ts';
+import { runCommand } from './expectations/run-command.ts';
+import type { ReportOutput } from './report-outputs.ts';
+import { checkOutputs, reportTests } from './report-tests.ts';
+import { type EntryResult, type FileFault, faultyFileResult } from './result.ts';
+import { Judge } from './run/judge.ts';
+import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
+import { type RunEntriesOptions, runEntries } from './run/run-entries.ts';
+import { TestState } from './run/test-state.ts';
 
 /** How prompts are tested. */
 export interface TestOptions {
@@ -31,14 +28,18 @@ export interface TestOptions {
   readonly paths: readonly string[];
   /** Words that must all be in a case's file or name. */
   readonly filter: string | undefined;
+  /** Every case runs with each, in place of the models of its file; empty for those. */
+  readonly models: readonly string[];
   /** Only cases that did not pass when they were last run. */
   readonly failed: boolean;
   readonly resume: boolean;
+  /** With `resume`: what may have made a run is created again. */
+  readonly retryUnknown: boolean;
   readonly update: boolean;
   readonly judge: string | undefined;
-  readonly reporter: Reporter | undefined;
-  /** The report's file; standard output where undefined. */
-  readonly out: string | undefined;
+  /** Whether the programs that test files name may run. */
+  readonly allowCommands: boolean;
+  readonly outputs: readonly ReportOutput[];
   readonly concurrency: number;
   /** Requests a second; 0 is unlimited. */
   readonly rate: number;
@@ -47,29 +48,51 @@ export interface TestOptions {
 /**
  * Runs the cases of test files and reports them.
  *
- * @returns 0 where all passed, 5 where some failed; the code of the first case that could not be run outranks both
- * @throws {CliError} before anything is sent, for whatever is wrong in the files
+ * @returns 0 if all passed, 5 if some failed; the code of the first case that could not be run outranks both
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
-  if (options.out !== undefined) checkFile(ctx.cwd, options.out, '--out');
-  const found = await findTestFiles(options.paths, ctx.cwd);
-  const files = await Promise.all(found.map(file => readTestFile(ctx, file)));
-  const chosen = files.map(file => filtered(file, options.filter)).filter(({ cases }) => cases.length > 0);
-  if (chosen.length === 0) {
-    throw notFoundError(`no case has ${JSON.stringify(options.filter)} in its name or file`);
+  checkOutputs(ctx, options.outputs);
+  const paths = await findTestFiles(options.paths, ctx.cwd);
+  const judge = new Judge(ctx, options.judge);
+  const { files, faults } = await readFiles(ctx, paths, judge, options);
+  const prepared = await prepareEntries(ctx, target => pacedConnection(ctx, target, options), files);
+  const allFaults = [...faults, ...prepared.faults];
+  for (const { fault } of allFaults) reportFile(ctx, fault);
+  const results = await runAll(ctx, { entries: prepared.entries, paths, judge }, options);
+  if (results.length + allFaults.length === 0) throw nothingToRun(options);
+  const updated = options.update ? await updateFiles(ctx, results) : results;
+  const all = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
+  // What is wrong with the files has been said; there is nothing to show beside it.
+  const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
+  if (isShown) await reportTests(ctx, all, options.outputs);
+  return exitCodeOf(all);
+}
+
+/** Reads every test file; what is wrong with one is a fault of that file. */
+async function readFiles(
+  ctx: Context,
+  paths: readonly string[],
+  judge: Judge,
+  options: TestOptions,
+): Promise<{ files: TestFile[]; faults: FileFault[] }> {
+  const files: TestFile[] = [];
+  const faults: FileFault[] = [];
+  for (const file of paths) {
+    try {
+      const read = await readTestFile(ctx, file);
+      await refuseUncheckable(read, judge, options);
+      const models = options.models.length > 0 ? options.models : read.models;
+      files.push(filtered({ ...read, models }, options.filter));
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      faults.push({ file, name: path.relative(ctx.cwd, file) || file, fault: failureOf(error) });
+    }
   }
-  refuseUnjudged(chosen, options);
-  const results = await resultsOf(ctx, chosen, found, options);
-  const reported = options.update ? await updated(ctx, results) : results;
-  await report(ctx, reported, options);
-  return exitCodeOf(reported);
+  return { files, faults };
 }
 
 function filtered(file: TestFile, filter: string | undefined): TestFile {
-  const words = (filter ?? '')
-    .toLowerCase()
-    .split(/\s+/u)
-    .filter(word => word !== '');
+  const words = (filter ?? '').toLowerCase().match(/\S+/gu) ?? [];
   const cases = file.cases.filter(({ name }) => {
     const text = `${file.name} ${name}`.toLowerCase();
     return words.every(word => text.includes(word));
@@ -77,128 +100,126 @@ function filtered(file: TestFile, filter: string | undefined): TestFile {
   return { ...file, cases };
 }
 
-function refuseUnjudged(files: readonly TestFile[], { judge }: TestOptions): void {
-  if (judge !== undefined) {
-    return;
-  }
-  for (const { name, cases } of files) {
-    const rubric = cases.flatMap(({ expect }) => expect).find(isRubric);
-    if (rubric !== undefined) {
-      throw usageError(
-        `${name}, line ${rubric.line}: a rubric needs a judge`,
-        'Name a model of this machine with --judge <model>.',
-      );
+/** Refuses what only a flag allows, and models that are not there, before anything of the file is sent. */
+async function refuseUncheckable(
+  file: TestFile,
+  judge: Judge,
+  { allowCommands }: TestOptions,
+): Promise<void> {
+  for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
+    try {
+      if (expectation.kind === 'command' && !allowCommands) throw commandsNotAllowed();
+      if (expectation.kind === 'rubric' || expectation.kind === 'llm') await judge.check(expectation.model);
+    } catch (error) {
+      const { message, ...fault } = failureOf(error);
+      throw new CliError(`${file.name}, line ${expectation.line}: ${message}`, { ...fault, cause: error });
     }
   }
 }
 
-function isRubric(expectation: Expectation): boolean {
-  return expectation.kind === 'rubric' || (expectation.kind === 'not' && isRubric(expectation.expectation));
-}
-
-async function resultsOf(
-  ctx: Context,
-  files: readonly TestFile[],
-  found: readonly string[],
-  options: TestOptions,
-): Promise<EntryResult[]> {
-  const targets = files.map(({ target }) => target);
-  const connection = paced(ctx, await connectionForAll(ctx, targets), options);
-  const prepared = await prepareEntries(ctx, connection, files);
-  const state = await StateFile.open(ctx.stateDir, found, options.resume);
-  const entries = options.failed ? prepared.filter(entry => state.hasFailed(entry)) : prepared;
-  if (entries.length === 0) {
-    throw notFoundError(
-      'no case failed when these tests were last run',
-      'Leave out --failed to run them all.',
-    );
-  }
-  const judge = options.judge === undefined ? noJudge : await modelJudge(ctx, connection, options.judge);
-  await state.begin();
-  const { concurrency } = options;
-  const results = await runEntries(ctx, connection, entries, { concurrency, judge, state });
-  await state.complete();
-  return results;
+function commandsNotAllowed(): CliError {
+  return new CliError('it runs a command of its own', {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints: ['If you trust the file, add --allow-commands. Nothing of it was sent.'],
+  });
 }
 
 /** Recordings answer as fast as they can be read. */
-function paced(ctx: Context, connection: Connection, { rate }: TestOptions): Connection {
+async function pacedConnection(ctx: Context, target: string, { rate }: TestOptions): Promise<Connection> {
+  const connection = await connectionFor(ctx, target);
   const perSecond = connection.recorder?.mode === 'replay' ? 0 : rate;
   const pace = new RequestPace({ perSecond, clock: ctx.clock });
   return { ...connection, client: connection.client.withPace(pace) };
 }
 
-/** A case whose every mismatch was written into its file has passed now. */
-async function updated(ctx: Context, results: readonly EntryResult[]): Promise<EntryResult[]> {
-  const files = new Set(results.map(({ entry }) => entry.file));
-  const lines = new Map<Entry['file'], ReadonlySet<number>>();
-  for (const file of files) {
-    const own = results.filter(({ entry }) => entry.file === file);
-    const written = await updateTestFile(file.file, own);
-    lines.set(file, written);
-    if (written.size > 0) {
-      ctx.io.note(`note: ${file.name}: ${written.size} expectation${written.size === 1 ? '' : 's'} updated`);
-    }
-  }
-  return results.map(({ entry, repetitions }) =>
-    resultOf(
-      entry,
-      repetitions.map(repetition => ({
-        ...repetition,
-        mismatches: repetition.mismatches.filter(({ line }) => lines.get(entry.file)?.has(line) !== true),
-      })),
-    ),
-  );
+function reportFile(ctx: Context, fault: FileFault['fault']): void {
+  reportFailure(ctx.io, fault, { json: wantsJson(ctx), debug: false, error: undefined });
 }
 
-async function report(ctx: Context, results: readonly EntryResult[], options: TestOptions): Promise<void> {
-  const { reporter, out } = options;
-  const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
-  if (reporter !== undefined && out !== undefined) {
-    await writeReport(ctx, out, await reportText(results, reporter));
-  }
-  const summary = ctx.env['GITHUB_STEP_SUMMARY'];
-  if ((isOnGithub || reporter === 'github') && summary !== undefined && summary !== '') {
-    await writeJobSummary(results, summary, line => ctx.io.note(line));
-  }
-  if (wantsJson(ctx)) {
-    return printValue(ctx, jsonReport(results));
-  }
-  const shown = out === undefined ? reporter : undefined;
-  if (shown !== undefined || isOnGithub) {
-    await ctx.io.out(await reportText(results, shown ?? 'github'));
-    return;
-  }
-  const { stdout, paint } = ctx.io;
-  await ctx.io.out(stdout.isTerminal ? await treeReport(results, paint) : await linesReport(results));
+interface Tests {
+  readonly entries: readonly PreparedEntry[];
+  /** Of all test files that were named. */
+  readonly paths: readonly string[];
+  readonly judge: Judge;
 }
 
-async function reportText(results: readonly EntryResult[], reporter: Reporter): Promise<string> {
-  if (reporter === 'junit') {
-    return junitReport(results);
+/** Runs the entries of each service. */
+async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise<EntryResult[]> {
+  const results: EntryResult[] = [];
+  for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
+    const own = tests.entries.filter(({ connection }) => connection.service === service);
+    results.push(...(await runService(ctx, { ...tests, entries: own }, options)));
   }
-  return reporter === 'github'
-    ? githubReport(results)
-    : `${JSON.stringify(jsonReport(results), undefined, 2)}\n`;
+  return results;
 }
 
-/** The tests have run: a report that can't be written must not cost what is known of them. */
-async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
+async function runService(
+  ctx: Context,
+  { entries, paths, judge }: Tests,
+  options: TestOptions,
+): Promise<EntryResult[]> {
+  const [first] = entries;
+  if (first === undefined) return [];
+  const { connection } = first;
+  const { concurrency, resume, retryUnknown } = options;
+  const state = await TestState.open(ctx.stateDir, paths, connection);
   try {
-    await writeFile(path.resolve(ctx.cwd, out), text);
-  } catch (error) {
-    await ctx.io.out(text);
-    throw usageError(
-      `--out: ${out} can't be written: ${messageOf(error)}`,
-      'The report is on standard output.',
+    const chosen = options.failed ? entries.filter(entry => state.hasFailed(entry)) : entries;
+    const tools = toolsFor(ctx, judge, await ctx.checks());
+    return await runEntries(ctx, connection, chosen, { concurrency, state, resume, retryUnknown, tools });
+  } finally {
+    await state.close();
+  }
+}
+
+function toolsFor(ctx: Context, judge: Judge, checks: Pick<Checks, 'perform'>): RunEntriesOptions['tools'] {
+  return ({ entry: { file, testCase, model }, request }) => ({
+    checks,
+    ask: judge.ask,
+    values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    dollars: async () => undefined,
+    command: (argv, output) =>
+      runCommand(
+        argv,
+        { name: testCase.name, inputs: Object.fromEntries(request.text), model: model ?? null, output },
+        { directory: path.dirname(file.file), env: ctx.env, secrets: new Set(), signal: ctx.signal },
+      ),
+  });
+}
+
+function nothingToRun({ failed, filter }: TestOptions): CliError {
+  if (failed) {
+    return notFoundError(
+      'no case failed when these tests were last run',
+      'Leave out --failed to run them all.',
     );
   }
+  return notFoundError(`no case has ${JSON.stringify(filter)} in its name or file`);
+}
+
+/** Writes what came as what is expected; what was not written, or does not fit all answers, stays a failure. */
+async function updateFiles(ctx: Context, results: readonly EntryResult[]): Promise<EntryResult[]> {
+  const updated: EntryResult[] = [];
+  for (const file of new Set(results.map(({ entry }) => entry.file.file))) {
+    const own = results.filter(({ entry }) => entry.file.file === file);
+    const { results: judged, written } = await updateTestFile(file, own);
+    updated.push(...judged);
+    if (written === 0) continue;
+    const name = own[0]?.entry.file.name ?? file;
+    ctx.io.note(`note: ${name}: ${written} expectation${written === 1 ? '' : 's'} updated`);
+  }
+  return updated;
+}
+
+/** The results of each file together, in the order of the files. */
+function inOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
+  const place = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
+  return results.toSorted((one, other) => place(one) - place(other));
 }
 
 function exitCodeOf(results: readonly EntryResult[]): ExitCode {
   const fault = results.flatMap(({ repetitions }) => repetitions).find(one => one.fault !== undefined)?.fault;
-  if (fault !== undefined) {
-    return fault.exitCode;
-  }
+  if (fault !== undefined) return fault.exitCode;
   return results.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

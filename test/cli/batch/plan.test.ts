@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { planRow, type RowKnowledge } from '../../../src/cli/batch/plan.ts';
 import { resultState } from '../../../src/cli/batch/results/results-line.ts';
 import { isInShard, parseShard } from '../../../src/cli/batch/rows/row.ts';
-import type { JobState } from '../../../src/cli/batch/run/job-journal.ts';
+import type { JobState } from '../../../src/cli/batch/run/read-journal.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
 const ENTRY = {

@@ -27,6 +27,19 @@ describe('what is expected of an answer', () => {
     'not: { contains: sorry }',
     'not: { json: { date: "2026-11-21" } }',
     'seconds: 600',
+    'icontains: PRICE',
+    'startsWith: "{"',
+    "istartsWith: '{\"DATE'",
+    'endsWith: "}"',
+    'iendsWith: \'"N":0}\'',
+    'containsJson: true',
+    'containsJson: { required: [price], properties: { price: { const: 20 } } }',
+    'schema: { type: object, required: [date] }',
+    'tokens: 100000',
+    'any: [{ contains: sorry }, { contains: price }]',
+    'any: [{ contains: price, icontains: DATE }]',
+    'matches: "[\\\\w-\\\\d]rice"',
+    'not: { any: [{ contains: sorry }, { equals: price }] }',
   ];
   const unmet = [
     ['json: { date: "2026-11-21" }', 'differs at "/date": expected "2026-11-21", got "2026-11-20"'],
@@ -38,6 +51,16 @@ describe('what is expected of an answer', () => {
     ['matches: "^\\\\["', 'does not match /^\\[/'],
     ['schema: ./strict.json', 'does not match ./strict.json at "/items/1/price"'],
     ['equals: nothing', 'is not equal'],
+    ['icontains: sorry', 'does not contain "sorry"'],
+    ['startsWith: price', 'does not begin with "price"'],
+    ['endsWith: price', 'does not end with "price"'],
+    ['containsJson: { type: object, required: [none] }', 'contains no JSON that matches the schema'],
+    ['schema: { type: array }', 'does not match the schema at ""'],
+    [
+      'any: [{ contains: sorry }, { startsWith: x }]',
+      'meets none of these: does not contain "sorry"; does not',
+    ],
+    ['any: [{ contains: price, equals: x }]', 'meets none of these: is not equal'],
     ['not: { contains: price }', 'meets what it must not: contains "price"'],
   ] as const;
   const schemas = {
@@ -77,18 +100,17 @@ describe('what is expected of an answer', () => {
 
   it('stops a pattern that would take for ever, and a schema; negated they fail as well', async () => {
     const text = `'"${'a'.repeat(40)}b"'`;
-    const cases = ['matches: "^(a|a)*$"', 'not: { matches: "^(a|a)*$" }', 'schema: slow.json']
+    const slow = 'matches: "^.(a|a)*$"';
+    const cases = [slow, `not: { ${slow} }`, 'schema: slow.json', `any: [{ ${slow} }, { endsWith: '"' }]`]
       .map(
         (expectation, at) =>
           `  - { name: c${at}, inputs: { text: ${text} }, expect: [{ ${expectation} }] }\n`,
       )
       .join('');
-    const project = projectOf(cases.replaceAll('^(a|a)*$', '^.(a|a)*$'), {
-      'slow.json': '{"pattern": "^(a|a)*$"}',
-    });
+    const project = projectOf(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
     const { exitCode, stdout } = await project.run(['test']);
     expect(stdout().match(/the check takes longer than 2 s/gu)).toHaveLength(3);
-    expect(exitCode).toBe(5);
+    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 3 failed')]);
   });
 });
 
@@ -128,7 +150,6 @@ describe('what is wrong in a test file', () => {
     ['cases:\n  - expct: []\n', 'line 2: a case has no key "expct"'],
     ['casess: []\n', 'line 1: a test file has no key "casess"'],
     ['cases: []\n', 'cases is empty'],
-    ['cases:\n  - inputs: { text: a }\n', 'line 2: the case has no expect'],
     ['cases:\n  - expect: [{ contain: a }]\n', 'line 2: an expectation has no key "contain"'],
     ['cases:\n  - expect: [{ matches: "(" }]\n', 'line 2: matches: '],
     ['cases:\n  - expect: [{ jmespath: "a[" }]\n', 'line 2: jmespath: '],
@@ -163,6 +184,10 @@ describe('what is wrong in a test file', () => {
     ],
     ['cases:\n  - expect: [{ contains: a }]\n', 'line 2: missing input: text'],
     ['cases:\n  - inputs: { text: a }\n    expect: [{ rubric: polite }]\n', 'line 3: a rubric needs a judge'],
+    ['cases:\n  - expect: [{ any: [] }]\n', 'line 2: any needs a list of expectations'],
+    ['cases:\n  - repeat: 1001\n', 'line 2: repeat (1001) is more than 1000'],
+    ['cases:\n  - expect: [{ llm: { prompt: a } }]\n', 'line 2: llm needs prompt and choices'],
+    ['cases:\n  - expect:\n      - command: "true"\n', 'line 3: it runs a command of its own'],
     ['cases: [\n', 'line '],
   ])('%j is refused with file and line', async (source, message) => {
     const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': source });
@@ -239,22 +264,86 @@ describe('a test', () => {
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
   });
 
-  it('writes what came with --update and keeps the rest of the file', async () => {
-    const project = projectOf(`  # of Ada
+  it('writes what came with --update, and not one byte more', async () => {
+    const before = `  # of Ada
   - inputs: { text: '{"a":1,"b":2}' }
     expect:
       - json: { a: 2 } # only a
       - contains: a
-  - inputs: { text: hello }
+  - inputs: {   text: "hello"   }
+    expect: [{ contains: hell }, { equals: hei }]   # both on one line
+  - inputs: { text: "one\\ntwo" }
     expect:
-      - equals: hei
-`);
+      equals: |
+        three
+
+  - inputs: { text: '{"n":1,"m":[1,"x"]}' }
+    expect:
+      json:
+        n: 2 # a number
+        m: [1, y]   # and a list
+`;
+    const project = projectOf(before);
     const { exitCode } = await project.run(['test', '--update']);
     expect(exitCode).toBe(0);
-    const source = readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8');
-    expect(source).toContain('# of Ada');
-    expect(source).not.toContain('b: 2');
+    const expected = before
+      .replace('{ a: 2 }', '{ a: 1 }')
+      .replace('equals: hei', 'equals: hello')
+      .replace('|\n        three', '|-\n        one\n        two')
+      .replace('n: 2', 'n: 1')
+      .replace('[1, y]', '[1, x]');
+    expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(`cases:\n${expected}`);
     expect((await project.run(['test'])).exitCode).toBe(0);
+  });
+
+  it('never reports as passed what --update did not write', async () => {
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `models: [echo, card]
+cases:
+  - inputs: { text: abc }
+    expect: [{ contains: zzz }, { equals: abd }]
+`,
+    });
+    const { exitCode, stdout } = await project.run(['test', '--update']);
+    expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('0 passed, 2 failed')]);
+    expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toContain('{ equals: abc }');
+    expect(stdout()).toContain('is not equal');
+  });
+
+  it('runs the other files where one can not be read, and reports both', async () => {
+    const project = projectOf(PASSING, {
+      'bad.test.yaml': 'cases: 1\n',
+      'gone.test.yaml': 'target: nobody\ncases: [{}]\n',
+    });
+    const out = ['--reporter', 'junit', '--out', 'a.xml', '--reporter', 'json', '--out', 'b.json'];
+    const { exitCode, stdout, stderr } = await project.run(['test', ...out]);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('1 passed, 0 failed, 2 could not be run'),
+    ]);
+    expect(stderr()).toContain('bad.test.yaml, line 1: cases must be a list');
+    const files = ['a.xml', 'b.json'].map(file => readFileSync(path.join(project.home, file), 'utf8'));
+    for (const text of files) expect(text).toContain('bad.test.yaml, line 1: cases must be a list');
+  });
+
+  it('takes several reports, each with a file of its own', async () => {
+    const twice = ['--reporter', 'junit', '--reporter', 'json'];
+    expect((await projectOf(PASSING).run(['test', ...twice])).exitCode).toBe(2);
+    const same = ['--out', 'x', '--out', './x'];
+    expect((await projectOf(PASSING).run(['test', ...twice, ...same])).exitCode).toBe(2);
+    expect((await projectOf(PASSING).run(['test', '--out', 'x'])).exitCode).toBe(2);
+  });
+
+  it('runs every case with the models of -m, whatever its file names', async () => {
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `model: sandbox\ncases:${PASSING}`,
+    });
+    const { stdout } = await project.run(['test', '-m', 'echo,card', '-m', 'echo']);
+    expect(stdout()).toContain('passed echo.test.yaml: greets [echo]');
+    expect(stdout()).toContain('FAILED echo.test.yaml: greets [card]');
+    expect(stdout()).toContain('1 passed, 1 failed');
   });
 
   it('prints the JSON Schema of its files', async () => {

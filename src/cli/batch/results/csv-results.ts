@@ -3,7 +3,8 @@ import path from 'node:path';
 import { flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { SourceRow } from '../rows/row.ts';
-import { type JobState, unwritable } from '../run/job-journal.ts';
+import { unwritable } from '../run/job-journal.ts';
+import type { JobState } from '../run/read-journal.ts';
 import {
   type Columns,
   FIXED,

@@ -2,7 +2,7 @@ import type { OutputItem } from '../../../wire/index.ts';
 import { isObject } from '../../core/json-value.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../rows/row.ts';
-import { errorText, type JobOutcome } from '../run/job.ts';
+import { errorText, type JobOutcome, secondsOf } from '../run/job.ts';
 
 /** What a line of the results says of a row. */
 export interface ResultsLine {
@@ -15,7 +15,7 @@ export interface ResultsLine {
   readonly runStatus: string;
   readonly outputs: readonly OutputItem[];
   readonly tokens: number;
-  /** From the creation to the end; null where another process created the run, or nothing was sent. */
+  /** From the sending of the creation to the end; null if another process sent it, or nothing was sent. */
   readonly seconds: number | null;
   /** Why the row did not succeed; null if it did. */
   readonly error: string | null;
@@ -34,17 +34,15 @@ export interface LineInputs {
 /** Marks a row that the service's own fault ended, so that trying it again is known to cost maybe twice. */
 export const MAY_HAVE_RUN = 'it may have made a run all the same';
 
-/** The line of an outcome that ends its row. @param endedAt milliseconds since the Unix epoch */
+/** The line of an outcome that ends its row. */
 export function lineOf(
   { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
-  endedAt: number,
 ): ResultsLine {
-  const { startedAt } = outcome.facts;
-  const seconds = startedAt === undefined ? null : Math.round(endedAt - startedAt) / 1000;
+  const seconds = secondsOf(outcome.facts);
   if (outcome.kind === 'failed') {
     const { runId = null, error, mayHaveRun } = outcome;
-    const text = outcome.text ?? errorText(error, startedAt === undefined ? { line } : undefined);
+    const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
     const message =
       mayHaveRun && !text.includes(MAY_HAVE_RUN)
         ? text.replace(/ \((?=[^()]*\)$)/u, `; ${MAY_HAVE_RUN} (`)

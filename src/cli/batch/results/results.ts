@@ -7,7 +7,8 @@ import { usageError } from '../../errors.ts';
 import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkFile } from '../../outputs/writable.ts';
 import type { BatchOptions } from '../options.ts';
-import { type JobState, unwritable } from '../run/job-journal.ts';
+import { unwritable } from '../run/job-journal.ts';
+import type { JobState } from '../run/read-journal.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 

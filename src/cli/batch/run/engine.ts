@@ -1,7 +1,6 @@
 import PQueue from 'p-queue';
 import { recordNoRun, recordRecovered } from '../../creation/find-run.ts';
-import { notFoundError } from '../../errors.ts';
-import type { Job, JobOutcome, JobPlan } from './job.ts';
+import { failedOutcome, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
 import { type JobDoubt, type JobWork, runJob } from './run-job.ts';
 import { type Settlement, settleDoubts } from './settle-doubts.ts';
 import type { Stop } from './stop.ts';
@@ -69,8 +68,8 @@ class Engine {
     await this.#drain();
     await this.#settleDoubts();
     await this.#drain();
-    for (const { job, error } of this.#doubts) {
-      await this.#settle(job, { kind: 'in doubt', candidates: [], error });
+    for (const { job, entry, error } of this.#doubts) {
+      await this.#settle(job, { kind: 'in doubt', entry, candidates: [], error });
     }
     if (this.#fault !== undefined) {
       throw this.#fault.error;
@@ -170,9 +169,9 @@ class Engine {
       }
       case 'none':
         recordNoRun(ctx, entry);
-        return this.#settle(job, noRunOutcome());
+        return this.#settle(job, failedOutcome(ctx, noRunFault()));
       case 'in doubt':
-        return this.#settle(job, { kind: 'in doubt', candidates: settlement.candidates, error });
+        return this.#settle(job, { kind: 'in doubt', entry, candidates: settlement.candidates, error });
     }
   }
 
@@ -190,11 +189,4 @@ class Engine {
 
 function isGood(outcome: JobOutcome): boolean {
   return outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded';
-}
-
-/** The outcome of a job whose creation was never answered and made no run. */
-export function noRunOutcome(): JobOutcome {
-  const error = notFoundError('the creation was never answered, and the service has no run that fits');
-  const facts = { request: undefined, startedAt: undefined };
-  return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
 }

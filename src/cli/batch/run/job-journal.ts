@@ -1,39 +1,14 @@
-import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, openForAppend } from '../../../files/append-log.ts';
 import { isDirectory, syncDirectory } from '../../../files/directories.ts';
 import { messageOf } from '../../../files/error-utils.ts';
-import { isObject } from '../../core/json-value.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { textLines } from '../rows/text-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-
-/** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
-export interface BatchFacts {
-  /** The base URL, or `local` for the embedded service. */
-  readonly service: string;
-  readonly promptVersionId: string;
-  readonly options: Readonly<Record<string, string>>;
-}
-
-/** How far a job is, as its last line in the journal says. */
-export interface JobState {
-  readonly row: number;
-  readonly step: 'creating' | 'waiting' | 'running' | 'succeeded' | 'failed';
-  /** Its latest creation, with the digest of its inputs; undefined where nothing was ever sent. */
-  readonly entry: JournalEntry | undefined;
-  readonly runId: string | undefined;
-  readonly recovered: boolean;
-  /** Why it failed. */
-  readonly error: string | undefined;
-  /** It failed with a fault of the service, which may have made a run all the same. */
-  readonly mayHaveRun: boolean;
-  /** The result, where the results themselves can't be read back. */
-  readonly result: unknown;
-}
+import { type BatchFacts, type JobState, type ReadJournal, readJournal } from './read-journal.ts';
 
 /** How a job ended. */
 export interface JobEnd {
@@ -44,33 +19,45 @@ export interface JobEnd {
   readonly result?: unknown;
 }
 
-/** The journal that a batch is resumed from: a file of its own beside the results. */
+/** The journal that a batch, or a test, is resumed from. */
 export class BatchJournal implements JobJournal {
   readonly file: string;
-  /** What it said of each job when it was opened, by the job's id. */
-  readonly states: ReadonlyMap<string, JobState>;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: BatchFacts | undefined;
-  readonly #lines: AppendLog;
+  readonly #states: Map<string, JobState>;
+  readonly #marks: Map<string, string>;
+  #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, read: ReadJournal) {
     this.file = file;
-    this.states = read.states;
     this.facts = read.facts;
+    this.#states = read.states;
+    this.#marks = read.marks;
     this.#lines = AppendLog.on(handle);
   }
 
-  /** Opens a journal to go on with it, or makes one. @throws {CliError} where it can't be written or is another file */
+  /**
+   * Opens a journal to go on with it, or makes one. What a torn last line announced is in doubt at most.
+   *
+   * @throws {CliError} where it can't be written or is another file
+   */
   static async open(file: string): Promise<BatchJournal> {
     if (!isDirectory(path.dirname(file))) {
       throw usageError(`--out: there is no directory ${path.dirname(file)}`);
     }
     // Read before it is opened for writing: it may be another file, named by mistake.
     const read = await readJournal(file);
-    const handle = await openForAppend(file).catch((error: unknown) => {
-      throw usageError(`${file} can't be written: ${messageOf(error)}`);
-    });
-    return new BatchJournal(file, handle, read);
+    return new BatchJournal(file, await openFile(file), read);
+  }
+
+  /** What it said of each job when it was opened, by the job's id. */
+  get states(): ReadonlyMap<string, JobState> {
+    return this.#states;
+  }
+
+  /** What was last marked of each job, by its id. */
+  get marks(): ReadonlyMap<string, string> {
+    return this.#marks;
   }
 
   /** Writes what jobs are run with from now on. */
@@ -78,10 +65,8 @@ export class BatchJournal implements JobJournal {
     return this.#append({ batch: 1, time, ...facts });
   }
 
-  creating({ row, id }: JobName, entry: JournalEntry): Promise<void> {
-    const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
-    const offset = clockOffsetMs === undefined ? {} : { clockOffsetMs };
-    return this.#append({ row, id, state: 'creating', digest, journalId, promptVersionId, time, ...offset });
+  creating(job: JobName, entry: JournalEntry): Promise<void> {
+    return this.#append(creationLine(job, entry));
   }
 
   waiting({ row, id }: JobName): Promise<void> {
@@ -100,6 +85,25 @@ export class BatchJournal implements JobJournal {
   /** The runs that a creation in doubt may have made. */
   candidates({ row, id }: JobName, candidates: readonly string[]): Promise<void> {
     return this.#append({ row, id, candidates });
+  }
+
+  /** Writes something of a job that outlives what is known of its run. */
+  mark(id: string, mark: string): Promise<void> {
+    return this.#append({ id, mark });
+  }
+
+  /** Forgets jobs: the journal is written anew without them. */
+  async forget(ids: Iterable<string>): Promise<void> {
+    for (const id of ids) this.#states.delete(id);
+    await this.close();
+    const lines = [
+      ...[...this.#marks].map(([id, mark]) => ({ id, mark })),
+      ...[...this.#states].flatMap(([id, state]) => stateLines(id, state)),
+    ];
+    const facts = lines.length === 0 ? [] : [{ batch: 1, ...this.facts }];
+    const text = [...facts, ...lines].map(line => `${JSON.stringify(line)}\n`).join('');
+    await replaceFile(this.file, text, 0o600);
+    this.#lines = AppendLog.on(await openFile(this.file));
   }
 
   async #append(line: object): Promise<void> {
@@ -122,102 +126,31 @@ export class BatchJournal implements JobJournal {
   }
 }
 
+function creationLine({ row, id }: JobName, entry: JournalEntry): object {
+  const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
+  const offset = clockOffsetMs === undefined ? {} : { clockOffsetMs };
+  return { row, id, state: 'creating', digest, journalId, promptVersionId, time, ...offset };
+}
+
+function stateLines(id: string, { row, step, entry, ...state }: JobState): object[] {
+  const creation = entry === undefined ? [] : [creationLine({ row, id }, entry)];
+  return step === 'creating' ? creation : [...creation, { row, id, state: step, ...state }];
+}
+
 /** A file of a batch that can't be written any more: what comes after is not started. */
 export function unwritable(file: string, cause: unknown): CliError {
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: ['No more rows were started. Make room, then go on with --resume.'],
+    hints: ['Nothing more was started. Make room, then go on with --resume.'],
     cause,
   });
 }
 
-interface ReadJournal {
-  readonly states: Map<string, JobState>;
-  readonly facts: BatchFacts | undefined;
-}
-
-/** A last line that a crash tore announced a step that was not taken: it is left out. */
-async function readJournal(file: string): Promise<ReadJournal> {
-  const states = new Map<string, JobState>();
-  let facts: BatchFacts | undefined;
-  if (!existsSync(file)) return { states, facts };
-  const text = createReadStream(file, { encoding: 'utf8' });
-  let torn: number | undefined;
-  for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
-    if (torn !== undefined) refuse(file, torn);
-    const value = parsed(source);
-    if (!isObject(value)) torn = source === '' ? undefined : line;
-    else if (value['batch'] === 1) facts = factsIn(value);
-    else if (facts === undefined) refuse(file, line);
-    else takeStep(states, value, facts);
-  }
-  if (torn === 1) refuse(file, torn);
-  return { states, facts };
-}
-
-function refuse(file: string, line: number): never {
-  throw usageError(
-    `${file}, line ${line}: this is not the journal of a batch`,
-    'move the file away, or name another with --out',
-  );
-}
-
-function factsIn(value: Readonly<Record<string, unknown>>): BatchFacts {
-  const { service, promptVersionId, options } = value;
-  return {
-    service: String(service),
-    promptVersionId: String(promptVersionId),
-    options: (isObject(options) ? options : {}) as Record<string, string>,
-  };
-}
-
-const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
-
-function takeStep(
-  states: Map<string, JobState>,
-  value: Readonly<Record<string, unknown>>,
-  { service }: BatchFacts,
-): void {
-  const { row, id, state, runId, error, recovered, mayHaveRun, result } = value;
-  const step = STEPS.find(known => known === state);
-  if (typeof id !== 'string' || step === undefined) return;
-  const before = states.get(id);
-  states.set(id, {
-    row: Number(row),
-    step,
-    entry: step === 'creating' ? entryIn(value, service) : before?.entry,
-    runId: textOf(runId) ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
-    recovered: recovered === true || (before?.recovered === true && step !== 'creating'),
-    error: textOf(error),
-    mayHaveRun: mayHaveRun === true,
-    result,
-  });
-}
-
-function entryIn(value: Readonly<Record<string, unknown>>, service: string): JournalEntry | undefined {
-  const { journalId, time, promptVersionId, digest, clockOffsetMs } = value;
-  if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
-    return undefined;
-  }
-  return {
-    id: journalId,
-    time,
-    baseUrl: service,
-    promptVersionId: String(promptVersionId),
-    inputsDigest: String(digest),
-    ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
-  };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function parsed(source: string): unknown {
+async function openFile(file: string): Promise<FileHandle> {
   try {
-    return JSON.parse(source) as unknown;
-  } catch {
-    return undefined;
+    return await openForAppend(file);
+  } catch (error) {
+    throw usageError(`${file} can't be written: ${messageOf(error)}`);
   }
 }

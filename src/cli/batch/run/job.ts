@@ -7,10 +7,11 @@ import {
   UnauthorizedError,
 } from '../../../client/errors.ts';
 import type { RunRow } from '../../../wire/index.ts';
+import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/created.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, notFoundError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -40,8 +41,15 @@ export type JobPlan =
 /** How a run came to its end. */
 export interface RunFacts {
   readonly request: RunRequest | undefined;
-  /** Milliseconds since the Unix epoch; undefined where its creation was another process's. */
-  readonly startedAt: number | undefined;
+  /** When its creation was sent, in milliseconds since the Unix epoch; undefined if another process sent it. */
+  readonly sentAt: number | undefined;
+  /** When its end was known, likewise. */
+  readonly endedAt: number;
+}
+
+/** From the sending of the creation to the end, in seconds, without any waiting of ours; null if that is not known. */
+export function secondsOf({ sentAt, endedAt }: RunFacts): number | null {
+  return sentAt === undefined ? null : Math.round(endedAt - sentAt) / 1000;
 }
 
 /** What became of a job. */
@@ -59,7 +67,12 @@ export type JobOutcome =
       /** The service answered with a fault of its own: it may have made a run all the same. */
       readonly mayHaveRun: boolean;
     }
-  | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[]; readonly error: unknown }
+  | {
+      readonly kind: 'in doubt';
+      readonly entry: JournalEntry;
+      readonly candidates: readonly RunRow[];
+      readonly error: unknown;
+    }
   /** Its run goes on, or can't be asked for at present. */
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
@@ -160,4 +173,18 @@ export function errorText(error: unknown, place?: { readonly line: number }): st
   const { message, status } = failureOf(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
   return `${where}${message} (${status})`;
+}
+
+/** The outcome of a job that has no run. */
+export function failedOutcome(
+  { clock }: Pick<Context, 'clock'>,
+  error: unknown,
+): Extract<JobOutcome, { kind: 'failed' }> {
+  const facts = { request: undefined, sentAt: undefined, endedAt: clock.now() };
+  return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
+}
+
+/** Why a job has no run whose creation was never answered and made none. */
+export function noRunFault(): CliError {
+  return notFoundError('the creation was never answered, and the service has no run that fits');
 }

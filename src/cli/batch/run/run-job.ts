@@ -3,7 +3,6 @@ import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/created.ts';
-import type { SendCreation } from '../../creation/send-creation.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import {
@@ -29,8 +28,6 @@ export interface JobWork {
   readonly journal: JobJournal;
   /** Whether no more jobs are started. */
   readonly isStopping: () => boolean;
-  /** What sends a creation; `sendCreation` by default. */
-  readonly send?: SendCreation;
 }
 
 /** A job's creation in doubt, to be settled when all others are known. */
@@ -56,7 +53,7 @@ class RunningJob {
   /** Called when the creation is over, but the run is not. */
   readonly #onCreated: () => void;
   #request: RunRequest | undefined;
-  #startedAt: number | undefined;
+  #sentAt: number | undefined;
   #runId: string | undefined;
   #entry: JournalEntry | undefined;
 
@@ -76,7 +73,7 @@ class RunningJob {
   }
 
   #facts(): RunFacts {
-    return { request: this.#request, startedAt: this.#startedAt };
+    return { request: this.#request, sentAt: this.#sentAt, endedAt: this.#work.ctx.clock.now() };
   }
 
   async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
@@ -90,7 +87,6 @@ class RunningJob {
   async #create(plan: Exclude<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
     const { ctx } = this.#work;
     this.#request = await this.#job.request();
-    this.#startedAt = ctx.clock.now();
     this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
     const body = buildRunBody(this.#request);
     for (let attempt = 1; ; attempt += 1) {
@@ -109,12 +105,14 @@ class RunningJob {
   }
 
   async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
-    const { ctx, connection, journal, send } = this.#work;
+    const { ctx, connection, journal } = this.#work;
     const created = await createAndWait(ctx, connection, body, {
       retries: 0,
       entry: this.#entry,
       search: false,
-      send,
+      onSent: () => {
+        this.#sentAt = ctx.clock.now();
+      },
       onBegin: entry => {
         this.#entry = entry;
         return journal.creating(this.#job, entry);

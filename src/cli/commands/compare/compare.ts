@@ -3,7 +3,7 @@ import { FORMATS, type Format } from '../../batch/rows/source.ts';
 import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { collect, readsStandardInput } from '../../inputs/flags.ts';
+import { collect, modelList, readsStandardInput } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { CompareOptions } from '../../testing/compare/compare.ts';
 
@@ -75,9 +75,7 @@ function compareOptions(ctx: Context, targets: readonly string[], flags: Compare
   }
   return {
     targets,
-    models: flags.model
-      .flatMap(models => models.split(',').map(model => model.trim()))
-      .filter(model => model !== ''),
+    models: modelList(flags.model),
     from,
     format: flags.format,
     inputs: input,

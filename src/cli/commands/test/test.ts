@@ -1,10 +1,12 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { collect, modelList } from '../../inputs/flags.ts';
 import { toJson } from '../../outputs/json.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
-import type { Reporter, TestOptions } from '../../testing/run-tests.ts';
+import { pairOutputs, REPORTERS, type Reporter } from '../../testing/report-outputs.ts';
+import type { TestOptions } from '../../testing/run-tests.ts';
 
 const EXAMPLES = `
 Examples:
@@ -23,8 +25,11 @@ export interface TestFlags {
   readonly resume?: boolean;
   readonly update?: boolean;
   readonly judge?: string;
-  readonly reporter?: Reporter;
-  readonly out?: string;
+  readonly reporter?: readonly Reporter[];
+  readonly out?: readonly string[];
+  readonly model?: readonly string[];
+  readonly allowCommands?: boolean;
+  readonly retryUnknown?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
   readonly printSchema?: boolean;
@@ -36,10 +41,17 @@ export function declareTest(command: Command, host: Host, run = test): void {
     .option('--filter <words>', 'only cases with these words in their name or file')
     .option('--failed', 'only cases that did not pass when they were last run')
     .option('--resume', 'go on with a test that was interrupted')
+    .option('--retry-unknown', 'with --resume: run cases again whose creation is in doubt')
     .option('--update', 'write what came as what is expected, for equals and json')
     .option('--judge <model>', 'the model that judges rubrics')
-    .addOption(new Option('--reporter <name>', 'the form of the report').choices(['junit', 'json', 'github']))
-    .option('--out <file>', 'write the report to this file; results are shown all the same')
+    .option('-m, --model <models>', 'run every case with each of these models, separated by commas', collect)
+    .option('--allow-commands', 'run the programs that test files name')
+    .addOption(
+      new Option('--reporter <name>', 'the form of a report, repeatable')
+        .choices(REPORTERS)
+        .argParser(reporter),
+    )
+    .option('--out <file>', 'write the report to this file; the nth belongs to the nth --reporter', collect)
     .option('--concurrency <n>', 'creations open at a time')
     .option('--rate <n>', 'requests a second, 0 for no limit')
     .option('--print-schema', 'print the JSON Schema of test files, for editors')
@@ -59,26 +71,29 @@ export async function test(ctx: Context, paths: readonly string[], flags: TestFl
   return runTests(ctx, options);
 }
 
+function reporter(value: string, before: readonly Reporter[] = []): Reporter[] {
+  const name = REPORTERS.find(known => known === value);
+  if (name !== undefined) return [...before, name];
+  throw new InvalidArgumentError(`Allowed choices are ${REPORTERS.join(', ')}.`);
+}
+
 function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
-  const { reporter, out, resume = false, failed = false } = flags;
-  if (out !== undefined && reporter === undefined) {
-    throw usageError(
-      '--out needs --reporter: the form of the report',
-      'For example: --reporter junit --out junit.xml',
-    );
-  }
+  const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
     throw usageError('--resume and --failed are both given', 'Resume first; --failed then runs what failed.');
   }
+  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   return {
     paths,
     filter: flags.filter,
+    models: modelList(flags.model ?? []),
     failed,
     resume,
+    retryUnknown,
     update: flags.update ?? false,
     judge: flags.judge,
-    reporter,
-    out,
+    allowCommands: flags.allowCommands ?? false,
+    outputs: pairOutputs(ctx.cwd, flags.reporter ?? [], flags.out ?? []),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
   };

@@ -15,6 +15,8 @@ export interface CheckTasks {
   readonly schemaFault: (schema: object | boolean) => string | undefined;
   /** Where a value does not match a schema that can be used; undefined where it does. */
   readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
+  /** Whether a text is or contains a JSON value that matches a schema; any object or array without one. */
+  readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
   readonly matches: (source: string, flags: string, text: string) => boolean;
   /** What a JMESPath expression selects. */
   readonly select: (expression: string, value: unknown) => ReturnType<typeof applyQuery>;
@@ -51,6 +53,14 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
       return validate(value) ? undefined : firstMismatch(validate.errors ?? []);
     };
   },
+  containsJson: async () => {
+    const compile = await schemaCompiler();
+    return (text, schema = true) => {
+      const validate = compile(schema);
+      for (const value of jsonWithin(text)) if (validate(value)) return true;
+      return false;
+    };
+  },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
   select: async () => (await import('../query.ts')).applyQuery,
 };
@@ -66,6 +76,34 @@ async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateF
     formats.default(ajv);
     return ajv.compile(schema);
   };
+}
+
+/** The JSON values of a text: all of it, then every object and array in it, those inside others too. */
+function* jsonWithin(text: string): Generator {
+  const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
+  for (const [start, end] of [
+    [0, text.length] as const,
+    ...starts.map(at => [at, endOfValue(text, at)] as const),
+  ]) {
+    try {
+      yield JSON.parse(text.slice(start, end));
+    } catch {
+      // It is not JSON.
+    }
+  }
+}
+
+/** Where the object or array that begins at `start` ends; `start` itself if it does not. */
+function endOfValue(text: string, start: number): number {
+  const pieces = /"(?:[^"\\]|\\.)*"|[[\]{}]/gsu;
+  pieces.lastIndex = start;
+  let depth = 0;
+  for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {
+    if (piece[0] === '{' || piece[0] === '[') depth += 1;
+    else if (piece[0] === '}' || piece[0] === ']') depth -= 1;
+    if (depth === 0) return pieces.lastIndex;
+  }
+  return start;
 }
 
 function firstMismatch([error]: readonly ErrorObject[]): SchemaMismatch {

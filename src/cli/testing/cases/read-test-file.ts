@@ -7,36 +7,13 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { type Expectation, readExpectations } from '../expectations/read-expectations.ts';
+import { readExpectations } from '../expectations/read-expectations.ts';
+import type { TestCase, TestFile } from './test-case.ts';
 import { YamlPlace } from './yaml-place.ts';
 
-/** The cases of one test file. */
-export interface TestFile {
-  /** Absolute. */
-  readonly file: string;
-  /** As reports name it: relative to the working directory. */
-  readonly name: string;
-  /** A prompt file (absolute), or what `run` takes as a target. */
-  readonly target: string;
-  /** Every case runs with each; undefined is the prompt's own. */
-  readonly models: readonly (string | undefined)[];
-  readonly cases: readonly TestCase[];
-}
-
-export interface TestCase {
-  readonly name: string;
-  /** Of the case in the test file. */
-  readonly line: number;
-  readonly text: ReadonlyMap<string, string>;
-  readonly images: readonly ImageSource[];
-  readonly options: ReadonlyMap<string, string>;
-  readonly expect: readonly Expectation[];
-  readonly repeat: number;
-  /** How many of the repetitions must pass. */
-  readonly pass: number;
-}
-
 const FILE_KEYS = ['target', 'model', 'models', 'cases'];
+/** Repetitions of a case at most. */
+const MOST_REPEATED = 1000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
 
 /**
@@ -119,10 +96,10 @@ async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: n
   const entries = place.entries(node, 'a case', CASE_KEYS);
   const name = entries.get('name');
   const expected = entries.get('expect');
-  if (expected === undefined) {
-    throw place.fault(node, 'the case has no expect: it could not fail');
-  }
   const repeat = countOf(place, entries, 'repeat') ?? 1;
+  if (repeat > MOST_REPEATED) {
+    throw place.fault(entries.get('repeat')?.value, `repeat (${repeat}) is more than ${MOST_REPEATED}`);
+  }
   const pass = countOf(place, entries, 'pass') ?? repeat;
   if (pass > repeat) {
     throw place.fault(entries.get('pass')?.value, `pass (${pass}) is more than repeat (${repeat})`);
@@ -132,7 +109,7 @@ async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: n
     line: place.lineOf(node),
     ...(await inputsOf(ctx, place, entries)),
     options: optionsOf(place, entries),
-    expect: await readExpectations(place, expected.value ?? expected.key, ctx),
+    expect: expected ? await readExpectations(place, expected.value ?? expected.key, ctx) : [],
     repeat,
     pass,
   };

@@ -34,8 +34,12 @@ export class YamlPlace {
 
   /** The line a node begins on, from 1. */
   lineOf(node: unknown): number {
-    const offset = (node as Node | null | undefined)?.range?.[0] ?? 0;
-    return this.#lines.linePos(offset).line;
+    return this.#lines.linePos(this.offsetOf(node)).line;
+  }
+
+  /** Where a node begins, in characters. */
+  offsetOf(node: unknown): number {
+    return (node as Node | null | undefined)?.range?.[0] ?? 0;
   }
 
   fault(node: unknown, message: string, ...hints: string[]): CliError {
@@ -84,6 +88,20 @@ export class YamlPlace {
       throw this.fault(node, `${what} must be a text`);
     }
     return value;
+  }
+
+  /** A text, or a number, true or false as it was written. */
+  word(node: unknown, what: string): string {
+    return isScalar(node) && typeof node.value !== 'string'
+      ? this.inputText(node, what)
+      : this.text(node, what);
+  }
+
+  /** A number of at least 0. */
+  amount(node: unknown, what: string): number {
+    const value = isScalar(node) ? node.value : undefined;
+    if (typeof value === 'number' && value >= 0) return value;
+    throw this.fault(node, `${what} must be a number of 0 or more`);
   }
 
   /** A whole number of at least 1. */

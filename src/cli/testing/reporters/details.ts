@@ -1,5 +1,5 @@
 import { visible } from '../../terminal/sanitise.ts';
-import type { Mismatch } from '../expectations/read-expectations.ts';
+import type { Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
 
 /** A line of the details of a result. */

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { failureOf } from '../../core/failure.ts';
+import { CliError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { readVersion } from '../../inputs/target.ts';
-import type { TestFile } from '../cases/read-test-file.ts';
-import type { Entry } from '../result.ts';
+import type { TestFile } from '../cases/test-case.ts';
+import type { Entry, FileFault } from '../result.ts';
 import { VersionFinder } from './version-finder.ts';
 
 /** An entry with what is sent for it. */
 export interface PreparedEntry {
   readonly entry: Entry;
+  /** To the service that runs it. */
+  readonly connection: Connection;
   readonly request: RunRequest;
   /** The same for equal cases, whatever their number or name. */
   readonly key: string;
@@ -20,32 +23,56 @@ export interface PreparedEntry {
   readonly firstRepetition: number;
 }
 
+/** What can be run of test files, and what is wrong with the others. */
+export interface PreparedFiles {
+  readonly entries: readonly PreparedEntry[];
+  readonly faults: readonly FileFault[];
+}
+
 /**
- * Finds what every case runs and checks its inputs and options; no run is created.
- *
- * @throws {CliError} USAGE_ERROR with file and line for what does not fit the prompt
+ * Finds what every case runs and checks its inputs and options; no run is created. What does not fit is a fault of its
+ * whole file, of which nothing is sent then.
  */
 export async function prepareEntries(
   ctx: Context,
-  connection: Connection,
+  connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
-): Promise<PreparedEntry[]> {
-  const versions = new VersionFinder(ctx, connection);
-  const prepared: PreparedEntry[] = [];
-  const next = new Map<string, number>();
+): Promise<PreparedFiles> {
+  const entries: PreparedEntry[] = [];
+  const faults: FileFault[] = [];
+  const counts = new Map<string, number>();
   for (const file of files) {
-    for (const testCase of file.cases) {
-      for (const model of file.models) {
-        const entry = { file, testCase, model };
-        const request = await prepare(ctx, connection, versions, entry);
-        const key = entryKey({ entry, request });
-        const firstRepetition = next.get(key) ?? 1;
-        next.set(key, firstRepetition + testCase.repeat);
-        prepared.push({ entry, request, key, firstRepetition });
+    try {
+      const connection = await connectionOf(file.target);
+      for (const unnumbered of await entriesOf(ctx, connection, file)) {
+        const { key, entry } = unnumbered;
+        const firstRepetition = counts.get(key) ?? 1;
+        counts.set(key, firstRepetition + entry.testCase.repeat);
+        entries.push({ ...unnumbered, firstRepetition });
       }
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      faults.push({ file: file.file, name: file.name, fault: failureOf(error) });
     }
   }
-  return prepared;
+  return { entries, faults };
+}
+
+async function entriesOf(
+  ctx: Context,
+  connection: Connection,
+  file: TestFile,
+): Promise<Omit<PreparedEntry, 'firstRepetition'>[]> {
+  const entries: Omit<PreparedEntry, 'firstRepetition'>[] = [];
+  const versions = new VersionFinder(ctx, connection);
+  for (const testCase of file.cases) {
+    for (const model of file.models) {
+      const entry = { file, testCase, model };
+      const request = await prepare(ctx, connection, versions, entry);
+      entries.push({ entry, connection, request, key: entryKey({ entry, request }) });
+    }
+  }
+  return entries;
 }
 
 async function prepare(
@@ -61,9 +88,7 @@ async function prepare(
     const config = await configOf(ctx, connection, promptVersionId);
     const fault =
       config === undefined ? undefined : inputFault(describeConfig(config), { text, images: images.length });
-    if (fault !== undefined) {
-      throw fault;
-    }
+    if (fault !== undefined && testCase.fault === undefined) throw fault;
     await checkOptions(connection, options, ctx.signal);
     return { promptVersionId, text, images, options, ...(model !== undefined && { model }) };
   } catch (error) {
@@ -79,15 +104,10 @@ async function configOf(ctx: Context, connection: Connection, promptVersionId: s
   return version?.config;
 }
 
-function located({ file, testCase }: Entry, error: unknown): unknown {
-  if (!(error instanceof CliError)) {
-    return error;
-  }
-  const { message, status, exitCode, hints, data } = error;
+function located({ file, testCase }: Entry, error: unknown): CliError {
+  const { message, status, exitCode, hints, data } = failureOf(error);
   const where = `${file.name}, line ${testCase.line}: ${message}`;
-  return status === 'USAGE_ERROR'
-    ? usageError(where, ...hints)
-    : new CliError(where, { status, exitCode, hints, data, cause: error });
+  return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
 /**

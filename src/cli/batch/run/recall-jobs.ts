@@ -1,41 +1,42 @@
-import type { Connection, Context } from '../context.ts';
-import { type Doubt, recordNoRun, recordRecovered } from '../creation/find-run.ts';
-import { mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import type { Results } from './results/results-line.ts';
-import type { BatchJournal, JobState } from './run/job-journal.ts';
-import { type Settlement, settleDoubts } from './run/settle-doubts.ts';
+import type { Connection, Context } from '../../context.ts';
+import { type Doubt, recordNoRun, recordRecovered } from '../../creation/find-run.ts';
+import { mayHaveMadeRun } from '../../settings/journal/journal-lines.ts';
+import type { BatchJournal } from './job-journal.ts';
+import type { JobState } from './read-journal.ts';
+import { type Settlement, settleDoubts } from './settle-doubts.ts';
 
 /** Entries in a row that are older than what is looked for, after which no newer one is expected. */
 const ENOUGH_OLDER = 200;
 
-/** What is known of the rows of a batch that is resumed. */
-export interface KnownRows {
+/** What is known of the jobs of a batch, or of a test, that is resumed. */
+export interface KnownJobs {
   readonly states: ReadonlyMap<string, JobState>;
-  /** What can be done about each creation in doubt, by the row's id. */
+  /** What can be done about each creation in doubt, by the job's id. */
   readonly settlements: ReadonlyMap<string, Settlement>;
 }
 
 /**
- * Puts together what the batch's journal and the machine's say of each row, and settles what can be settled of the
- * creations in doubt, in one pass over the list.
+ * Puts together what a journal and the machine's say of each job, and settles what can be settled of the creations in
+ * doubt, in one pass over the list.
  *
- * @param changed ids of rows that are no longer what was sent: their creations can't be sent once more
+ * @param changed ids of jobs that are no longer what was sent: their creations can't be sent once more
+ * @param runIds runs that are known to be other jobs'
  */
-export async function recallRows(
+export async function recallJobs(
   ctx: Context,
   connection: Connection,
-  { journal, results }: { readonly journal: BatchJournal; readonly results: Results },
-  changed: ReadonlySet<string>,
-): Promise<KnownRows> {
+  journal: BatchJournal,
+  { changed, runIds = [] }: { changed: ReadonlySet<string>; runIds?: Iterable<string> },
+): Promise<KnownJobs> {
   const states = new Map(journal.states);
   await recallFromMachine(ctx, states);
   const doubts = [...states].flatMap(([id, { step, entry }]) =>
-    step === 'creating' && entry !== undefined ? [{ rowId: id, ...entry }] : [],
+    step === 'creating' && entry !== undefined ? [{ jobId: id, ...entry }] : [],
   );
   const settled = await settleDoubts(ctx, connection, doubts, {
     signal: ctx.signal,
     maxPages: Number.POSITIVE_INFINITY,
-    knownRunIds: runIdsOf(states, results),
+    knownRunIds: new Set([...runIds, ...[...states.values()].flatMap(({ runId }) => runId ?? [])]),
     otherDoubts: [...states.values()].flatMap(({ mayHaveRun, entry }) =>
       mayHaveRun && entry !== undefined ? [entry] : [],
     ),
@@ -43,9 +44,9 @@ export async function recallRows(
   const settlements = new Map<string, Settlement>();
   for (const [at, doubt] of doubts.entries()) {
     const settlement = settled[at];
-    if (settlement === undefined || (settlement.kind === 'repeat' && changed.has(doubt.rowId))) continue;
-    settlements.set(doubt.rowId, settlement);
-    await recordSettlement(ctx, journal, { doubt, settlement, row: states.get(doubt.rowId)?.row ?? 0 });
+    if (settlement === undefined || (settlement.kind === 'repeat' && changed.has(doubt.jobId))) continue;
+    settlements.set(doubt.jobId, settlement);
+    await recordSettlement(ctx, journal, { doubt, settlement, row: states.get(doubt.jobId)?.row ?? 0 });
   }
   return { states, settlements };
 }
@@ -53,9 +54,9 @@ export async function recallRows(
 async function recordSettlement(
   ctx: Context,
   journal: BatchJournal,
-  { doubt, settlement, row }: { doubt: Doubt & { rowId: string }; settlement: Settlement; row: number },
+  { doubt, settlement, row }: { doubt: Doubt & { jobId: string }; settlement: Settlement; row: number },
 ): Promise<void> {
-  const place = { row, id: doubt.rowId };
+  const place = { row, id: doubt.jobId };
   if (settlement.kind === 'wait') {
     ctx.io.note(`note: row ${row} goes on with run ${settlement.runId}`);
     recordRecovered(ctx, doubt, settlement.runId);
@@ -70,14 +71,7 @@ async function recordSettlement(
   }
 }
 
-function runIdsOf(states: ReadonlyMap<string, JobState>, results: Results): Set<string> {
-  const ids = new Set<string>();
-  for (const { runId } of states.values()) if (runId !== undefined) ids.add(runId);
-  for (const { runId } of results.states.values()) if (runId !== undefined) ids.add(runId);
-  return ids;
-}
-
-/** A process that died may have written to the machine's journal what it could no longer write to the batch's. */
+/** A process that died may have written to the machine's journal what it could no longer write to the batch's own. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
   const open = new Map<string, string>();
   let from = Number.POSITIVE_INFINITY;

@@ -1,0 +1,133 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { usageError } from '../../errors.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { textLines } from '../rows/text-lines.ts';
+
+/** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
+export interface BatchFacts {
+  /** The base URL, or `local` for the embedded service. */
+  readonly service: string;
+  readonly promptVersionId: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** How far a job is, as its last line in the journal says. */
+export interface JobState {
+  readonly row: number;
+  readonly step: 'creating' | 'waiting' | 'running' | 'succeeded' | 'failed';
+  /** Its latest creation, with the digest of its inputs; undefined where nothing was ever sent. */
+  readonly entry: JournalEntry | undefined;
+  readonly runId: string | undefined;
+  readonly recovered: boolean;
+  /** Why it failed. */
+  readonly error: string | undefined;
+  /** It failed with a fault of the service, which may have made a run all the same. */
+  readonly mayHaveRun: boolean;
+  /** The result, where the results themselves can't be read back. */
+  readonly result: unknown;
+}
+
+/** What the journal of a batch holds. */
+export interface ReadJournal {
+  readonly states: Map<string, JobState>;
+  readonly marks: Map<string, string>;
+  readonly facts: BatchFacts | undefined;
+}
+
+/**
+ * Reads a journal. A torn last line, or a tail of NULs, is left out; whoever opens the file for writing cuts it off.
+ *
+ * @throws {CliError} USAGE_ERROR for another file
+ */
+export async function readJournal(file: string): Promise<ReadJournal> {
+  const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
+  let facts: BatchFacts | undefined;
+  if (!existsSync(file)) return { states, marks, facts };
+  const text = createReadStream(file, { encoding: 'utf8' });
+  let torn: { readonly text: string; readonly line: number } | undefined;
+  for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
+    if (torn !== undefined) refuse(file, torn.line);
+    const value = parsed(source);
+    if (!isObject(value)) torn = { text: source, line };
+    else if (value['batch'] === 1) facts = factsIn(value);
+    else if (facts === undefined) refuse(file, line);
+    else takeLine({ states, marks }, value, facts);
+  }
+  if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
+  return { states, marks, facts };
+}
+
+/** Whether a torn first line can be a journal's. */
+function isBeginning(text: string): boolean {
+  return BEGINNING.startsWith(text.replace(/\0+$/u, '').slice(0, BEGINNING.length));
+}
+
+const BEGINNING = '{"batch":1,';
+
+function refuse(file: string, line: number): never {
+  throw usageError(
+    `${file}, line ${line}: this is not the journal of a batch`,
+    'move the file away, or name another with --out',
+  );
+}
+
+function factsIn({ service, promptVersionId, options }: JsonObject): BatchFacts {
+  return {
+    service: String(service),
+    promptVersionId: String(promptVersionId),
+    options: (isObject(options) ? options : {}) as Record<string, string>,
+  };
+}
+
+const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
+
+function takeLine(
+  { states, marks }: Pick<ReadJournal, 'states' | 'marks'>,
+  value: JsonObject,
+  { service }: BatchFacts,
+): void {
+  const { row, id, state, runId, error, recovered, mayHaveRun, result, mark } = value;
+  const step = STEPS.find(known => known === state);
+  if (typeof id !== 'string') return;
+  if (typeof mark === 'string') marks.set(id, mark);
+  if (step === undefined) return;
+  const before = states.get(id);
+  states.set(id, {
+    row: Number(row),
+    step,
+    entry: step === 'creating' ? entryIn(value, service) : before?.entry,
+    runId: textOf(runId) ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
+    recovered: recovered === true || (before?.recovered === true && step !== 'creating'),
+    error: textOf(error),
+    mayHaveRun: mayHaveRun === true,
+    result,
+  });
+}
+
+function entryIn(value: JsonObject, service: string): JournalEntry | undefined {
+  const { journalId, time, promptVersionId, digest, clockOffsetMs } = value;
+  if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
+    return undefined;
+  }
+  return {
+    id: journalId,
+    time,
+    baseUrl: service,
+    promptVersionId: String(promptVersionId),
+    inputsDigest: String(digest),
+    ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parsed(source: string): unknown {
+  try {
+    return JSON.parse(source) as unknown;
+  } catch {
+    return undefined;
+  }
+}

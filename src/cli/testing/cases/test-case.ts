@@ -1,0 +1,36 @@
+import type { CliError } from '../../errors.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import type { Expectation } from '../expectations/expectation.ts';
+
+/** The cases of one test file, whatever its form. */
+export interface TestFile {
+  /** Absolute. */
+  readonly file: string;
+  /** As reports name it: relative to the working directory. */
+  readonly name: string;
+  /** A prompt file (absolute), or what `run` takes as a target. */
+  readonly target: string;
+  /** Every case runs with each; undefined is the prompt's own. */
+  readonly models: readonly (string | undefined)[];
+  readonly cases: readonly TestCase[];
+}
+
+export interface TestCase {
+  readonly name: string;
+  /** Of the case in the test file. */
+  readonly line: number;
+  readonly text: ReadonlyMap<string, string>;
+  readonly images: readonly ImageSource[];
+  readonly options: ReadonlyMap<string, string>;
+  /** Empty if the run must only succeed. */
+  readonly expect: readonly Expectation[];
+  readonly repeat: number;
+  /** How many of the repetitions must pass. */
+  readonly pass: number;
+  /** What the placeholders of `llm` may name besides the inputs; the prompt never sees it. */
+  readonly data?: ReadonlyMap<string, string>;
+  /** Expectations see the answer without blank space at its ends. */
+  readonly trims?: boolean;
+  /** Why this case alone can't be run. */
+  readonly fault?: CliError;
+}

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { messageOf } from '../../files/error-utils.ts';
+import { replaceFile } from '../../files/write-file.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { printValue, wantsJson } from '../outputs/json.ts';
+import { checkFile } from '../outputs/writable.ts';
+import type { Reporter, ReportOutput } from './report-outputs.ts';
+import { githubReport, writeJobSummary } from './reporters/github.ts';
+import { jsonReport } from './reporters/json.ts';
+import { junitReport } from './reporters/junit.ts';
+import { linesReport, treeReport } from './reporters/text.ts';
+import type { EntryResult } from './result.ts';
+
+/** Refuses files that can't be written before anything is sent. */
+export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {
+  for (const { out } of outputs) if (out !== undefined) checkFile(cwd, out, '--out');
+}
+
+/** Shows the results and writes the reports that are wanted. */
+export async function reportTests(
+  ctx: Context,
+  results: readonly EntryResult[],
+  outputs: readonly ReportOutput[],
+): Promise<void> {
+  const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
+  for (const { reporter, out } of outputs) {
+    if (out !== undefined) await writeReport(ctx, out, await reportText(results, reporter));
+  }
+  const summary = ctx.env['GITHUB_STEP_SUMMARY'];
+  if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
+    await writeJobSummary(results, summary, line => ctx.io.note(line));
+  }
+  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results));
+  const shown = outputs.find(({ out }) => out === undefined)?.reporter;
+  const { stdout, paint } = ctx.io;
+  if (shown !== undefined || isOnGithub) await ctx.io.out(await reportText(results, shown ?? 'github'));
+  else await ctx.io.out(stdout.isTerminal ? await treeReport(results, paint) : await linesReport(results));
+}
+
+function isGithub({ reporter }: ReportOutput): boolean {
+  return reporter === 'github';
+}
+
+async function reportText(results: readonly EntryResult[], reporter: Reporter): Promise<string> {
+  switch (reporter) {
+    case 'junit':
+      return junitReport(results);
+    case 'github':
+      return githubReport(results);
+    case 'json':
+    default:
+      return `${JSON.stringify(jsonReport(results), undefined, 2)}\n`;
+  }
+}
+
+/** The tests have run: a report that can't be written must not cost what is known of them. */
+async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
+  try {
+    await replaceFile(path.resolve(ctx.cwd, out), text);
+  } catch (error) {
+    await ctx.io.out(text);
+    throw usageError(
+      `--out: ${out} can't be written: ${messageOf(error)}`,
+      'The report is on standard output.',
+    );
+  }
+}
