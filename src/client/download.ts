@@ -10,7 +10,7 @@ import type { HttpSession } from './http-session.ts';
 import { isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
 import { MAX_ATTEMPTS, retryAfter, retryDelay } from './retry.ts';
-import { headerOf, leave, type TransportResponse } from './transport.ts';
+import { headerOf, leave, readThrough, type TransportResponse } from './transport.ts';
 import { checkedMediaUrl } from './urls.ts';
 
 const MAX_REDIRECTS = 5;
@@ -119,21 +119,8 @@ function downloadOf(response: TransportResponse, shown: string): Download {
     status,
     contentType: headerOf(headers, 'content-type'),
     length,
-    body: leavable(length === undefined ? pieces : whole(pieces, length, shown), response),
+    body: readThrough(response, length === undefined ? pieces : whole(pieces, length, shown)),
   };
-}
-
-// A generator that was never started would not end its source.
-function leavable(
-  pieces: AsyncGenerator<Uint8Array>,
-  response: TransportResponse,
-): AsyncIterable<Uint8Array> {
-  const end = async (): Promise<IteratorResult<Uint8Array>> => {
-    await leave(response);
-    await pieces.return(undefined);
-    return { done: true, value: undefined };
-  };
-  return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }) };
 }
 
 async function* whole(

@@ -78,3 +78,17 @@ export function headerOf(headers: AnswerHeaders, name: string): string | undefin
 export async function leave({ body }: TransportResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
+
+/** The body of an answer as a generator that reads it gives it; left with `return`, both are. */
+export function readThrough(
+  response: TransportResponse,
+  pieces: AsyncGenerator<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  // A generator that was never started would not end its source.
+  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+    await leave(response);
+    await pieces.return(undefined);
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }) };
+}

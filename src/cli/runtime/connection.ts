@@ -38,6 +38,8 @@ export interface ConnectionSources {
   readonly version: string;
   /** How long the command may still take, in milliseconds. */
   readonly timeLeftMs: () => number;
+  /** Aborted when the command is interrupted. */
+  readonly signal: AbortSignal;
 }
 
 export interface OpenConnection {
@@ -158,6 +160,7 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
   const recorder = await openRecorder(recordings, {
     baseUrl: peer.place.baseUrl,
     client: () => client,
+    signal: sources.signal,
     note: line => sources.io.note(line),
   });
   const caches = {

@@ -55,6 +55,7 @@ export async function createContext(
   const openChecks = async (): Promise<Checks> => new (await import('../outputs/checks/checks.ts')).Checks();
   const limit = startTimeLimit(clock, globals.timeoutMs);
   const { timeLeftMs } = limit;
+  const signal = AbortSignal.any([interrupts.signal, limit.signal]);
   const connections = connectionsOf({
     io,
     globals,
@@ -66,6 +67,7 @@ export async function createContext(
     cwd,
     version,
     timeLeftMs,
+    signal,
   });
   const ctx: Context = {
     io,
@@ -78,7 +80,7 @@ export async function createContext(
     dataDir,
     stateDir,
     journal,
-    signal: AbortSignal.any([interrupts.signal, limit.signal]),
+    signal,
     timeLeftMs,
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,

@@ -3,6 +3,7 @@ import type { PromptService } from '../../client/client.ts';
 import type { Recorder } from '../core/recorder.ts';
 import type { Env, GlobalOptions } from '../core/types.ts';
 import { usageError } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 
 /** What a command does with recordings, as flags or environment say. */
 export type Recordings =
@@ -41,14 +42,14 @@ export async function openRecorder(
   options: {
     readonly baseUrl: string;
     readonly client: () => PromptService;
+    /** Ends what is still being fetched for a recording. */
+    readonly signal: AbortSignal;
     readonly note: (line: string) => void;
   },
 ): Promise<Recorder | undefined> {
-  const { baseUrl, client, note } = options;
-  if (recordings.mode === 'none') {
-    return undefined;
-  }
+  if (recordings.mode === 'none') return undefined;
   const { directory } = recordings;
+  const { baseUrl, client, signal } = options;
   if (recordings.mode === 'replay') {
     const { replayFrom } = await import('../testing/recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
@@ -56,5 +57,12 @@ export async function openRecorder(
   const { checkDirectory } = await import('../outputs/writable.ts');
   checkDirectory(directory, '.', '--record');
   const { recordTo } = await import('../testing/recordings/record.ts');
-  return recordTo({ directory, baseUrl, note, download: url => client().download(url) });
+  const note = (line: string): void => options.note(oneLine(line));
+  return recordTo({
+    directory,
+    baseUrl,
+    signal,
+    note,
+    download: (url, limits) => client().download(url, limits),
+  });
 }

@@ -2,28 +2,24 @@ import type { RecordedRequest } from '../../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
 /** The recording most like a request, and in what it differs; undefined where there is none at all. */
-export function nearestRecording(
+export async function nearestRecording(
   request: RecordedRequest,
-  recordings: readonly { readonly file: string; readonly recording: Recording }[],
-): { readonly file: string; readonly difference: string } | undefined {
-  const compared = recordings.map(({ file, recording }) => ({
-    file,
-    differences: differencesOf(recording.request, request),
-  }));
-  const [nearest] = compared.toSorted((one, other) => weight(one.differences) - weight(other.differences));
-  return (
-    nearest && { file: nearest.file, difference: nearest.differences.map(({ text }) => text).join(', ') }
-  );
+  recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
+): Promise<{ readonly file: string; readonly difference: string } | undefined> {
+  let nearest: { readonly file: string; readonly difference: string; readonly weight: number } | undefined;
+  for await (const { file, recording } of recordings) {
+    const differences = differencesOf(recording.request, request);
+    const weight = differences.reduce((sum, difference) => sum + difference.weight, 0);
+    if (nearest !== undefined && nearest.weight <= weight) continue;
+    nearest = { file, weight, difference: differences.map(({ text }) => text).join(', ') };
+  }
+  return nearest;
 }
 
 interface Difference {
   readonly text: string;
   /** How much it sets two requests apart. */
   readonly weight: number;
-}
-
-function weight(differences: readonly Difference[]): number {
-  return differences.reduce((sum, difference) => sum + difference.weight, 0);
 }
 
 function differencesOf(recorded: RecordedRequest, request: RecordedRequest): Difference[] {
@@ -82,8 +78,6 @@ function difference(there: string | null, here: string | null): string {
 }
 
 function short(value: string | null): string {
-  if (value === null) {
-    return 'none';
-  }
+  if (value === null) return 'none';
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
 }

@@ -1,37 +1,66 @@
 import type { Download } from '../../../client/download.ts';
-import type { Transport, TransportRequest, TransportResponse } from '../../../client/transport.ts';
+import { Redaction } from '../../../client/redaction.ts';
+import { readThrough, type Transport, type TransportRequest } from '../../../client/transport.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import { parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
-import { isObject, listOf } from '../../core/json-value.ts';
+import { fieldText, isObject, type JsonObject, listOf } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
-import { type RecordedMedia, RecordingDirectory, RequestCounter } from './recording.ts';
+import { type RecordedMedia, RecordingDirectory, RequestCounter, TooBig } from './recording.ts';
 
 export interface RecordOptions {
   readonly directory: string;
   /** Of the service; what lies elsewhere is not recorded as an answer. */
   readonly baseUrl: string;
   /** Fetches generated media without the key. */
-  readonly download: (url: string) => Promise<Download>;
+  readonly download: (url: string, limits: { readonly signal: AbortSignal }) => Promise<Download>;
+  /** Ends what is still being fetched. */
+  readonly signal: AbortSignal;
   readonly note: (line: string) => void;
 }
 
-/** Keeps every creation with its end, what else was asked, and generated media; never a header, so never a key. */
+/** The bounds of the client: what goes past them is not an answer to it either. */
+const BOUNDS = { levels: 500, values: 1_000_000 };
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Of one run. */
+const MOST_MEDIA = 64;
+/** Of one run, in all. */
+const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
+/** The media of one run are fetched for so long, in milliseconds. */
+const LONGEST_FETCH_MS = 120_000;
+/** Answers that are being written at a time; the next request waits. */
+const MOST_PENDING = 8;
+
+interface ReadAnswer {
+  readonly status: number;
+  readonly json: JsonObject;
+}
+
+/** Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked. */
 export function recordTo(options: RecordOptions): Recorder {
-  const kept = new RecordingDirectory(options.directory);
+  const { baseUrl, note, directory } = options;
+  const kept = new RecordingDirectory(directory);
   const creations = new Map<string, RecordedRequest>();
   const running = new Map<string, RecordedRequest>();
   const counter = new RequestCounter();
-  const keep = async (request: TransportRequest, answer: ReadAnswer): Promise<void> => {
-    const place = pathBelow(options.baseUrl, request.url);
-    if (place === undefined || !isWorthKeeping(answer)) {
-      return;
-    }
+  const pending = new Set<Promise<void>>();
+
+  const keep = async (request: TransportRequest, place: string, answer: ReadAnswer): Promise<void> => {
     const creation = creationOf(request, place, creations, running);
     if (creation !== undefined) {
-      await keepCreation(kept, creation, answer, running, options);
+      const runId = goesOn(answer);
+      if (runId === undefined) await keepCreation(kept, maskedFor(request), creation, answer, options);
+      else running.set(runId, creation);
     } else if (request.method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place)) {
-      await kept.writeAnswer(`GET ${place}`, { httpStatus: answer.status, body: answer.json });
+      const { status: httpStatus, json: body } = answer;
+      await kept.writeAnswer(`GET ${place}`, maskedFor(request)({ httpStatus, body }));
     }
+  };
+  const keepLater = (request: TransportRequest, place: string, answer: ReadAnswer): void => {
+    const keeping = keep(request, place, answer)
+      .catch((error: unknown) => note(`note: not recorded: ${messageOf(error)}`))
+      .finally(() => pending.delete(keeping));
+    pending.add(keeping);
   };
   return {
     mode: 'record',
@@ -39,61 +68,64 @@ export function recordTo(options: RecordOptions): Recorder {
       creations.set(idempotencyKey, counter.counted(idempotencyKey, request));
       return Promise.resolve();
     },
-    wrap: async open => recording(await open(), options, keep),
-  };
-}
-
-interface ReadAnswer {
-  readonly status: number;
-  readonly json: unknown;
-}
-
-function recording(
-  transport: Transport,
-  { baseUrl, note }: RecordOptions,
-  keep: (request: TransportRequest, answer: ReadAnswer) => Promise<void>,
-): Transport {
-  return {
-    ...(transport.owns && { owns: transport.owns }),
-    close: () => transport.close(),
-    request: async request => {
-      if (pathBelow(baseUrl, request.url) === undefined) {
-        return transport.request(request);
-      }
-      // What is compressed could not be kept in a form that people read.
-      const headers = { ...request.headers, 'accept-encoding': 'identity' };
-      const { bytes, whole } = await buffered(await transport.request({ ...request, headers }));
-      const json = jsonOf(bytes);
-      if (json !== undefined) {
-        await keep(request, { status: whole.status, json }).catch((error: unknown) =>
-          note(`note: not recorded: ${messageOf(error)}`),
-        );
-      }
-      return whole;
+    wrap: async open => {
+      const transport = await open();
+      return {
+        ...(transport.owns && { owns: transport.owns }),
+        close: async () => {
+          await Promise.all(pending);
+          await transport.close();
+        },
+        request: async request => {
+          const place = pathBelow(baseUrl, request.url);
+          if (place === undefined) return transport.request(request);
+          if (pending.size >= MOST_PENDING) await Promise.race(pending);
+          return recordedRequest(transport, request, answer => keepLater(request, place, answer));
+        },
+      };
     },
   };
 }
 
-async function buffered(response: TransportResponse): Promise<{ bytes: Buffer; whole: TransportResponse }> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) {
-    chunks.push(chunk);
+/** Sends a request; its answer is read by whoever asked for it, within their bounds, and copied meanwhile. */
+async function recordedRequest(
+  transport: Transport,
+  request: TransportRequest,
+  keep: (answer: ReadAnswer) => void,
+): ReturnType<Transport['request']> {
+  // What is compressed could not be kept in a form that people read.
+  const headers = { ...request.headers, 'accept-encoding': 'identity' };
+  const response = await transport.request({ ...request, headers });
+  return { ...response, body: readThrough(response, copied()) };
+
+  async function* copied(): AsyncGenerator<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body) {
+      size += chunk.length;
+      if (size <= MOST_ANSWER_BYTES) chunks.push(chunk);
+      yield chunk;
+    }
+    const json = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
+    // What is not an answer to the request itself: too many requests, and what stands between here and the service.
+    if (json !== undefined && ![429, 502, 503].includes(response.status))
+      keep({ status: response.status, json });
   }
-  const bytes = Buffer.concat(chunks);
-  return { bytes, whole: { ...response, body: bodyOf(bytes) } };
 }
 
-/** Bytes as the body of an answer. */
-export async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-function jsonOf(bytes: Buffer): unknown {
+function envelopeOf(bytes: Buffer): JsonObject | undefined {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    const json = parseBoundedJson(bytes.toString('utf8'), BOUNDS);
+    return isObject(json) && typeof json['status'] === 'string' ? json : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Masks the key that a request was sent with, in whatever came back. */
+function maskedFor({ headers }: TransportRequest): <T>(value: T) => T {
+  const redaction = new Redaction((headers['authorization'] ?? '').replace(/^Bearer /u, ''));
+  return value => redaction.value(value);
 }
 
 /** Path and query of a URL below the base URL; undefined for any other. */
@@ -101,70 +133,77 @@ export function pathBelow(baseUrl: string, url: string): string | undefined {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
-/** What is not an answer to the request itself: too many requests, and what stands between here and the service. */
-function isWorthKeeping({ status, json }: ReadAnswer): boolean {
-  if (!isObject(json) || typeof json['status'] !== 'string' || status === 429) {
-    return false;
-  }
-  return ![502, 503].includes(status);
-}
-
 function creationOf(
-  request: TransportRequest,
+  { method, headers }: TransportRequest,
   place: string,
   creations: ReadonlyMap<string, RecordedRequest>,
   running: ReadonlyMap<string, RecordedRequest>,
 ): RecordedRequest | undefined {
-  if (request.method === 'POST' && place === '/runs') {
-    return creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
-  }
+  if (method === 'POST' && place === '/runs') return creations.get(headers[IDEMPOTENCY_KEY_HEADER] ?? '');
   const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
-  return request.method === 'GET' ? running.get(runId) : undefined;
+  return method === 'GET' ? running.get(runId) : undefined;
 }
 
-/** A run that goes on is kept once a poll gives its end. */
+/** The id of a run that has not ended: it is kept once a poll gives its end. */
+function goesOn({ status, json }: ReadAnswer): string | undefined {
+  const { runId, runStatus } = isObject(json['data']) ? json['data'] : {};
+  const hasEnded = status !== 504 && (status !== 200 || runStatus === 'succeeded' || runStatus === 'failed');
+  return hasEnded || typeof runId !== 'string' ? undefined : runId;
+}
+
 async function keepCreation(
   kept: RecordingDirectory,
+  masked: <T>(value: T) => T,
   request: RecordedRequest,
   { status, json }: ReadAnswer,
-  running: Map<string, RecordedRequest>,
   options: RecordOptions,
 ): Promise<void> {
-  const data = isObject(json) && isObject(json['data']) ? json['data'] : {};
-  const { runId, runStatus, outputs } = data;
-  const goesOn = status === 504 || (status === 200 && runStatus !== 'succeeded' && runStatus !== 'failed');
-  if (goesOn) {
-    if (typeof runId === 'string') {
-      running.set(runId, request);
-    }
-    return;
-  }
-  const media = status === 200 ? await keepMedia(kept, outputs, options) : [];
-  await kept.write({ request, answer: { httpStatus: status, body: json }, media });
+  const body = status === 200 ? { ...json, data: typedRun(json['data']) } : json;
+  const { media, notKept } = await keepMedia(kept, body, options);
+  const recording = { request, answer: { httpStatus: status, body }, media, notKept };
+  await kept.write(RecordingDirectory.fileOf(request), masked(recording));
+}
+
+/** A run with the types that the interface gives its fields: no replay takes others. */
+function typedRun(data: unknown): unknown {
+  if (!isObject(data)) return data;
+  return {
+    ...data,
+    tokens: typeof data['tokens'] === 'number' ? data['tokens'] : null,
+    outputs: listOf(data['outputs'])
+      .filter(isObject)
+      .map(item => ({ ...item, type: fieldText(item['type']), data: fieldText(item['data']) })),
+  };
 }
 
 async function keepMedia(
   kept: RecordingDirectory,
-  outputs: unknown,
-  { download, note }: RecordOptions,
-): Promise<RecordedMedia[]> {
+  { data }: JsonObject,
+  { download, note, signal }: RecordOptions,
+): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
   const media: RecordedMedia[] = [];
-  for (const item of listOf(outputs)) {
-    const { type, data: url } = isObject(item) ? item : {};
-    if ((type !== 'image' && type !== 'video') || typeof url !== 'string') {
-      continue;
-    }
+  const notKept: string[] = [];
+  let left = MOST_MEDIA_BYTES;
+  const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_FETCH_MS)]) };
+  for (const [at, url] of mediaUrls(data).entries()) {
     try {
-      const { body, contentType } = await download(url);
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of body) {
-        chunks.push(chunk);
-      }
-      const sha256 = await kept.writeMedia(Buffer.concat(chunks));
-      media.push({ url, sha256, contentType: contentType ?? null });
+      if (at >= MOST_MEDIA) throw new TooBig(`a run has more than ${MOST_MEDIA}`);
+      const { body, contentType = null } = await download(url, limits);
+      const { sha256, size } = await kept.writeMedia(body, left);
+      left -= size;
+      media.push({ url, sha256, contentType });
     } catch (error) {
-      note(`note: an output was not recorded: ${messageOf(error)}`);
+      if (error instanceof TooBig) notKept.push(url);
+      if (at <= MOST_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
+      if (limits.signal.aborted) break;
     }
   }
-  return media;
+  return { media, notKept };
+}
+
+function mediaUrls(data: unknown): string[] {
+  return listOf(isObject(data) ? data['outputs'] : undefined).flatMap(item => {
+    const { type, data: url } = isObject(item) ? item : {};
+    return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
+  });
 }

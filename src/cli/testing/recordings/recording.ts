@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { replaceFile } from '../../../files/write-file.ts';
-import { isObject } from '../../core/json-value.ts';
+import { replaceFile, writeUnderFreeName } from '../../../files/write-file.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
-import { configError } from '../../errors.ts';
+import { type CliError, configError } from '../../errors.ts';
+import { answerFault, recordingFault } from './recording-fault.ts';
 
-/** What a service answered, as it came. */
+/** What a service answered. */
 export interface RecordedAnswer {
   readonly httpStatus: number;
   /** The envelope. */
@@ -18,6 +19,7 @@ export interface RecordedAnswer {
 /** A picture or video of a run's outputs. */
 export interface RecordedMedia {
   readonly url: string;
+  /** Its name among the media: 64 hexadecimal digits. */
   readonly sha256: string;
   readonly contentType: string | null;
 }
@@ -27,6 +29,8 @@ export interface Recording {
   readonly request: RecordedRequest;
   readonly answer: RecordedAnswer;
   readonly media: readonly RecordedMedia[];
+  /** URLs of media that were too big to keep. */
+  readonly notKept: readonly string[];
 }
 
 /** Identifies a request among recordings. */
@@ -44,6 +48,10 @@ export function recordingKey(request: RecordedRequest): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
+function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : Number(one > other);
+}
+
 /** Distinguishes equal requests by counting them; one that is sent again under its key stays the one it was. */
 export class RequestCounter {
   readonly #seen = new Map<string, number>();
@@ -51,9 +59,7 @@ export class RequestCounter {
 
   counted(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
     const known = this.#known.get(idempotencyKey);
-    if (known !== undefined) {
-      return known;
-    }
+    if (known !== undefined) return known;
     const key = recordingKey({ ...request, repetition: 0 });
     const repetition = request.repetition ?? (this.#seen.get(key) ?? 0) + 1;
     this.#seen.set(key, repetition);
@@ -63,9 +69,13 @@ export class RequestCounter {
   }
 }
 
-function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : Number(one > other);
+/** A medium that goes past the bound on what is kept. */
+export class TooBig extends Error {
+  override readonly name = 'TooBig';
 }
+
+/** Of a recording: an answer of the largest size and inputs of the largest size. */
+const MOST_RECORDING_BYTES = 160 * 1024 * 1024;
 
 /** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -73,114 +83,122 @@ export class RecordingDirectory {
 
   /** The file of a recording, relative to the directory. */
   static fileOf(request: RecordedRequest): string {
-    return path.join(
-      'runs',
-      `${request.promptVersionId
-        .toLowerCase()
-        .replace(/[^0-9a-f-]/gu, '_')
-        .slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`,
-    );
+    const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
+    return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
   }
 
-  async write(recording: Recording): Promise<void> {
-    await this.#put(
-      RecordingDirectory.fileOf(recording.request),
-      `${JSON.stringify(recording, undefined, 2)}\n`,
-    );
+  /** @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked */
+  async write(file: string, recording: Recording): Promise<void> {
+    await this.#writeJson(file, recording);
   }
 
-  /** The recording of a request; undefined where there is none. */
-  async find(request: RecordedRequest): Promise<Recording | undefined> {
-    return this.#read(RecordingDirectory.fileOf(request));
+  /**
+   * The recording in a file; undefined where there is none.
+   *
+   * @throws {CliError} CONFIG_ERROR naming it, for one that is not what `write` writes
+   */
+  async read(file: string): Promise<Recording | undefined> {
+    const value = await this.#readJson(file);
+    if (value === undefined) return undefined;
+    const fault = recordingFault(value);
+    if (fault !== undefined) throw this.#damaged(file, fault);
+    return { notKept: [], ...(value as Omit<Recording, 'notKept'>) };
   }
 
-  /** Every recording with its file. */
-  async all(): Promise<{ readonly file: string; readonly recording: Recording }[]> {
-    const found: { file: string; recording: Recording }[] = [];
-    for (const name of (await this.#names('runs')).toSorted()) {
+  /** Every recording with its file, one at a time. @throws as `read` does */
+  async *all(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
+    for (const name of await this.#names('runs')) {
       const file = path.join('runs', name);
-      const recording = name.endsWith('.json') ? await this.#read(file) : undefined;
-      if (recording !== undefined) {
-        found.push({ file, recording });
-      }
+      const recording = name.endsWith('.json') ? await this.read(file) : undefined;
+      if (recording !== undefined) yield { file, recording };
     }
-    return found;
   }
 
   /** @param request method and path, such as `GET /v1/resources` */
   async writeAnswer(request: string, answer: RecordedAnswer): Promise<void> {
-    await this.#put(answerFile(request), `${JSON.stringify({ request, ...answer }, undefined, 2)}\n`);
+    await this.#writeJson(answerFile(request), { request, ...answer });
   }
 
+  /** @throws as `read` does */
   async findAnswer(request: string): Promise<RecordedAnswer | undefined> {
-    const value = await this.#json(answerFile(request));
-    return isObject(value) && typeof value['httpStatus'] === 'number'
-      ? { httpStatus: value['httpStatus'], body: value['body'] }
-      : undefined;
+    const value = await this.#readJson(answerFile(request));
+    if (value === undefined) return undefined;
+    const fault = answerFault(value);
+    if (fault !== undefined) throw this.#damaged(answerFile(request), fault);
+    return value as RecordedAnswer;
   }
 
-  /** Keeps media; gives their SHA-256. */
-  async writeMedia(bytes: Uint8Array): Promise<string> {
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    await this.#put(path.join('media', sha256), bytes);
-    return sha256;
+  /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
+  async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
+    const directory = path.join(this.directory, 'media');
+    makeDirectory(directory);
+    const hash = createHash('sha256');
+    let sha256 = '';
+    let size = 0;
+    const name = (): string => {
+      sha256 = hash.digest('hex');
+      return sha256;
+    };
+    const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > most) throw new TooBig(`it is larger than ${Math.floor(most / 1024 / 1024)} MiB`);
+        hash.update(chunk);
+        await target.appendFile(chunk);
+      }
+    };
+    await writeUnderFreeName(directory, name, copy, true);
+    return { sha256, size };
   }
 
-  async readMedia(sha256: string): Promise<Buffer> {
-    return readFile(path.join(this.directory, 'media', sha256));
+  /** The bytes of a recording's medium. @throws {CliError} CONFIG_ERROR where they are not what it says */
+  async checkMedia(file: string, { sha256 }: RecordedMedia): Promise<void> {
+    const place = path.join(this.directory, 'media', sha256);
+    const stats = await lstat(place).catch(() => undefined);
+    if (stats?.isFile() !== true) throw this.#damaged(file, `there is no file media/${sha256}`);
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
+    if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} holds something else`);
+  }
+
+  async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
+    const place = path.join(this.directory, 'media', sha256);
+    return { length: (await lstat(place)).size, body: createReadStream(place) };
   }
 
   async #names(folder: string): Promise<string[]> {
     try {
-      return await readdir(path.join(this.directory, folder));
+      return (await readdir(path.join(this.directory, folder))).toSorted();
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') {
-        return [];
-      }
+      if (codeOf(error) === 'ENOENT') return [];
       throw error;
     }
   }
 
-  async #read(file: string): Promise<Recording | undefined> {
-    const value = await this.#json(file);
-    if (value === undefined) {
-      return undefined;
-    }
-    if (!isObject(value) || !isObject(value['request']) || !isObject(value['answer'])) {
-      throw this.#damaged(file);
-    }
-    return value as unknown as Recording;
-  }
-
-  async #json(file: string): Promise<unknown> {
-    let text: string;
+  async #readJson(file: string): Promise<unknown> {
+    const place = path.join(this.directory, file);
+    const stats = await lstat(place).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
+    if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, 'it is too large');
     try {
-      text = await readFile(path.join(this.directory, file), 'utf8');
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') {
-        return undefined;
-      }
-      throw error;
-    }
-    try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(await readFile(place, 'utf8')) as unknown;
     } catch {
-      throw this.#damaged(file);
+      throw this.#damaged(file, 'it is not JSON');
     }
   }
 
-  #damaged(file: string): Error {
+  #damaged(file: string, fault: string): CliError {
     return configError(
-      `the recording ${path.join(this.directory, file)} is damaged`,
+      `the recording ${path.join(this.directory, file)} is damaged: ${fault}`,
       'Remove it and record it again with --record.',
     );
   }
 
-  /** Whole or not at all, so that an interrupted recording leaves no half file behind. */
-  async #put(file: string, content: string | Uint8Array): Promise<void> {
-    const target = path.join(this.directory, file);
-    makeDirectory(path.dirname(target));
-    await replaceFile(target, content);
+  async #writeJson(file: string, value: object): Promise<void> {
+    const place = path.join(this.directory, file);
+    makeDirectory(path.dirname(place));
+    await replaceFile(place, `${JSON.stringify(value, undefined, 2)}\n`);
   }
 }
 

@@ -1,12 +1,18 @@
-import { stat } from 'node:fs/promises';
 import type { TransportRequest, TransportResponse } from '../../../client/transport.ts';
+import { isDirectory } from '../../../files/directories.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
 import { own } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
 import { usageError } from '../../errors.ts';
 import { nearestRecording } from './nearest.ts';
-import { bodyOf, pathBelow } from './record.ts';
-import { type RecordedAnswer, type Recording, RecordingDirectory, RequestCounter } from './recording.ts';
+import { pathBelow } from './record.ts';
+import {
+  type RecordedAnswer,
+  type RecordedMedia,
+  type Recording,
+  RecordingDirectory,
+  RequestCounter,
+} from './recording.ts';
 
 export interface ReplayOptions {
   readonly directory: string;
@@ -14,16 +20,16 @@ export interface ReplayOptions {
 }
 
 /**
- * Answers from recordings and sends nothing.
+ * Answers from recordings and sends nothing. All of them are checked before the first is used: they may be a stranger's.
  *
- * @throws {CliError} USAGE_ERROR where there is no such directory
+ * @throws {CliError} USAGE_ERROR where there is no such directory; CONFIG_ERROR naming a recording that is damaged
  */
 export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
-  const stats = await stat(directory).catch(() => undefined);
-  if (stats?.isDirectory() !== true) {
+  if (!isDirectory(directory)) {
     throw usageError(`--replay: there is no directory ${directory}`, 'Make recordings with --record <dir>.');
   }
   const kept = new RecordingDirectory(directory);
+  const index = await checkedIndex(kept);
   const creations = new Map<string, Recording>();
   const counter = new RequestCounter();
   return {
@@ -33,19 +39,46 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
     },
     wrap: async () => ({
       request: async request =>
-        (await answerTo(request, { kept, creations, baseUrl })) ?? notRecorded(request, directory),
+        (await answerTo(request, { kept, index, creations, baseUrl })) ?? notRecorded(request, directory),
       owns: () => true,
       close: () => Promise.resolve(),
     }),
   };
 }
 
-async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
-  const found = await kept.find(request);
-  if (found !== undefined) {
-    return found;
+/** Where runs and media are found that are asked for by what an answer named. */
+interface Index {
+  /** The file by the run's id. */
+  readonly runs: ReadonlyMap<string, string>;
+  /** By URL. */
+  readonly media: ReadonlyMap<string, RecordedMedia>;
+}
+
+async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
+  const runs = new Map<string, string>();
+  const media = new Map<string, RecordedMedia>();
+  for await (const { file, recording } of kept.all()) {
+    const runId = own(own(recording.answer.body, 'data'), 'runId');
+    if (typeof runId === 'string') runs.set(runId, file);
+    for (const medium of recording.media) {
+      await kept.checkMedia(file, medium);
+      media.set(medium.url, medium);
+    }
   }
-  const nearest = nearestRecording(request, await kept.all());
+  return { runs, media };
+}
+
+async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
+  const file = RecordingDirectory.fileOf(request);
+  const found = await kept.read(file);
+  if (found !== undefined && found.notKept.length === 0) return found;
+  if (found !== undefined) {
+    throw usageError(
+      `the recording ${file} lacks what was too big to keep: ${found.notKept.join(', ')}`,
+      'Such a run can only be made anew, without --replay.',
+    );
+  }
+  const nearest = await nearestRecording(request, kept.all());
   throw usageError(
     `this run is not recorded in ${kept.directory}`,
     ...(nearest === undefined
@@ -57,18 +90,17 @@ async function recorded(kept: RecordingDirectory, request: RecordedRequest): Pro
 
 interface Replaying {
   readonly kept: RecordingDirectory;
+  readonly index: Index;
   readonly creations: ReadonlyMap<string, Recording>;
   readonly baseUrl: string;
 }
 
 async function answerTo(
   request: TransportRequest,
-  { kept, creations, baseUrl }: Replaying,
+  { kept, index, creations, baseUrl }: Replaying,
 ): Promise<TransportResponse | undefined> {
   const place = pathBelow(baseUrl, request.url);
-  if (place === undefined) {
-    return mediaAt(kept, request.url);
-  }
+  if (place === undefined) return mediaAt(kept, index.media.get(request.url));
   if (request.method === 'POST') {
     const recording = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
     request.onSent?.();
@@ -76,7 +108,8 @@ async function answerTo(
   }
   const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
   if (runId !== undefined) {
-    return runOf(kept, runId);
+    const found = await kept.read(index.runs.get(runId) ?? 'none');
+    return found && answered(found.answer);
   }
   if (/^\/runs(?:\?|$)/u.test(place)) {
     return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
@@ -85,26 +118,14 @@ async function answerTo(
   return answer && answered(answer);
 }
 
-async function runOf(kept: RecordingDirectory, runId: string): Promise<TransportResponse | undefined> {
-  const all = await kept.all();
-  const found = all.find(({ recording }) => own(own(recording.answer.body, 'data'), 'runId') === runId);
-  return found && answered(found.recording.answer);
-}
-
-async function mediaAt(kept: RecordingDirectory, url: string): Promise<TransportResponse | undefined> {
-  const media = (await kept.all()).flatMap(({ recording }) => recording.media).find(item => item.url === url);
-  if (media === undefined) {
-    return undefined;
-  }
-  const bytes = await kept.readMedia(media.sha256);
-  return {
-    status: 200,
-    headers: {
-      'content-length': String(bytes.length),
-      ...(media.contentType !== null && { 'content-type': media.contentType }),
-    },
-    body: bodyOf(bytes),
-  };
+async function mediaAt(
+  kept: RecordingDirectory,
+  medium: RecordedMedia | undefined,
+): Promise<TransportResponse | undefined> {
+  if (medium === undefined) return undefined;
+  const { length, body } = await kept.openMedia(medium.sha256);
+  const type = medium.contentType === null ? {} : { 'content-type': medium.contentType };
+  return { status: 200, headers: { 'content-length': String(length), ...type }, body };
 }
 
 function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
@@ -112,8 +133,12 @@ function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
   return {
     status: httpStatus,
     headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) },
-    body: bodyOf(bytes),
+    body: once(bytes),
   };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 function notRecorded({ method, url }: TransportRequest, directory: string): TransportResponse {
