@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
-import type { EmbeddedService } from '../service/embedded.ts';
+import type { RunsHere } from '../service/embedded.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -31,8 +31,8 @@ export interface Connection {
   readonly prompts: PromptCache;
   /** Where runs are recorded, or answered from recordings. */
   readonly recorder?: Recorder;
-  /** The text of runs while it is made; of the embedded service only. */
-  readonly onText?: EmbeddedService['onText'];
+  /** The runs of the embedded service that this process carries out. */
+  readonly runsHere?: RunsHere;
 }
 
 /** Everything a command may use. */

@@ -45,11 +45,13 @@ export function notFoundError(message: string, ...hints: string[]): CliError {
 /** Ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on what goes on and how to get it. */
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
+  /** What the user or the system did, such as Ctrl-C or SIGHUP. */
+  readonly by: string;
 
   constructor(
     readonly signal: 'SIGINT' | 'SIGTERM',
     hints: readonly string[] = [],
-    said: { readonly message?: string; readonly data?: unknown } = {},
+    said: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
   ) {
     const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
     super(said.message === undefined ? word : `${word}; ${said.message}`, {
@@ -58,7 +60,13 @@ export class Interrupted extends CliError {
       hints,
       data: said.data,
     });
+    this.by = said.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
   }
+}
+
+/** What stops a command, such as Ctrl-C or --timeout, by the reason of an aborted signal; undefined for any other. */
+export function stopperOf(reason: unknown): string | undefined {
+  return reason instanceof Error && 'by' in reason && typeof reason.by === 'string' ? reason.by : undefined;
 }
 
 /** A question was left with Ctrl-C, or its terminal went away: the user's wish, not an error. Exit 130. */
@@ -71,6 +79,8 @@ export class QuestionLeft extends Interrupted {
 /** The time that `--timeout` gives the whole command was over. Exit 6. */
 export class TimeIsUp extends CliError {
   override readonly name = 'TimeIsUp';
+  /** What stops runs on this machine. */
+  readonly by = '--timeout';
 
   constructor() {
     super('gave up: the time of --timeout was over', {

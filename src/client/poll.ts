@@ -41,6 +41,8 @@ export interface WaitOptions {
   readonly delayFirst?: boolean;
   /** The id came from the service, so a 404 is asked again for a minute. False by default: a 404 ends the waiting. */
   readonly idFromService?: boolean;
+  /** Asks at this even interval, in milliseconds, instead of ever more seldom; for a service that costs nothing to ask. */
+  readonly intervalMs?: number;
   /** Called with every poll. */
   readonly onPoll?: (event: PollEvent) => void;
   /** Asked before each poll; by default the client's own, if it has one. */
@@ -71,7 +73,8 @@ export async function waitForRun(
     await sleep(Math.max(0, Math.min(ms, left)), signal);
     if (ms >= left) throw new WaitTimeoutError(`run ${runId} is still going on`, runId);
   };
-  if (options.delayFirst) await pause(interval(0, random));
+  const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
+  if (options.delayFirst) await pause(waitAfter(0));
   const failing = new Failing(options.idFromService ?? false);
   for (let polls = 1; ; polls++) {
     const askedAt = now();
@@ -79,7 +82,7 @@ export async function waitForRun(
     failing.note(found.error, askedAt, now());
     options.onPoll?.({ ...found, failingMs: failing.sinceMs(now()), polls, elapsedMs: now() - startedAt });
     if (found.run && isOver(found.run)) return found.run;
-    await pause(Math.max(interval(polls - 1, random), retryAfterOf(found.error)));
+    await pause(Math.max(waitAfter(polls - 1), retryAfterOf(found.error)));
   }
 }
 

@@ -4,7 +4,7 @@ import { createEngines } from './engines/engines.ts';
 import { faultReporter } from './fault-reporter.ts';
 import { type Api, createApi } from './http/api.ts';
 import { keyHash, keyUseNotes } from './http/auth.ts';
-import { rateLimiter } from './http/rate-limiter.ts';
+import type { RateLimiter } from './http/rate-limiter.ts';
 import type { AnyRoute } from './http/route.ts';
 import { loadImageInputs } from './images/load.ts';
 import { localUser, newKeyText } from './keys/keys.ts';
@@ -18,31 +18,36 @@ import { type PromptTasks, SharedTasks } from './prompts/tasks/prompt-tasks.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { type MediaUrl, RunRows } from './runs/run-rows.ts';
-import { type RunEnd, Runner } from './runs/runner.ts';
+import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
-export interface Parts {
+export interface Parts<R extends Runner> {
   readonly api: Api;
-  readonly runner: Runner;
+  readonly runner: R;
   readonly media: Media;
   readonly models: ModelTable;
   readonly tasks: PromptTasks;
   readonly texts: TextFeed;
+  /** A key of the user `local` that is stored nowhere. */
   readonly sessionKey: string;
+  readonly userId: number;
   readonly housekeeping: HousekeepingOptions;
 }
 
-export interface ComposeOptions extends CommonOptions {
+export interface ComposeOptions<R extends Runner> extends CommonOptions {
+  runner: (options: RunWorkOptions, models: ModelTable) => R;
   onNotice: (line: string) => void;
   clock: Clock;
   routes: readonly AnyRoute[];
   /** Where the media of an output is to be had; `origin` is the request's. */
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
-  /** Requests a second for each key; undefined is unlimited. */
-  rateLimit?: number | undefined;
+  /** Takes the requests of each key; undefined is unlimited. */
+  limiter?: RateLimiter | undefined;
+  /** What answers say of how fast a client may go. */
+  ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
   /** Aborted once no new request is to be taken. */
@@ -52,8 +57,8 @@ export interface ComposeOptions extends CommonOptions {
 }
 
 /** Each line says what a part depends on. */
-export async function compose(store: Store, options: ComposeOptions): Promise<Parts> {
-  const { dataDir, clock, onNotice, closing, stopped, rateLimit, routes, watchModels, env = {} } = options;
+export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>): Promise<Parts<R>> {
+  const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
   const sessionKey = newKeyText();
   const user = await localUser(store);
@@ -70,7 +75,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
   const definitions = createDefinitions(store, tasks);
   const engines = createEngines({ env });
   const media = openMedia(dataDir, store, clock);
-  const inputs = inputFiles(store.blobs.inputs, clock);
+  const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
   const texts = new TextFeed();
   const executor = createExecutor({
     definitions,
@@ -83,17 +88,16 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     clock,
     onNotice,
   });
-  const runner = new Runner({
+  const work = {
     store,
     executor,
+    inputs,
     clock,
     onFault,
     onEnd: options.onRunEnd && namingUsers(store, options.onRunEnd),
-    models: () => models.has(),
-    parallel: options.parallel,
-    maxQueued: options.maxQueued,
     maxMediaBytes: options.maxMediaBytes,
-  });
+  };
+  const runner = options.runner(work, models);
   const mediaUrl: MediaUrl = (output, origin) => options.mediaUrl(media, output, origin);
   const api = createApi({
     routes,
@@ -117,10 +121,8 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     auth: {
       store,
       sessionKey: { hash: keyHash(sessionKey), userId: user.id },
-      limiter:
-        rateLimit === undefined
-          ? undefined
-          : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
+      limiter: options.limiter,
+      ratePolicy: options.ratePolicy,
       resourcesHash: () => resources.hash(),
       noteUse: keyUseNotes(store, clock, onFault),
     },
@@ -128,7 +130,7 @@ export async function compose(store: Store, options: ComposeOptions): Promise<Pa
     onFault,
   });
   const housekeeping = { store, media, inputs, clock, onFault };
-  return { api, runner, media, models, tasks, texts, sessionKey, housekeeping };
+  return { api, runner, media, models, tasks, texts, sessionKey, userId: user.id, housekeeping };
 }
 
 /** Who reads the log knows users by name. */

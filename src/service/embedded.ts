@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
@@ -8,6 +8,8 @@ import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import type { Media } from './media/media.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaAnswer } from './routes/media.ts';
+import { CommandRunner } from './runs/command-runner.ts';
+import { startDetached } from './runs/detached-run.ts';
 import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
 import { openDatabase } from './store/open.ts';
@@ -19,7 +21,7 @@ export interface LocalRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: { readonly length: number; chunks(): AsyncIterable<Uint8Array> } | string;
-  /** Gives up the answer, with the signal's reason; a run that was created goes on. */
+  /** Gives up the answer, with the signal's reason; a run that was created goes on until it is stopped. */
   readonly signal?: AbortSignal;
   readonly onSent?: () => void;
 }
@@ -40,10 +42,24 @@ export interface EmbeddedService {
   request(request: LocalRequest): Promise<LocalResponse>;
   /** Whether a URL is one that only `request` answers: of media in the data directory. */
   owns(url: URL): boolean;
+  readonly runsHere: RunsHere;
+  /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
+  close(by?: string): Promise<void>;
+}
+
+/** What can be done only with runs that this very process carries out. */
+export interface RunsHere {
   /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
   onText(listener: (piece: TextPiece) => void): () => void;
-  /** Releases runs that have not ended: they go on at the next start. */
-  close(): Promise<void>;
+  /**
+   * Stops the run of a creation, which has failed then, or keeps the creation from making one; undefined where there is
+   * no run, `stopped` is false where it had ended by itself.
+   *
+   * @param by what stops it, such as Ctrl-C
+   */
+  stop(idempotencyKey: string, by: string): Promise<{ runId: string; stopped: boolean } | undefined>;
+  /** From now on each run is carried out by a process of its own, which ends with it; creations are answered at once. */
+  detach(): void;
 }
 
 const ORIGIN = 'http://localhost';
@@ -52,57 +68,24 @@ const HOUSEKEEPING_AFTER_MS = 1000;
 
 /**
  * Starts the service on a data directory for the commands of one process, perhaps only for a moment: it makes no first
- * key, and is slow to take up runs of others.
+ * key, and carries out none but its own runs.
  *
  * @throws {DataDirectoryError} where the data directory can't be used
  */
 export async function startEmbedded(options: CommonOptions): Promise<EmbeddedService> {
-  const { clock = systemClock, onNotice = () => {} } = options;
-  const closing = new AbortController();
-  const given = { media: false };
-  const store = await openDatabase({ dataDir: options.dataDir, clock });
-  try {
-    const parts = await compose(store, {
-      ...options,
-      clock,
-      onNotice,
-      routes: INTERFACE_ROUTES,
-      mediaUrl: (media, output) => {
-        given.media = true;
-        return media.fileUrlOf(output);
-      },
-      watchModels: false,
-      closing: closing.signal,
-      stopped: closing.signal,
-    });
-    return embedded({ store, parts, closing, clock, given });
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
-interface Embedding {
-  readonly store: Store;
-  readonly parts: Parts;
-  readonly closing: AbortController;
-  readonly clock: Clock;
-  /** Whether the URL of any media was given: who makes media also clears away what has expired. */
-  readonly given: { readonly media: boolean };
-}
-
-function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedService {
-  const { api, runner, media, sessionKey } = parts;
+  const { parts, close } = await openForCommand(options);
+  const { api, runner, media } = parts;
   const requests = new PendingWork();
-  runner.start({ patient: true });
-  const housekeeping = clock
-    .sleep(HOUSEKEEPING_AFTER_MS, closing.signal)
-    .catch(() => {})
-    .then(() => runHousekeeping(parts.housekeeping, closing.signal));
   return {
     url: `${ORIGIN}${PATH_PREFIX}`,
-    sessionKey,
-    onText: listener => parts.texts.listen(listener),
+    sessionKey: parts.sessionKey,
+    runsHere: {
+      onText: listener => parts.texts.listen(listener),
+      stop: (key, by) => runner.stop(parts.userId, key, by),
+      detach: () => {
+        runner.detach = () => startDetached(options.dataDir);
+      },
+    },
     owns: url => media.isFile(url),
     async request({ method, url, headers, body, signal, onSent }) {
       signal?.throwIfAborted();
@@ -115,17 +98,61 @@ function embedded({ store, parts, closing, clock, given }: Embedding): EmbeddedS
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
       return responseOf(await orAborted(answer, signal));
     },
-    async close() {
-      closing.abort(new Error('the service is stopping'));
-      parts.models.close();
-      await runner.close(0);
-      await requests.ended();
-      await parts.tasks.close();
-      await housekeeping;
-      if (given.media) await media.sweep().catch(parts.housekeeping.onFault);
-      await store.close();
-    },
+    close: by => close(by, requests),
   };
+}
+
+interface ForCommand {
+  readonly store: Store;
+  readonly parts: Parts<CommandRunner>;
+  /** Stops what is still being carried out, waits for requests, and closes the store. */
+  close(by?: string, requests?: PendingWork): Promise<void>;
+}
+
+/** The parts of the service for a command, over its store. */
+export async function openForCommand(options: CommonOptions): Promise<ForCommand> {
+  const { clock = systemClock, onNotice = () => {} } = options;
+  const closing = new AbortController();
+  /** Who makes media also clears away what has expired. */
+  let gaveMedia = false;
+  const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
+  try {
+    const parts = await compose(store, {
+      ...options,
+      clock,
+      onNotice,
+      runner: work => new CommandRunner(work),
+      routes: INTERFACE_ROUTES,
+      mediaUrl: (media, output) => {
+        gaveMedia = true;
+        return media.fileUrlOf(output);
+      },
+      watchModels: false,
+      closing: closing.signal,
+      stopped: closing.signal,
+    });
+    const housekeeping = clock
+      .sleep(HOUSEKEEPING_AFTER_MS, closing.signal)
+      .catch(() => {})
+      .then(() => runHousekeeping(parts.housekeeping, closing.signal));
+    return {
+      store,
+      parts,
+      async close(by = 'the end of its command', requests) {
+        closing.abort(new Error('the service is stopping'));
+        parts.models.close();
+        await parts.runner.close(by);
+        await requests?.ended();
+        await parts.tasks.close();
+        await housekeeping;
+        if (gaveMedia) await parts.media.sweep().catch(parts.housekeeping.onFault);
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 async function bytesOf(body: LocalRequest['body']): Promise<Buffer> {

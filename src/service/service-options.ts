@@ -2,17 +2,13 @@ import type { Clock } from './clock.ts';
 import type { RequestEvent } from './http/server.ts';
 import type { FetchImageOptions } from './images/fetch-image.ts';
 import type { Env } from './outgoing/proxy.ts';
-import type { RunEnd } from './runs/runner.ts';
+import type { RunEnd } from './runs/run-work.ts';
 
 /** What the service needs to know however it is reached. */
 export interface CommonOptions {
   dataDir: string;
   /** How long a creation waits for its run, in milliseconds; default 120,000. */
   syncWindowMs?: number;
-  /** Runs at a time; default 32. */
-  parallel?: number;
-  /** Runs of one user that may be queued; default 10,000. */
-  maxQueued?: number | undefined;
   /** Bytes of media that are kept for one user; default 2 GiB. */
   maxMediaBytes?: number | undefined;
   /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
@@ -48,6 +44,12 @@ export interface ServiceOptions extends CommonOptions {
   publicUrl?: string | undefined;
   /** A directory whose prompt files are published, now and on every change. */
   promptsDir?: string | undefined;
+  /** Runs at a time; default 32. */
+  parallel?: number | undefined;
+  /** Runs of one user that may be queued; default 10,000. */
+  maxQueued?: number | undefined;
+  /** Whether a run that its process did not survive is run once more; default true. */
+  rerun?: boolean | undefined;
   /** Requests a second for each key; undefined is unlimited. */
   rateLimit?: number | undefined;
   /** What running runs are given when the service is closed, in milliseconds; default 0. */

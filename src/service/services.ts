@@ -8,7 +8,7 @@ import type { Definitions } from './prompts/definitions.ts';
 import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl, RunRows } from './runs/run-rows.ts';
-import type { Runner } from './runs/runner.ts';
+import type { Runner } from './runs/run-work.ts';
 import type { TextFeed } from './runs/text-feed.ts';
 import type { Store } from './store/store.ts';
 

@@ -4,6 +4,7 @@ import { PATH_PREFIX } from '../wire/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
 import { hostCheck, inUrl, isWildcard } from './http/hosts.ts';
+import { rateLimiter } from './http/rate-limiter.ts';
 import { createHttpServer, type HttpServer, listen } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
@@ -13,12 +14,15 @@ import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaRoutes } from './routes/media.ts';
+import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 /** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
+/** What clients are told of a service without a limit, in requests a second: what it can answer with ease. */
+const UNLIMITED_RATE = 1000;
 
 /**
  * Serves the store of a data directory over HTTP; several services may run on one.
@@ -51,8 +55,22 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const stopped = new AbortController();
   const urls = await openSignedUrls(store, clock);
   const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  const { rateLimit, maxQueued, parallel, rerun } = options;
   const parts = await compose(store, {
     ...options,
+    runner: (work, models) =>
+      new QueueRunner({
+        ...work,
+        models: () => models.list().map(({ model }) => model),
+        maxQueued,
+        parallel,
+        rerun,
+      }),
+    limiter:
+      rateLimit === undefined
+        ? undefined
+        : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
+    ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,
     routes: [...described, openApiRoute(described)],
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
@@ -71,16 +89,13 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     parts.models.close();
     await stopServing({ ...parts, ...http }, clock, grace, stopped);
   };
-  try {
+  const newKey = await opened(async () => {
     await listen(http.server, host, port);
-  } catch (error) {
-    await stop(0);
-    throw error;
-  }
+    // Others see by it that the store is in use.
+    await store.workers.register();
+    return await firstKey(store, clock);
+  }, stop);
   if (!isLoopbackHost(host)) onNotice(openToOthers(host));
-  const newKey = await firstKey(store, clock);
-  // Others see by it that the store is in use.
-  await store.workers.register();
   parts.runner.start();
   const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {
@@ -95,8 +110,18 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   };
 }
 
+/** A start that fails leaves nothing that listens. */
+async function opened<T>(open: () => Promise<T>, stop: (graceMs: number) => Promise<void>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
 function httpServer(
-  { api }: Parts,
+  { api }: Parts<QueueRunner>,
   {
     host,
     publicUrl,
@@ -131,7 +156,7 @@ function originOf({ server }: HttpServer, host: string): string {
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
 async function stopServing(
-  { server, runner, requests, tasks }: Parts & HttpServer,
+  { server, runner, requests, tasks }: Parts<QueueRunner> & HttpServer,
   clock: Clock,
   graceMs: number,
   stopped: AbortController,

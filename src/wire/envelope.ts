@@ -48,3 +48,5 @@ export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
 export const IDEMPOTENCY_HEADER = 'idempotency';
 /** The one value of `IDEMPOTENCY_HEADER`. */
 export const IDEMPOTENCY_SUPPORTED = 'supported';
+/** Response header in which a service says how fast a client may go (the IETF draft's). */
+export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';

@@ -221,6 +221,8 @@ test('GET /openapi.json describes the interface without a key', async () => {
     'get /v1/resources',
     'get /v1/runs',
     'get /v1/runs/{runId}',
+    'get /v1/runs/{runId}/request',
     'post /v1/runs',
+    'post /v1/runs/{runId}/cancel',
   ]);
 });

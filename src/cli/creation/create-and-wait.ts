@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
-import { gaveUpWaiting } from './gave-up.ts';
+import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
 import type { CreationRequest } from './send-creation.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
@@ -35,7 +35,12 @@ export async function createAndWait(
   await options.onRunId?.(runId, recovered);
   if (options.wait === false) return created;
   const { onProgress } = options;
-  const run = await waitForKnownRun(ctx, connection, runId, { fresh, idFromService: true, onProgress });
+  const run = await waitForKnownRun(ctx, connection, runId, {
+    fresh,
+    idFromService: true,
+    journalId,
+    onProgress,
+  });
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }
@@ -51,11 +56,16 @@ interface WaitProgress {
   readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
+/** Asking a service of this machine costs next to nothing, and the run may be another command's. */
+const EMBEDDED_INTERVAL_MS = 50;
+
 interface WaitOptions {
   /** The service has just said that it takes longer, so the first poll can wait; false by default. */
   readonly fresh?: boolean;
   /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
   readonly idFromService: boolean;
+  /** Of the creation whose run this command may carry out itself; the run is stopped then with the waiting. */
+  readonly journalId?: string;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
 }
 
@@ -68,7 +78,7 @@ export async function waitForKnownRun(
   ctx: Context,
   connection: Connection,
   runId: string,
-  { fresh = false, idFromService, onProgress }: WaitOptions,
+  { fresh = false, idFromService, journalId, onProgress }: WaitOptions,
 ): Promise<Run> {
   let status = 'running';
   const { client } = connection;
@@ -77,7 +87,7 @@ export async function waitForKnownRun(
   const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
     status = run?.runStatus ?? status;
     const silence = error && { reason: error.message, since: client.now() - failingMs };
-    onProgress?.({ status, polls, silence });
+    onProgress?.({ status, polls: connection.embedded ? 0 : polls, silence });
   };
   try {
     return await waitForRun(client, runId, {
@@ -87,10 +97,15 @@ export async function waitForKnownRun(
       onPoll,
       sleep: (ms, until) => clock.sleep(ms, until),
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
+      ...(connection.embedded && { intervalMs: EMBEDDED_INTERVAL_MS }),
     });
   } catch (error) {
-    if (error instanceof WaitTimeoutError) throw gaveUpWaiting(new TimeIsUp(), connection, runId);
-    throw signal.aborted ? gaveUpWaiting(signal.reason, connection, runId) : error;
+    const isLate = error instanceof WaitTimeoutError;
+    if (!isLate && !signal.aborted) throw error;
+    const reason: unknown = isLate ? new TimeIsUp() : signal.reason;
+    const here = journalId === undefined ? undefined : await stopHere(connection, journalId, reason);
+    if (here === undefined) throw gaveUpWaiting(reason, connection, runId);
+    throw stoppedHere(reason, connection, { ...here, runId });
   }
 }
 

@@ -7,7 +7,7 @@ import { configError, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { Created, CreateOptions } from './created.ts';
 import { searchRuns } from './find-run.ts';
-import { gaveUpCreation, gaveUpUnsent, gaveUpWaiting } from './gave-up.ts';
+import { gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 import { type CreationRequest, creationFault, runIn, sendCreation } from './send-creation.ts';
 
@@ -181,7 +181,13 @@ class Creation {
   /** What to say once the signal is aborted. */
   async #gaveUp(): Promise<unknown> {
     const reason: unknown = this.#ctx.signal.reason;
-    const isInDoubt = this.#sent || this.#doubted;
+    const here = await stopHere(this.#connection, this.#parts.entry.id, reason);
+    if (here?.runId !== undefined) {
+      const { runId, stopped } = here;
+      this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
+      return stoppedHere(reason, this.#connection, { runId, stopped });
+    }
+    const isInDoubt = here === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
     if (!isInDoubt) return gaveUpUnsent(reason);
     if (reason instanceof TimeIsUp) return this.#timedOut(reason, AbortSignal.timeout(LOOK_MS));

@@ -44,7 +44,8 @@ export interface ConnectionSources {
 
 export interface OpenConnection {
   readonly connection: Connection;
-  close(): Promise<void>;
+  /** @param by what ends the command, if it is not done yet */
+  close(by?: string): Promise<void>;
 }
 
 /** Finds base URL and key and makes the client for them; starts the embedded service if that is what is meant. */
@@ -183,12 +184,12 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
       resources,
       prompts,
       ...(recorder && { recorder }),
-      ...(peer.service && { onText: peer.service.onText }),
+      ...(peer.service && { runsHere: peer.service.runsHere }),
     },
-    close: async () => {
+    close: async by => {
       await client.close();
       if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
-      await peer.service?.close();
+      await peer.service?.close(by);
     },
   };
 }

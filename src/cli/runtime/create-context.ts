@@ -1,6 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import { stopperOf } from '../errors.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
@@ -142,7 +143,7 @@ function connectionsOf(sources: ConnectionSources): Connections {
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
         if (!signal.aborted) await open.value.connection.resources.settle(signal);
-        await open.value.close();
+        await open.value.close(stopperOf(signal.reason));
       }
     },
   };

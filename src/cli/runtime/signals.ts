@@ -54,7 +54,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     else if (controller.signal.aborted) endAtOnce(signal);
     else {
       setTimeout(() => endAtOnce(signal), GRACE_MS).unref();
-      controller.abort(new Interrupted(signal));
+      controller.abort(new Interrupted(signal, [], received === 'SIGINT' ? {} : { by: received }));
     }
   };
   for (const signal of ENDING_SIGNALS) source.on(signal, onSignal);

@@ -5,6 +5,7 @@ import {
   CLI_AGENT_HEADER,
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_SUPPORTED,
+  RATE_LIMIT_POLICY_HEADER,
 } from '../../wire/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +18,8 @@ export interface AuthOptions {
   /** A key that is in no store, and whom it belongs to. */
   sessionKey?: { hash: string; userId: number } | undefined;
   limiter?: RateLimiter | undefined;
+  /** What answers say of how fast a client may go; undefined says nothing. */
+  ratePolicy?: string | undefined;
   resourcesHash: () => string;
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
 }
@@ -42,7 +45,7 @@ export function keyHash(key: string): string {
 }
 
 export function authenticator(options: AuthOptions): Authenticator {
-  const { limiter, resourcesHash } = options;
+  const { limiter, resourcesHash, ratePolicy } = options;
   return {
     async recognise(headers, found) {
       const key = bearerToken(headers.authorization);
@@ -51,9 +54,10 @@ export function authenticator(options: AuthOptions): Authenticator {
       found.caller = caller;
       found.headers[IDEMPOTENCY_HEADER] = IDEMPOTENCY_SUPPORTED;
       const clientHash = headers[CLI_AGENT_HEADER];
-      if (clientHash !== undefined && clientHash !== resourcesHash()) {
-        found.headers[ACTION_REQUIRE_HEADER] = 'refresh-resources';
+      if (clientHash !== undefined && !isCurrent(clientHash, resourcesHash())) {
+        found.headers[ACTION_REQUIRE_HEADER] = 'update-resources';
       }
+      if (ratePolicy !== undefined) found.headers[RATE_LIMIT_POLICY_HEADER] = ratePolicy;
     },
     async admit({ plan, keyId }) {
       if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
@@ -61,6 +65,11 @@ export function authenticator(options: AuthOptions): Authenticator {
       if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
     },
   };
+}
+
+/** In either form that clients send it. */
+function isCurrent(clientHash: string | string[], hash: string): boolean {
+  return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
 
 async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller | undefined> {

@@ -23,9 +23,7 @@ export async function runHousekeeping(options: HousekeepingOptions, stop: AbortS
 
 async function clearAway({ store, media, inputs, clock }: HousekeepingOptions): Promise<void> {
   await media.sweep();
+  await inputs.sweep();
   await store.runs.forgetKeys(clock.now());
   await store.workers.sweep();
-  const kept = await inputs.leftBehind();
-  const needed = await store.queue.unfinished(kept);
-  for (const runId of kept) if (!needed.has(runId)) await inputs.remove(runId);
 }

@@ -1,24 +1,20 @@
-import {
-  IDEMPOTENCY_KEY_HEADER,
-  isUuid,
-  type OutputItem,
-  type Run,
-  type RunListQuery,
-} from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, type OutputItem, type Run, type RunListQuery } from '../../wire/index.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { type RequestMemory, route, WrittenOut } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
+import { settleDeadCommands } from '../runs/dead-workers.ts';
+import { creationOf, requireRun } from '../runs/find-run.ts';
 import { outputItems } from '../runs/run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
 import { object, text } from '../schemas/schema.ts';
-import type { StoredRunPage } from '../store/run-list.ts';
+import type { Services } from '../services.ts';
 import type { StoredOutput, StoredRun } from '../store/run-records.ts';
-import type { Store } from '../store/store.ts';
 
 const IDEMPOTENCY_KEY =
   'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';
 
-const MICROSECONDS = 1_000_000;
+/** Values of a time above this are milliseconds, which some clients send. */
+const MOST_SECONDS = 1e11;
 
 /** interface §4.1, §4.2, §4.3 */
 export const runRoutes = [
@@ -30,17 +26,23 @@ export const runRoutes = [
       tag: 'Runs',
       summary: 'Runs of the caller, newest first',
       description:
-        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`.',
+        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one.',
     },
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
     data: runPageSchema,
     async handle(services, { caller, query, origin, memory }) {
-      const { ids, hasMore } = await listRuns(services.store, caller.userId, query);
+      await settleDeadCommands(services.store);
+      const { idempotencyKey } = query;
+      const { ids, hasMore } =
+        idempotencyKey === undefined
+          ? await listRuns(services, caller.userId, query)
+          : await createdWith(services, caller.userId, idempotencyKey);
       const rows = await services.runRows.json(ids, origin, memory.takeForAnswer);
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      return new WrittenOut(`{"rows":[${rows.join(',')}],"hasMore":${hasMore || !isWhole}}`);
+      const written = idempotencyKey === undefined ? rows : rows.map(row => withKey(row, idempotencyKey));
+      return new WrittenOut(`{"rows":[${written.join(',')}],"hasMore":${hasMore || !isWhole}}`);
     },
   }),
 
@@ -95,9 +97,47 @@ export const runRoutes = [
     params: object({ runId: text() }),
     data: runSchema,
     async handle(services, { caller, params, origin, memory }) {
-      const id = params.runId.toLowerCase();
-      const run = isUuid(id) ? await services.store.runs.find(caller.userId, id) : undefined;
-      if (!run) throw notFound('there is no such run');
+      const run = await requireRun(services.store, caller.userId, params.runId);
+      memory.takeForAnswer(sizeOf(run.outputs));
+      return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
+    },
+  }),
+
+  route({
+    method: 'GET',
+    path: '/v1/runs/:runId/request',
+    operation: {
+      id: 'getRunRequest',
+      tag: 'Runs',
+      summary: 'What a run of the caller was created from',
+      description: 'The body of its creation, to create it once more. Pictures are kept for a day.',
+    },
+    errors: ['NOT_FOUND_ERROR', 'GONE_ERROR'],
+    params: object({ runId: text() }),
+    data: createRunBody,
+    async handle(services, { caller, params }) {
+      const { id } = await requireRun(services.store, caller.userId, params.runId);
+      return await creationOf(services, caller.userId, id);
+    },
+  }),
+
+  route({
+    method: 'POST',
+    path: '/v1/runs/:runId/cancel',
+    operation: {
+      id: 'cancelRun',
+      tag: 'Runs',
+      summary: 'End a run that has not ended',
+      description:
+        'It has failed then, with the error item `cancelled`. A run that has ended stays as it is.',
+    },
+    errors: ['NOT_FOUND_ERROR'],
+    params: object({ runId: text() }),
+    data: runSchema,
+    async handle(services, { caller, params, origin, memory }) {
+      const { id } = await requireRun(services.store, caller.userId, params.runId);
+      await services.runner.cancel(id);
+      const run = await requireRun(services.store, caller.userId, id);
       memory.takeForAnswer(sizeOf(run.outputs));
       return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
     },
@@ -128,17 +168,33 @@ function headerOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** One page of a user's runs (interface §4.1). */
+interface Page {
+  readonly ids: string[];
+  readonly hasMore: boolean;
+}
+
+async function createdWith({ store, clock }: Services, userId: number, key: string): Promise<Page> {
+  const known = await store.runs.createdWith(userId, key, clock.now());
+  return { ids: known ? [known.run.id] : [], hasMore: false };
+}
+
+/** The row of a run, as JSON, with the key that its creation was sent with. */
+function withKey(row: string, key: string): string {
+  return `${row.slice(0, -1)},"idempotencyKey":${JSON.stringify(key)}}`;
+}
+
+/** One page of a user's runs. */
 async function listRuns(
-  store: Store,
+  { store }: Services,
   userId: number,
-  query: RunListQuery & { limit: number },
-): Promise<StoredRunPage> {
-  const { startingAfter, endingBefore, since, until, status, limit } = query;
+  { startingAfter, endingBefore, status, limit, ...times }: RunListQuery & { limit: number },
+): Promise<Page> {
+  const from = microseconds(times.since);
+  const until = microseconds(times.until);
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalid('startingAfter and endingBefore can’t be sent together');
   }
-  if (since !== undefined && until !== undefined && since >= until) {
+  if (from !== undefined && until !== undefined && from >= until) {
     throw invalid('since must be less than until');
   }
   const page = await store.runList.page({
@@ -147,11 +203,15 @@ async function listRuns(
     status,
     startingAfter: startingAfter?.toLowerCase(),
     endingBefore: endingBefore?.toLowerCase(),
-    from: since === undefined ? undefined : since * MICROSECONDS,
-    until: until === undefined ? undefined : until * MICROSECONDS,
+    from,
+    until,
   });
   if (!page) {
     throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is not a run of yours`);
   }
   return page;
+}
+
+function microseconds(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : time * (time > MOST_SECONDS ? 1000 : 1_000_000);
 }

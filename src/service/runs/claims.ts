@@ -1,7 +1,6 @@
 import type { PendingWork } from '../lifecycle/background-work.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Store } from '../store/store.ts';
-import { releaseStrays } from './recovery.ts';
 import type { TurnTaking } from './turn-taking.ts';
 
 interface ClaimsOptions {
@@ -19,8 +18,6 @@ interface ClaimsOptions {
 /** Takes up as many queued runs as there is room for; one claim at a time. */
 export class Claims {
   readonly #options: ClaimsOptions;
-  /** Whether what no living process has in hand is taken up. */
-  takesOrphans = true;
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
   /** Strays are looked for between claims only: what is just being claimed is not in hand yet. */
@@ -59,19 +56,25 @@ export class Claims {
     const { store, turns, models, begin } = this.#options;
     while (this.#claimAgain && !this.#stopped) {
       this.#claimAgain = false;
-      if (this.#straysDue) await releaseStrays(store, id => turns.has(id));
+      if (this.#straysDue) await this.#releaseStrays();
       this.#straysDue = false;
       const claimed = await store.queue.claim({
-        worker: store.workers.registered(),
         register: () => store.workers.register(),
         free: turns.free,
         running: turns.byUser(),
-        orphans: this.takesOrphans,
         models: store.shared ? models() : undefined,
       });
       turns.moreLeft = claimed.moreLeft;
       for (const run of claimed.runs) begin(run);
       this.#claimAgain ||= claimed.moreLeft && claimed.runs.length > 0;
     }
+  }
+
+  async #releaseStrays(): Promise<void> {
+    const { store, turns } = this.#options;
+    const worker = store.workers.registered();
+    if (worker === undefined) return;
+    const strays = (await store.queue.runningOf(worker)).filter(id => !turns.has(id));
+    await store.queue.release(worker, strays);
   }
 }

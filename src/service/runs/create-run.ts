@@ -7,8 +7,9 @@ import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import type { Idempotency, NewRun, Outcome, RefusalReason } from '../store/run-records.ts';
-import { outcomeOf } from './endings.ts';
+import { findRun } from './find-run.ts';
 import { checkInputs } from './run-request.ts';
+import { outcomeOf } from './run-work.ts';
 
 /** A run that was created, now or before; without an outcome while it goes on. */
 interface CreatedRun {
@@ -53,8 +54,8 @@ export async function createRun(
   }
   await services.inputs.remove(run.id);
   if (creation.state === 'refused') throw refusal(creation.reason, run.credits);
-  const repeated = await services.store.runs.find(caller.userId, creation.runId);
-  return { id: creation.runId, outcome: repeated && outcomeOf(repeated) };
+  const repeated = await findRun(services.store, caller.userId, creation.runId);
+  return { id: creation.runId, outcome: outcomeOf(repeated) };
 }
 
 async function runWithKeptImages(
@@ -76,7 +77,9 @@ async function repeatedRun(
   const known = await store.runs.createdWith(userId, key, clock.now());
   if (!known) return undefined;
   if (known.digest !== digest) throw refusal('key', 0);
-  return { id: known.run.id, outcome: outcomeOf(known.run) };
+  const { id } = known.run;
+  const outcome = outcomeOf(known.run) ?? outcomeOf(await findRun(store, userId, id));
+  return { id, outcome };
 }
 
 type CheckedRun = Omit<NewRun, 'status' | 'worker' | 'idempotency'>;
@@ -101,7 +104,13 @@ async function checkedRun(
     services.tasks.do('readTexts', work, { userId }),
   );
   const images = await loadImages(services, checked.images, memory);
-  const request = { textInputs, images: images.map(({ mediaType }) => mediaType), runOptions };
+  const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
+  const request = {
+    textInputs,
+    images: images.map(({ mediaType }) => mediaType),
+    ...(urls.some(url => url !== null) && { urls }),
+    runOptions,
+  };
   return {
     images,
     run: {
@@ -154,7 +163,7 @@ const RUN_HAS_ENDED = new Error('the run has ended');
 async function within<T extends object>(
   ms: number,
   clock: Clock,
-  work: Promise<T | undefined> | T,
+  work: Promise<T | undefined> | T | undefined,
 ): Promise<T | undefined> {
   if (!(work instanceof Promise)) return work;
   const enough = new AbortController();

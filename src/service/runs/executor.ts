@@ -37,13 +37,10 @@ export interface Executor {
   executeAtOnce(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
   /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
   execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** Deletes what was kept in case the run had to be started again. */
-  forget(run: QueuedRun): Promise<void>;
-  forgetInputs(runId: string): Promise<void>;
 }
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { inputs, texts } = options;
+  const { texts } = options;
   const onNotice = onlyOnce(options.onNotice);
   const noting = { ...options, onNotice };
   return {
@@ -70,10 +67,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
         texts.end(run.id);
       }
     },
-    forget: async run => {
-      if (run.request.images.length > 0) await inputs.remove(run.id);
-    },
-    forgetInputs: runId => inputs.remove(runId),
   };
 }
 

@@ -1,22 +1,29 @@
 import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../clock.ts';
 import type { LoadedImage } from '../images/loaded-image.ts';
-import type { Blobs } from '../store/store.ts';
+import type { Blobs, Store } from '../store/store.ts';
 
-/** The input pictures of runs, kept until the run ends so that it can be started again. */
+/** The input pictures of runs, kept for a day so that a run can be made once more. */
 export interface InputFiles {
   save(runId: string, images: readonly LoadedImage[]): Promise<void>;
+  /** @throws where one is no longer there */
   load(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]>;
   remove(runId: string): Promise<void>;
-  /** The runs whose files are so old that they may have been left behind. */
-  leftBehind(): Promise<string[]>;
+  /** Makes room for a user's pictures; false where none of their ended runs takes any up. */
+  makeRoom(userId: number): Promise<boolean>;
+  /** Deletes what is older than a day, and what was left behind. */
+  sweep(): Promise<void>;
 }
 
+const KEPT_MS = 24 * 60 * 60 * 1000;
 /** Longer than any creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-export function inputFiles(blobs: Blobs, clock: Clock): InputFiles {
+export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock): InputFiles {
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
+  const removeAll = async (runIds: readonly string[]): Promise<void> => {
+    for (const runId of runIds) await blobs.remove(runId);
+  };
   return {
     async save(runId, images) {
       await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
@@ -30,6 +37,16 @@ export function inputFiles(blobs: Blobs, clock: Clock): InputFiles {
         }),
       ),
     remove: runId => blobs.remove(runId),
-    leftBehind: () => blobs.writtenBefore(clock.now() - SETTLED_MS),
+    async makeRoom(userId) {
+      const freed = await runs.forgetImages({ userId });
+      await removeAll(freed);
+      return freed.length > 0;
+    },
+    async sweep() {
+      await removeAll(await runs.forgetImages({ before: clock.now() - KEPT_MS }));
+      const old = await blobs.writtenBefore(clock.now() - SETTLED_MS);
+      const kept = await runs.withImages(old);
+      await removeAll(old.filter(runId => !kept.has(runId)));
+    },
   };
 }

@@ -30,15 +30,18 @@ export const runSchema = object({
   tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
 });
 
-const runRow = object({
-  runId: uuid,
-  promptVersionId: uuid,
-  outputs: list(outputItem),
-  runStatus: oneOf(RUN_STATUSES),
-  credits: integerOrNull({ description: 'Credits consumed; null if the run was free' }),
-  runName: text(),
-  createdAt: time,
-});
+const runRow = object(
+  {
+    runId: uuid,
+    promptVersionId: uuid,
+    outputs: list(outputItem),
+    runStatus: oneOf(RUN_STATUSES),
+    credits: integerOrNull({ description: 'Credits consumed; null if the run was free' }),
+    runName: text(),
+    createdAt: time,
+  },
+  { idempotencyKey: text({ description: 'The one asked for' }) },
+);
 
 /** interface §4.1 */
 export const runPageSchema = object({ rows: list(runRow), hasMore: boolean });
@@ -50,8 +53,9 @@ export const runListQuery = object(
     startingAfter: uuid,
     endingBefore: uuid,
     status: oneOf(RUN_STATUSES),
-    since: integer({ description: 'Unix seconds; created at or after' }),
-    until: integer({ description: 'Unix seconds; created before' }),
+    since: integer({ description: 'Unix seconds, or milliseconds above 10^11; created at or after' }),
+    until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
+    idempotencyKey: text({ description: 'Only the run that a creation with this key made' }),
   },
 );
 

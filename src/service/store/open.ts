@@ -2,10 +2,12 @@ import type { Clock } from '../clock.ts';
 import { prepareDataDirectory } from './data-dir.ts';
 import { dataDirectoryError } from './errors.ts';
 import { openSqliteStore } from './sqlite/open.ts';
-import type { Store } from './store.ts';
+import type { Store, WorkerKind } from './store.ts';
 
 export interface StoreOptions {
   dataDir: string;
+  /** What this process carries runs out as; default `serve`. */
+  worker?: WorkerKind | undefined;
   /** A URL of PostgreSQL; by default the store is a file in the data directory. */
   database?: string | undefined;
   /** A directory that all instances on the database share, for media and inputs; default the database. */

@@ -141,7 +141,7 @@ function rowOf(run: NewRun, createdAt: number): Tables['runs'] {
     credits: run.credits,
     tokens: outcome?.tokens ?? 0,
     outputs: JSON.stringify(outcome?.outputs ?? []),
-    request: outcome ? null : JSON.stringify(run.request),
+    request: JSON.stringify(run.request),
     worker: outcome ? null : run.worker,
     deaths: 0,
     inputBytes: run.inputBytes,

@@ -6,11 +6,13 @@ export type StoredOutput =
   | { type: 'text' | 'error'; data: string }
   | { type: 'image' | 'video'; media: string; mediaType: string; createdAt: number };
 
-/** What a run needs to be run, kept until it ends. */
+/** What a run needs to be run, and to be run once more. */
 export interface StoredRequest {
   textInputs: Record<string, string>;
-  /** Media types of the input images, whose bytes are kept apart. */
+  /** Media types of the input images, whose bytes are kept apart for a while. */
   images: string[];
+  /** Where the input images came from, null for one that was sent itself; left out where all were. */
+  urls?: (string | null)[];
   runOptions: Record<string, string>;
 }
 
@@ -39,7 +41,7 @@ export interface NewRun {
   /** Whether it will keep anything in the user's share of the disk. */
   needsSpace: boolean;
   worker: string | null;
-  /** How the run has ended already; its status, request and worker count for nothing then. */
+  /** How the run has ended already; its status and worker count for nothing then. */
   outcome?: Outcome | undefined;
   idempotency?: Idempotency | undefined;
 }
@@ -48,7 +50,7 @@ export interface NewRun {
 export interface UserLimits {
   /** Runs that are queued. */
   queued: number;
-  /** Bytes of generated media and of the input images of unfinished runs. */
+  /** Bytes of generated media and of input images. */
   mediaBytes: number;
 }
 

@@ -76,10 +76,15 @@ export interface SignalListener {
 /** For a store whose processes find out by looking. */
 export const NO_SIGNALS: Signals = { queued() {}, ended() {}, subscribe() {} };
 
+/** What carries runs out: a command its own, a `serve` those of its queue. */
+export type WorkerKind = 'command' | 'serve';
+
 /** Distinguishes living processes from dead ones. */
 export interface Workers {
   /** This process's name as a worker; known to be alive from the first call on. */
   register(): Promise<string>;
+  /** What a worker is, or was. */
+  kindOf(worker: string): WorkerKind;
   /** The same if it was called already. */
   registered(): string | undefined;
   /** True as well where it is not known. */

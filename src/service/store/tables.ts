@@ -13,7 +13,7 @@ interface Users {
   credits: number;
   /** The `createdAt` of the newest run: microseconds, 0 before the first. */
   lastRunAt: Generated<number>;
-  /** Bytes of generated media and of the input images of unfinished runs. */
+  /** Bytes of generated media and of input images. */
   mediaBytes: Generated<number>;
 }
 
@@ -63,13 +63,13 @@ interface Runs {
   tokens: number;
   /** JSON: StoredOutput[]. */
   outputs: string;
-  /** JSON: StoredRequest; null once the run has ended. */
+  /** JSON: StoredRequest; null of runs that ended before these were kept. */
   request: string | null;
-  /** The process that has it in hand; null while none has. */
+  /** The process that carries it out; null while none does. */
   worker: string | null;
   /** How often a process died while running it. */
   deaths: number;
-  /** Of the input images, which are kept until the run ends. */
+  /** Of the input images; 0 once they are gone. */
   inputBytes: number;
 }
 

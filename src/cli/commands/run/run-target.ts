@@ -1,5 +1,5 @@
 import { messageOf } from '../../../files/error-utils.ts';
-import type { Connection, Context } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -22,6 +22,7 @@ export async function runTarget(
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared);
   }
+  if (!flags.wait) prepared.connection.runsHere?.detach();
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, {
     wait: flags.wait,
@@ -30,7 +31,7 @@ export async function runTarget(
     const { withWayToInputs } = await import('./refused-inputs.ts');
     throw withWayToInputs(error, target);
   });
-  if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
+  if (!flags.wait) return giveRunId(ctx, started);
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
@@ -46,12 +47,9 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 }
 
 /** Gives the id of a run that is not waited for, and nothing else, whether it has ended or not. */
-async function giveRunId(ctx: Context, { embedded }: Connection, started: Started): Promise<ExitCode> {
+async function giveRunId(ctx: Context, started: Started): Promise<ExitCode> {
   const { runId, runStatus } =
     started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
-  if (embedded && started.kind === 'going') {
-    ctx.io.note('note: the embedded service ends with this command; the next one takes the run up again');
-  }
   return giveRun(ctx, runId, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${runId}\n`);

@@ -107,13 +107,13 @@ interface LiveText {
 /**
  * Prints the text of a run on the terminal, each piece made harmless by itself. `onFirst` is called before the first.
  *
- * @param connection one that has `onText`, or nothing is ever printed
+ * @param connection of the embedded service, or nothing is ever printed
  */
 function liveText(ctx: Context, connection: Connection, onFirst: () => void): LiveText {
   let key: string | undefined;
   let printed = '';
   let printing = Promise.resolve();
-  const stop = connection.onText?.(({ idempotencyKey, text }) => {
+  const stop = connection.runsHere?.onText(({ idempotencyKey, text }) => {
     if (key === undefined || idempotencyKey !== key || text === '') return;
     if (printed === '') onFirst();
     printed += text;

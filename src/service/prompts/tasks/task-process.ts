@@ -1,14 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { toError } from '../../../files/error-utils.ts';
+import { builtFile } from '../../built-file.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import { errorOf, type Reply, type TaskOrder } from './messages.ts';
 import type { TaskName } from './tasks.ts';
 
 const FILE = 'prompt-worker.cjs';
-/** Beside the built command, above its chunks, or where the build puts it. */
-const PLACES = [`./${FILE}`, `../${FILE}`, `../../../../dist/${FILE}`];
 
 /** What a task may take in all, in milliseconds, and what is said of one that takes longer. */
 const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } = {
@@ -38,7 +35,7 @@ export class TaskProcess {
 
   constructor(memoryMiB: number) {
     this.#memoryMiB = memoryMiB;
-    this.#child = fork(workerFile(), {
+    this.#child = fork(builtFile(FILE), {
       execArgv: [`--max-old-space-size=${memoryMiB}`],
       // Nothing of this process is its business, keys least of all.
       env: {},
@@ -119,14 +116,6 @@ export class TaskProcess {
     }
     return new Error(`the process for prompts ended (exit code ${code})`);
   }
-}
-
-function workerFile(): string {
-  const file = PLACES.map(place => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
-  if (file === undefined) {
-    throw new Error(`${FILE} is missing from the installation: install promptrun again`);
-  }
-  return file;
 }
 
 function pastTime(name: TaskName): PastBound {

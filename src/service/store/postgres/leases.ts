@@ -37,6 +37,7 @@ export function leases(db: Db): Workers {
       return name;
     },
     registered: () => holding && name,
+    kindOf: () => 'serve',
     isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
     async sweep() {
       await sql`delete from "workers" where "expiresAt" < clock_timestamp() - interval '1 day'`.execute(db);

@@ -98,6 +98,7 @@ const MIGRATIONS: readonly string[] = [
     "nextAt" timestamptz not null
   );
   `,
+  'create index "runsWithInputs" on "runs" ("userId", "createdAt") where "inputBytes" > 0',
 ];
 
 /** The database was made by a newer version of this program. The message says what to do. */

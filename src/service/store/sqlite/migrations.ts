@@ -96,6 +96,7 @@ const MIGRATIONS: readonly string[] = [
   alter table promptVersions add column unlisted integer not null default 0;
   `,
   'alter table promptVersions add column parsed text;',
+  'create index runsWithInputs on runs (userId, createdAt) where inputBytes > 0;',
 ];
 
 /** Brings the database to the newest form; another process that does the same at once is waited for. */

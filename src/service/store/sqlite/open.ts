@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
 import { dataDirectoryError } from '../errors.ts';
-import { NO_SIGNALS, type Store, storeOn } from '../store.ts';
+import { NO_SIGNALS, type Store, storeOn, type WorkerKind } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
 import { sqliteKysely } from './dialect.ts';
@@ -12,6 +12,7 @@ import { workerLocks } from './worker-locks.ts';
 
 export interface SqliteStoreOptions {
   dataDir: string;
+  worker?: WorkerKind | undefined;
   clock: Clock;
   newStore?: boolean | undefined;
   onNotice?: ((line: string) => void) | undefined;
@@ -30,9 +31,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-async function open({ dataDir, clock, newStore = false, onNotice }: SqliteStoreOptions): Promise<Store> {
+async function open({
+  dataDir,
+  worker = 'serve',
+  clock,
+  newStore = false,
+  onNotice,
+}: SqliteStoreOptions): Promise<Store> {
   const file = await prepareDataDirectory(dataDir);
-  const workers = workerLocks(dataDir, clock);
+  const workers = workerLocks(dataDir, worker, clock);
   if (newStore) {
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);

@@ -3,7 +3,7 @@ import { access, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import type { Clock } from '../../clock.ts';
-import type { Workers } from '../store.ts';
+import type { WorkerKind, Workers } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 /** Workers of a store that is a file. */
@@ -13,6 +13,8 @@ export interface LockedWorkers extends Workers {
 }
 
 const SUFFIX = '.lock';
+/** What the names of commands begin with. */
+const COMMAND = 'command-';
 /** Long enough for a worker to lock the file it has just made, in milliseconds. */
 const FRESH_MS = 60_000;
 
@@ -20,10 +22,10 @@ const FRESH_MS = 60_000;
  * Workers as locks, without process ids: each holds one on a file of its own, which the operating system lets go of
  * however the process ends.
  */
-export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
+export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock): LockedWorkers {
   const directory = path.join(dataDir, 'workers');
   const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
-  const name = randomUUID();
+  const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
@@ -36,6 +38,7 @@ export function workerLocks(dataDir: string, clock: Clock): LockedWorkers {
       return name;
     },
     registered: () => lock && name,
+    kindOf: worker => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
     async others() {
       for (const file of await lockFiles(directory)) {

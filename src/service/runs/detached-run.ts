@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { builtFile } from '../built-file.ts';
+import type { QueuedRun } from '../store/run-queue.ts';
+
+/** What the process is told first; it answers with the worker that it is. */
+export interface DetachedStart {
+  readonly dataDir: string;
+}
+export interface DetachedReady {
+  readonly worker: string;
+}
+
+/** A process in a session of its own that carries out one run and ends with it. */
+export interface DetachedRun {
+  /** The worker that it is known to be alive as. */
+  readonly worker: string;
+  /** Hands over a run that is on disk as this worker's; resolves once the process has it. */
+  carryOut(run: QueuedRun): Promise<void>;
+  /** Ends the process, which has nothing to do. */
+  end(): void;
+}
+
+const FILE = 'run-process.cjs';
+
+/**
+ * Starts the process. What it is to do goes to it through a pipe, and never stands among its arguments.
+ *
+ * @throws where it does not start
+ */
+export async function startDetached(dataDir: string): Promise<DetachedRun> {
+  const child = fork(builtFile(FILE), {
+    detached: true,
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const { worker } = await answerOf<DetachedReady>(child, { dataDir } satisfies DetachedStart);
+  const leave = (): void => {
+    if (child.connected) child.disconnect();
+    child.unref();
+  };
+  return {
+    worker,
+    end: leave,
+    async carryOut(run) {
+      await answerOf(child, run);
+      leave();
+    },
+  };
+}
+
+async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const answer = once(child, 'message', { signal });
+  const gone = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`the process for the run ended (exit code ${code})`);
+  });
+  try {
+    child.send(message);
+    const [reply] = (await Promise.race([answer, gone])) as [T];
+    return reply;
+  } finally {
+    ended.abort();
+    await Promise.allSettled([answer, gone]);
+  }
+}

@@ -1,0 +1,155 @@
+import type { Clock } from '../clock.ts';
+import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
+import type { QueuedRun } from '../store/run-queue.ts';
+import type { Creation, NewRun, Outcome, StoredRun, UserLimits } from '../store/run-records.ts';
+import type { Store } from '../store/store.ts';
+import type { Executor } from './executor.ts';
+import type { InputFiles } from './input-files.ts';
+
+/** A run that is neither started nor queued yet. */
+export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
+
+export interface Created {
+  readonly creation: Creation;
+  /** How the run ends, or has ended already; undefined where this process will not see it. */
+  readonly ending: Promise<Outcome | undefined> | Outcome | undefined;
+}
+
+/** Sees to new runs, in its own way: a command carries out its own at once, `serve` queues them. */
+export interface Runner {
+  /** Puts a run on disk unless it is refused, and has it carried out. */
+  create(run: NewlyMade): Promise<Created>;
+  /** Ends a run that has not ended as failed, whoever carries it out. */
+  cancel(runId: string): Promise<void>;
+}
+
+/** How a run ended that this process carried out. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly userId: number;
+  readonly status: Outcome['status'];
+  /** From its start, in milliseconds. */
+  readonly durationMs: number;
+}
+
+export interface RunWorkOptions {
+  readonly store: Store;
+  readonly executor: Executor;
+  readonly inputs: InputFiles;
+  readonly clock: Clock;
+  /** Called for each run that ended here and was written down. */
+  readonly onEnd?: ((run: RunEnd) => void) | undefined;
+  /** Faults that no caller hears of. */
+  readonly onFault: (error: unknown) => void;
+  /** Default 10,000. */
+  readonly maxQueued?: number | undefined;
+  /** Default 2 GiB. */
+  readonly maxMediaBytes?: number | undefined;
+}
+
+const MAX_QUEUED = 10_000;
+const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
+/** What a run says that its user has ended. */
+export const CANCELLED = 'cancelled';
+
+/** Carries runs out in this process, and writes down how they end. */
+export class RunWork {
+  readonly pending = new PendingWork();
+  readonly #options: RunWorkOptions;
+  readonly #limits: UserLimits;
+  readonly #stop = new AbortController();
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(options: RunWorkOptions) {
+    this.#options = options;
+    const { maxQueued = MAX_QUEUED, maxMediaBytes = MAX_MEDIA_BYTES } = options;
+    this.#limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
+  }
+
+  /** The runs that are being carried out. */
+  get running(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Carries out a run that costs nothing and puts it on disk with its end, in one write instead of two; undefined for any other. */
+  async createAtOnce(run: NewlyMade): Promise<Created | undefined> {
+    const { executor, clock } = this.#options;
+    const startedAt = clock.now();
+    const outcome = await executor.executeAtOnce(run, this.#stop.signal);
+    if (!outcome) return undefined;
+    const creation = await this.keep({ ...run, status: 'running', worker: null, outcome });
+    if (creation.state === 'created') this.#reportEnd(run, outcome, startedAt);
+    return { creation, ending: outcome };
+  }
+
+  /** Puts a run on disk; pictures of the user's former runs make room for it. */
+  async keep(run: NewRun): Promise<Creation> {
+    const { store, inputs, clock } = this.#options;
+    const creation = await store.runs.create(run, this.#limits, clock.now());
+    const isFull = creation.state === 'refused' && creation.reason === 'space';
+    if (!isFull || !(await inputs.makeRoom(run.userId))) return creation;
+    return await store.runs.create(run, this.#limits, clock.now());
+  }
+
+  /** Gives how a run on disk ended; undefined where it was stopped on the way and stays as it is. Never rejects. */
+  carryOut(run: QueuedRun): Promise<Outcome | undefined> {
+    return this.pending.track(this.#carryOut(run));
+  }
+
+  /** Stops a run here that has ended otherwise; its late answer is dropped. */
+  drop(runId: string): void {
+    this.#running.get(runId)?.abort(new Error('the run has ended'));
+  }
+
+  /** Drops what was ended by others. */
+  async dropEnded(): Promise<void> {
+    const { store } = this.#options;
+    const worker = store.workers.registered();
+    const { running } = this;
+    if (running.length === 0 || worker === undefined) return;
+    const ours = new Set(await store.queue.runningOf(worker));
+    for (const id of running) if (!ours.has(id)) this.drop(id);
+  }
+
+  /** Stops every run; resolves once nothing is being carried out. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the service is stopping'));
+    for (const run of this.#running.values()) run.abort(this.#stop.signal.reason);
+    await this.pending.ended();
+  }
+
+  async #carryOut(run: QueuedRun): Promise<Outcome | undefined> {
+    const { store, executor, clock, onFault } = this.#options;
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    if (this.#stop.signal.aborted) stopped.abort(this.#stop.signal.reason);
+    this.#running.set(run.id, stopped);
+    const startedAt = clock.now();
+    try {
+      const outcome = await executor.execute(run, signal);
+      // The result may have cost money: it is kept until it can be written down.
+      const settle = async () =>
+        store.runs.settle(run.id, await store.workers.register(), outcome as Outcome);
+      const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));
+      const ended = isOurs ? outcome : outcomeOf((await store.runs.ended([run.id]))[0]);
+      if (ended) this.#reportEnd(run, ended, startedAt);
+      return ended;
+    } catch (error) {
+      onFault(error);
+      return undefined;
+    } finally {
+      this.#running.delete(run.id);
+    }
+  }
+
+  #reportEnd({ id: runId, userId }: QueuedRun, { status }: Outcome, startedAt: number): void {
+    const { onEnd, clock } = this.#options;
+    onEnd?.({ runId, userId, status, durationMs: clock.now() - startedAt });
+  }
+}
+
+/** The outcome of a run that was read; undefined while it is unfinished. */
+export function outcomeOf(run: StoredRun | undefined): Outcome | undefined {
+  if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
+  return { status: run.status, outputs: run.outputs, tokens: run.tokens, media: [] };
+}
