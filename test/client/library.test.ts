@@ -25,7 +25,7 @@ describe('the library', () => {
       ACTION_REQUIRE_HEADER CLI_AGENT_HEADER DEFAULT_LIST_LIMIT ERROR_HTTP_STATUS GatewayTimeoutError IDEMPOTENCY_HEADER
       IDEMPOTENCY_KEY_HEADER IDEMPOTENCY_SUPPORTED IMAGE_INPUT_TYPES InvalidRequestError KNOWN_RUN_OPTION_KEYS MAX_BODY_BYTES
       MAX_BODY_VALUES MAX_IMAGE_BYTES MAX_LIST_LIMIT MAX_QUERY_LENGTH MAX_VERSIONS MEDIA_LIFETIME_MS MODALITIES NetworkError NotFoundError
-      OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError RUN_STATUSES RateLimitError
+      OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError RATE_LIMIT_POLICY_HEADER RUN_STATUSES RateLimitError
       SUCCESS_STATUS SYNC_WINDOW_MS ServiceError UnauthorizedError ValidationError WaitTimeoutError answerIsLost createTransport
       findLostRun findLostRuns isOver isUuid waitForRun
     `;
