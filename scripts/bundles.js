@@ -41,7 +41,7 @@ async function bundleCommand(outdir) {
       main: 'src/main.ts',
       'prompt-worker': 'src/service/prompts/tasks/worker.ts',
       'check-worker': 'src/cli/outputs/checks/worker.ts',
-      'run-process': 'src/service/runs/run-process.ts',
+      'run-process': 'src/run-process.ts',
     },
     preserveEntrySignatures: 'allow-extension',
   });

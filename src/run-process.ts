@@ -1,6 +1,6 @@
-import { openForCommand } from '../embedded.ts';
-import type { QueuedRun } from '../store/run-queue.ts';
-import type { DetachedReady, DetachedStart } from './detached-run.ts';
+import { openForCommand } from './service/embedded.ts';
+import type { DetachedReady, DetachedStart } from './service/runs/detached-run.ts';
+import type { QueuedRun } from './service/store/run-queue.ts';
 
 // The process that carries out a run which nobody waits for. It ends with the run, or with who started it before that.
 process.once('message', (start: DetachedStart) => void serveOne(start));
