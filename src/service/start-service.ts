@@ -61,7 +61,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     runner: (work, models) =>
       new QueueRunner({
         ...work,
-        models: () => models.list().map(({ model }) => model),
+        models: () => models.has(),
         maxQueued,
         parallel,
         rerun,
