@@ -14,8 +14,9 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   const io = plainIo(surroundings.streams);
   const help: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
+  const { streams, env } = surroundings;
   const reportError = async (error: unknown): Promise<ExitCode> =>
-    (await import('./program/report-error.ts')).reportError(io, error, argv);
+    (await import('./program/report-error.ts')).reportError(error, argv, { io, stderr: streams.stderr, env });
   const tree = buildTree({
     version: surroundings.version,
     columns: io.stdout.columns,

@@ -44,14 +44,14 @@ export function printFaults(ctx: Context, run: Run): void {
 
 function printFault({ io }: Context, item: OutputItem): void {
   const data = fieldText(item.data);
-  io.error(`error: ${io.stderr.isTerminal ? visible(data) : data}`);
+  io.error(`${io.paintErr.red('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
 }
 
 /** A failed run names its id, so that it can be looked at later. */
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
   if (runStatus !== 'failed') return;
   if (outputs.some(item => item.type === 'error')) io.note(`note: run ${oneLine(runId)} failed`);
-  else io.error(`error: run ${oneLine(runId)} failed`);
+  else io.error(`${io.paintErr.red('error:')} run ${oneLine(runId)} failed`);
 }
 
 async function printOutput(

@@ -6,9 +6,9 @@ import type { GlobalOptions } from '../core/types.ts';
 const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] = [
   ['--profile <name>', 'use this profile'],
   ['--base-url <url>', 'use the service at this address'],
-  ['--insecure-http', 'allow plain http beyond this machine: the key travels in the clear'],
+  ['--insecure-http', 'allow plain http, in which the key is readable'],
   ['--json', 'print JSON, and errors as JSON'],
-  ['--query <jmespath>', 'print what this JMESPath expression selects; implies --json'],
+  ['--query <jmespath>', 'what this expression selects; implies --json'],
   ['-q, --quiet', 'no notes, errors only'],
   ['--debug', 'print each request and answer on standard error'],
   ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],

@@ -1,12 +1,20 @@
 import { failureOf } from '../core/failure.ts';
+import type { Env } from '../core/types.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { PlainIo } from '../terminal/io.ts';
+import { colourLevel, paintFor } from '../terminal/colour.ts';
+import type { PlainIo, Sink } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { wantsJsonErrors } from './global-flags.ts';
 
 /** Reports an error on standard error in the form the arguments ask for and returns its exit code. */
-export function reportError(io: PlainIo, error: unknown, argv: readonly string[]): ExitCode {
+export async function reportError(
+  error: unknown,
+  argv: readonly string[],
+  { io, stderr, env }: { readonly io: PlainIo; readonly stderr: Sink; readonly env: Env },
+): Promise<ExitCode> {
   const failure = failureOf(error);
-  reportFailure(io, failure, { json: wantsJsonErrors(argv), debug: argv.includes('--debug'), error });
+  const paint = await paintFor(colourLevel(stderr, env, !argv.includes('--no-color')));
+  const debug = argv.includes('--debug');
+  reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
   return failure.exitCode;
 }

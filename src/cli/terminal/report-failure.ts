@@ -1,3 +1,4 @@
+import type { ChalkInstance } from 'chalk';
 import type { Failure } from '../core/failure.ts';
 import { QuestionLeft } from '../errors.ts';
 import type { PlainIo } from './io.ts';
@@ -7,7 +8,7 @@ import { oneLine, visible } from './sanitise.ts';
 export function reportFailure(
   io: Pick<PlainIo, 'error' | 'stderr'>,
   failure: Failure,
-  options: { json: boolean; debug: boolean; error: unknown },
+  options: { json: boolean; debug: boolean; error: unknown; paint: ChalkInstance },
 ): void {
   const { status, message, data, exitCode, hints } = failure;
   if (options.json) {
@@ -16,7 +17,7 @@ export function reportFailure(
   } else if (options.error instanceof QuestionLeft) {
     io.error('Cancelled.');
   } else {
-    io.error(`error: ${oneLine(message)} (${oneLine(status)})`);
+    io.error(`${options.paint.red('error:')} ${oneLine(message)} (${oneLine(status)})`);
     for (const hint of hints) io.error(oneLine(hint));
   }
   if (options.debug) reportStack(io, options.error);

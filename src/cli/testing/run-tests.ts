@@ -134,7 +134,12 @@ async function pacedConnection(ctx: Context, target: string, { rate }: TestOptio
 }
 
 function reportFile(ctx: Context, fault: FileFault['fault']): void {
-  reportFailure(ctx.io, fault, { json: wantsJson(ctx), debug: false, error: undefined });
+  reportFailure(ctx.io, fault, {
+    json: wantsJson(ctx),
+    debug: false,
+    error: undefined,
+    paint: ctx.io.paintErr,
+  });
 }
 
 interface Tests {

@@ -83,6 +83,6 @@ export function reportRow(
       exitCode: EXIT.runFailed,
       hints: describeCandidates(ctx, candidates),
     },
-    { json: wantsJson(ctx), debug: false, error },
+    { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
   );
 }

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { knownProviders } from '../../../src/service/models/providers.ts';
+import { runInProcess } from '../../support/context.ts';
+
+const SOURCES = ['src', 'bin'].flatMap(directory =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.[tj]s$/u.test(file) && !file.endsWith('topics.ts'))
+    .map(file => path.join(directory, file)),
+);
+const READ =
+  /\benv(?:\.|\[')([A-Z][A-Z0-9_]+)|\b(PROMPTRUN_[A-Z]+(?:_[A-Z]+)*|XDG_\w+|(?:LOCAL)?APPDATA)\b/gu;
+
+it('lists every variable that is read', async () => {
+  const { stdout } = await runInProcess(['help', 'environment']);
+  const listed = new Set(stdout().match(/\b[A-Z][A-Z0-9_]+\b/gu));
+  const read = SOURCES.flatMap(file =>
+    [...readFileSync(file, 'utf8').matchAll(READ)].map(([, accessed, named]) => accessed ?? named ?? ''),
+  );
+  const asked = new Set<string>();
+  const env = new Proxy({}, { get: (_, name) => void asked.add(String(name)) });
+  const keys = knownProviders(env).flatMap(({ keyVariables }) => keyVariables);
+  const missing = [...read, ...keys, ...asked].filter(name => !listed.has(name));
+  expect([...new Set(missing)]).toEqual([]);
+  expect(read).toContain('PROMPTRUN_EXCLUSIVE_KEY');
+  expect([...asked]).toContain('GROQ_BASE_URL');
+});
+
+it.each([['environment'], ['exit-codes'], ['flags']])('help %s fits 80 columns', async topic => {
+  const { stdout } = await runInProcess(['help', topic]);
+  for (const line of stdout().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
