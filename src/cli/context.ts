@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
+import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
@@ -33,6 +34,8 @@ export interface Connection {
   readonly recorder?: Recorder;
   /** The runs of the embedded service that this process carries out. */
   readonly runsHere?: RunsHere;
+  /** What runs cost in tokens and money; only of this machine's own service. */
+  readonly costs?: Costs;
 }
 
 /** Everything a command may use. */

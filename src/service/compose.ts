@@ -1,5 +1,6 @@
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
+import { type Costs, createCosts } from './costs/costs.ts';
 import { createEngines } from './engines/engines.ts';
 import { faultReporter } from './fault-reporter.ts';
 import { type Api, createApi } from './http/api.ts';
@@ -34,6 +35,7 @@ export interface Parts<R extends Runner> {
   /** A key of the user `local` that is stored nowhere. */
   readonly sessionKey: string;
   readonly userId: number;
+  readonly costs: Costs;
   readonly housekeeping: HousekeepingOptions;
 }
 
@@ -130,7 +132,8 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     onFault,
   });
   const housekeeping = { store, media, inputs, clock, onFault };
-  return { api, runner, media, models, tasks, texts, sessionKey, userId: user.id, housekeeping };
+  const costs = createCosts({ store, userId: user.id, definitions, models, tasks });
+  return { api, runner, media, models, tasks, texts, sessionKey, userId: user.id, costs, housekeeping };
 }
 
 /** Who reads the log knows users by name. */

@@ -1,6 +1,7 @@
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
+import type { Costs } from './costs/costs.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
 import { PendingWork } from './lifecycle/background-work.ts';
@@ -43,6 +44,7 @@ export interface EmbeddedService {
   /** Whether a URL is one that only `request` answers: of media in the data directory. */
   owns(url: URL): boolean;
   readonly runsHere: RunsHere;
+  readonly costs: Costs;
   /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
   close(by?: string): Promise<void>;
 }
@@ -86,6 +88,7 @@ export async function startEmbedded(options: CommonOptions): Promise<EmbeddedSer
         runner.detach = () => startDetached(options.dataDir);
       },
     },
+    costs: parts.costs,
     owns: url => media.isFile(url),
     async request({ method, url, headers, body, signal, onSent }) {
       signal?.throwIfAborted();

@@ -184,7 +184,7 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
       resources,
       prompts,
       ...(recorder && { recorder }),
-      ...(peer.service && { runsHere: peer.service.runsHere }),
+      ...(peer.service && { runsHere: peer.service.runsHere, costs: peer.service.costs }),
     },
     close: async by => {
       await client.close();

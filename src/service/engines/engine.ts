@@ -40,6 +40,8 @@ export interface EngineResult {
   readonly tokens: number;
   /** undefined if the provider does not say; of a failed run too, because it may have been paid for. */
   readonly usage?: Usage | undefined;
+  /** Whether the provider refused it, or never heard of it: then it cost nothing. */
+  readonly isRefused?: boolean;
   /** A run can carry error outputs and still succeed. */
   readonly failed: boolean;
 }

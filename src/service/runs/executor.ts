@@ -1,5 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from '../clock.ts';
+import { chargeOf } from '../costs/charge.ts';
 import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/engines.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
@@ -15,6 +16,7 @@ import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome, StoredOutput } from '../store/run-records.ts';
+import type { RunUsage } from '../store/run-usage.ts';
 import type { InputFiles } from './input-files.ts';
 import type { TextFeed } from './text-feed.ts';
 
@@ -80,7 +82,7 @@ async function runEngine(
   options: ExecutorOptions,
   run: QueuedRun,
   task: TaskOptions & { signal: AbortSignal },
-): Promise<EngineResult> {
+): Promise<Charged> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const { textInputs, images, runOptions } = run.request;
   const definition = await definitions.ofRun(run.promptVersionId);
@@ -93,19 +95,26 @@ async function runEngine(
   );
   const { output } = definition;
   const json = wantsJson(output) ? { schema: output.schema } : undefined;
+  const settings = { ...definition.config, ...runOptions };
   const result = await engines[model.engine].run({
     model,
     prompt,
-    runOptions: { ...definition.config, ...runOptions },
+    runOptions: settings,
     json,
     // An answer that is checked may come out otherwise than it was said.
     onText: json ? undefined : texts.of(run.id),
     signal: task.signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
-  return json && !result.failed
-    ? await checked(result, text => checkText(tasks, { output, text }, task))
-    : result;
+  const usage = await chargeOf(model, result, { runOptions: settings });
+  const ended =
+    json && !result.failed ? await checked(result, text => checkText(tasks, { output, text }, task)) : result;
+  return { ...ended, charge: usage };
+}
+
+/** What an engine made, with what it cost. */
+interface Charged extends EngineResult {
+  readonly charge?: RunUsage | undefined;
 }
 
 /** What can't be checked within its bound fails the run, unless there is more time for it later. */
@@ -153,7 +162,7 @@ type Keeping = Pick<ExecutorOptions, 'media' | 'clock'>;
 async function keepOutputs(
   keeping: Keeping,
   runId: string,
-  result: EngineResult,
+  result: Charged,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const kept = await Promise.all(result.outputs.map(output => keepOutput(keeping, runId, output, signal)));
@@ -162,6 +171,7 @@ async function keepOutputs(
     outputs: kept.map(({ output }) => output),
     tokens: result.tokens,
     media: kept.flatMap(({ made }) => made ?? []),
+    usage: result.charge,
   };
 }
 

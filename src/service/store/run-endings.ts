@@ -1,6 +1,7 @@
 import { type Compilable, sql } from 'kysely';
 import { type Db, prepared } from './queries.ts';
 import type { Outcome } from './run-records.ts';
+import { keepUsage } from './run-usage.ts';
 
 type EndedRun = { id: string; userId: number; credits: number };
 
@@ -18,7 +19,7 @@ export function settlement(db: Db) {
 }
 
 /** What else changes with the end of a run: its media, and what the user gets back. */
-export async function keepEnd(db: Db, run: EndedRun, { status, media }: Outcome): Promise<void> {
+export async function keepEnd(db: Db, run: EndedRun, { status, media, usage }: Outcome): Promise<void> {
   const credits = status === 'failed' ? run.credits : 0;
   const bytes = media.reduce((sum, { size }) => sum + size, 0);
   if (credits > 0) await db.updateTable('runs').set({ credits: 0 }).where('id', '=', run.id).execute();
@@ -34,6 +35,7 @@ export async function keepEnd(db: Db, run: EndedRun, { status, media }: Outcome)
   }
   const rows = media.map(item => ({ ...item, userId: run.userId }));
   if (rows.length > 0) await db.insertInto('media').values(rows).execute();
+  await keepUsage(db, run.id, usage);
 }
 
 /** Ends an unfinished run, whoever has it in hand, and gives back what it had reserved; false if it has ended already. */

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../wire/index.ts';
 import type { StoredMedia } from './media-store.ts';
+import type { RunUsage } from './run-usage.ts';
 
 /** An output as it is kept: media by id, since its URL depends on who serves it. */
 export type StoredOutput =
@@ -81,6 +82,8 @@ export interface Outcome {
   outputs: StoredOutput[];
   tokens: number;
   media: StoredMedia[];
+  /** undefined for a model that needs no provider. */
+  usage?: RunUsage | undefined;
 }
 
 /** The columns of a run that are read. */

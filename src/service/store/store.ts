@@ -5,6 +5,7 @@ import { type PromptsStore, promptsStore } from './prompts-store.ts';
 import type { Db, Writer } from './queries.ts';
 import { type RunList, runList } from './run-list.ts';
 import { type RunQueue, runQueue } from './run-queue.ts';
+import { type RunUsageStore, runUsageStore } from './run-usage.ts';
 import { type RunsStore, runsStore } from './runs-store.ts';
 import { type SettingsStore, settingsStore } from './settings-store.ts';
 
@@ -31,6 +32,7 @@ export interface Store extends Omit<Backend, 'db' | 'writer'> {
   readonly prompts: PromptsStore;
   readonly runs: RunsStore;
   readonly runList: RunList;
+  readonly runUsage: RunUsageStore;
   readonly queue: RunQueue;
   readonly media: MediaStore;
   readonly settings: SettingsStore;
@@ -47,6 +49,7 @@ export function storeOn(backend: Backend): Store {
     prompts: promptsStore(db, writer),
     runs: runsStore(db, writer),
     runList: runList(db),
+    runUsage: runUsageStore(db),
     queue: runQueue(db, writer, rest),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),

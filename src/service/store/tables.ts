@@ -92,6 +92,21 @@ interface Media {
   createdAt: number;
 }
 
+/** What a run used of its provider, and cost; kept with its end. */
+interface RunUsage {
+  runId: string;
+  /** By the name that prompts use. */
+  model: string;
+  /** Tokens; null if the provider did not count. */
+  input: number | null;
+  output: number | null;
+  cached: number | null;
+  /** In millionths of a US cent; null if nobody knows. */
+  cost: number | null;
+  /** 1 if the cost comes from the kept table of prices. */
+  estimated: number;
+}
+
 interface Settings {
   key: string;
   value: string;
@@ -106,5 +121,6 @@ export interface Tables {
   runs: Runs;
   idempotencyKeys: IdempotencyKeys;
   media: Media;
+  runUsage: RunUsage;
   settings: Settings;
 }

@@ -1,3 +1,4 @@
+import type { Provider } from '../../models/entry.ts';
 import { keyOf } from '../../models/providers.ts';
 import type { Env } from '../../outgoing/proxy.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, type Usage } from '../engine.ts';
@@ -46,14 +47,19 @@ async function ask(job: EngineJob, access: Access, speak: Speak, timeoutMs: numb
     return await speak(limited, access, answer);
   } catch (error) {
     job.signal.throwIfAborted();
-    const message = limit.aborted
-      ? `${provider.name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`
+    const { message, isRefused } = limit.aborted
+      ? { message: tookTooLong(provider, timeoutMs), isRefused: false }
       : await explain(error, job, access);
     const { outputs, ...failed } = failedWith(message);
     return {
       ...failed,
+      isRefused,
       usage: answer.usage,
       outputs: answer.text === '' ? outputs : [{ type: 'text', text: answer.text }, ...outputs],
     };
   }
+}
+
+function tookTooLong({ name }: Provider, timeoutMs: number): string {
+  return `${name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
 }

@@ -19,23 +19,24 @@ function providerFaultIn(thrown: unknown): ProviderFault | undefined {
 
 const MAX_LENGTH = 600;
 
-/** A fault as one line that can be shown: who did what, without keys, and what to do next. */
+/** A fault as it is told: a line that says who did what, without keys, and what to do next; and whether it cost nothing. */
 export async function explain(
   thrown: unknown,
   { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
   access: Access,
-): Promise<string> {
+): Promise<{ message: string; isRefused: boolean }> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
   const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
   const short = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH)}…` : what;
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
-  return [
+  const message = [
     `${provider.name}${short.startsWith('’') ? '' : ' '}${short}`,
     fault.more.mayHaveCost ? '; it may have been paid for' : '',
     advice === '' ? '' : `: ${advice}`,
   ].join('');
+  return { message, isRefused: fault.more.isRefused === true };
 }
 
 function adviceOn(
@@ -66,6 +67,7 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   const error = innermost(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can’t be reached: ${error.message}`, {
+      isRefused: true,
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
     });
   }
@@ -73,6 +75,7 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   const reason = messageOf(error) || code || 'no reason given';
   return new ProviderFault(`can’t be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
+    isRefused: code !== undefined && code !== 'ECONNRESET' && code in ADVICE,
   });
 }
 

@@ -16,6 +16,8 @@ export class ProviderFault extends Error {
       readonly quotaUsedUp?: boolean;
       /** Whether an answer was begun: then it may have been paid for. */
       readonly mayHaveCost?: boolean;
+      /** Whether nothing of it can have been paid for: it was refused, or never arrived. */
+      readonly isRefused?: boolean;
     } = {},
   ) {
     super(what);

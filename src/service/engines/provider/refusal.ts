@@ -33,6 +33,7 @@ export function refusal({ status, headers, error, message }: ClientError): Provi
   const quotaUsedUp = status === 429 && isQuota(text);
   return new ProviderFault(`answered ${status} ${inOneLine(reason)}`, {
     status,
+    isRefused: status < 500,
     quotaUsedUp,
     retryAfterMs: retryAfter(headers),
     advice: adviceOn(status, { text, quotaUsedUp }),
@@ -43,6 +44,7 @@ function redirected(status: number, location: string | undefined): ProviderFault
   const target =
     location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');
   return new ProviderFault(`redirects to ${target} (it answered ${status}), and prompts are not sent on`, {
+    isRefused: true,
     advice: 'give the address it redirects to as its baseUrl, if you trust it',
   });
 }

@@ -99,6 +99,17 @@ const MIGRATIONS: readonly string[] = [
   );
   `,
   'create index "runsWithInputs" on "runs" ("userId", "createdAt") where "inputBytes" > 0',
+  `
+  create table "runUsage" (
+    "runId" text primary key references "runs" ("id"),
+    "model" text not null,
+    "input" bigint,
+    "output" bigint,
+    "cached" bigint,
+    "cost" bigint,
+    "estimated" integer not null
+  );
+  `,
 ];
 
 /** The database was made by a newer version of this program. The message says what to do. */

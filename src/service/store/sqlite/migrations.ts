@@ -97,6 +97,17 @@ const MIGRATIONS: readonly string[] = [
   `,
   'alter table promptVersions add column parsed text;',
   'create index runsWithInputs on runs (userId, createdAt) where inputBytes > 0;',
+  `
+  create table runUsage (
+    runId text primary key references runs (id),
+    model text not null,
+    input integer,
+    output integer,
+    cached integer,
+    cost integer,
+    estimated integer not null
+  ) without rowid;
+  `,
 ];
 
 /** Brings the database to the newest form; another process that does the same at once is waited for. */

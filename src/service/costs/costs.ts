@@ -1,0 +1,170 @@
+import type { Modality, RunStatus } from '../../wire/index.ts';
+import type { Money } from '../../wire/money.ts';
+import { notFound } from '../http/api-error.ts';
+import { BUILT_IN_MODELS } from '../models/entry.ts';
+import type { ModelTable } from '../models/table.ts';
+import type { Definitions } from '../prompts/definitions.ts';
+import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
+import { checkInputs } from '../runs/run-request.ts';
+import type { CreateRun } from '../schemas/runs.ts';
+import type { UsedRun } from '../store/run-usage.ts';
+import type { Store } from '../store/store.ts';
+import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from './prices.ts';
+
+export interface Tokens {
+  /** Of the prompt, cached ones among them. */
+  readonly input: number;
+  readonly output: number;
+  readonly cached: number;
+}
+
+/** What an ended run cost. */
+export interface RunCost {
+  readonly model: string;
+  /** null if its provider did not count, or it has none. */
+  readonly tokens: Tokens | null;
+  /** null if nobody knows. */
+  readonly cost: Money | null;
+  /** Whether the cost comes from the kept table of prices. */
+  readonly estimated: boolean;
+}
+
+/** What a run is expected to cost. */
+export interface CostEstimate {
+  readonly model: string;
+  readonly modality: Modality;
+  /** null if the price of the model is unknown. */
+  readonly cost: Money | null;
+  /** The part of it that the prompt's own tokens make, which the run costs at least. */
+  readonly promptCost: Money | null;
+  readonly tokens: Pick<Tokens, 'input' | 'output'>;
+  /** Pictures asked for. */
+  readonly images: number;
+  /** Whether the price comes from the kept table. */
+  readonly estimated: boolean;
+  /** When that table was published, as 2026-11-30; only if it was used. */
+  readonly tableDate?: string;
+}
+
+/** A run of a time, for what it cost. */
+export interface UsedRunCost extends RunCost {
+  readonly runId: string;
+  readonly promptVersionId: string;
+  readonly status: RunStatus;
+  /** In milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+}
+
+/** What runs of this machine's own service cost. */
+export interface Costs {
+  /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
+  of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>>;
+  /**
+   * What a creation is expected to cost. Creates nothing and asks no provider.
+   *
+   * @throws {ApiError} with what the creation would be refused with
+   */
+  estimate(creation: CreateRun & Pick<PricingOptions, 'providerBatch'>): Promise<CostEstimate>;
+  /** The runs of a time, newest first; both in milliseconds since the Unix epoch, `until` itself left out. */
+  since(time: { readonly since?: number; readonly until?: number }): AsyncIterable<UsedRunCost>;
+}
+
+export interface CostsOptions {
+  readonly store: Store;
+  readonly userId: number;
+  readonly definitions: Definitions;
+  readonly models: ModelTable;
+  readonly tasks: PromptTasks;
+}
+
+const PAGE = 500;
+/** What a model is expected to write if the prompt sets no limit, in tokens. */
+const EXPECTED_OUTPUT = 1000;
+const CHARACTERS_A_TOKEN = 4;
+
+export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions): Costs {
+  return {
+    async of(runIds) {
+      const runs: UsedRun[] = [];
+      for (let start = 0; start < runIds.length; start += PAGE) {
+        runs.push(...(await store.runUsage.of(userId, runIds.slice(start, start + PAGE))));
+      }
+      const ended = runs.flatMap(run => {
+        const cost = costOf(run);
+        return cost ? [[run.id, cost] as const] : [];
+      });
+      return new Map(ended);
+    },
+    async estimate({ providerBatch, ...body }) {
+      const version = await store.prompts.runnable(body.promptVersionId.toLowerCase());
+      if (!version) throw notFound('there is no such prompt version');
+      const definition = await definitions.ofRun(version.id);
+      const model = models.get(definition.model);
+      if (!model) throw notFound(models.explainMissing(definition.model));
+      const {
+        textInputs,
+        images: given,
+        runOptions,
+      } = await checkInputs(body, definition, model, work => tasks.do('readTexts', work, { userId }));
+      const pictures = given.map(() => 'a picture');
+      const drafts = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+      const options = { ...definition.config, ...runOptions };
+      const pricing = await pricingOf(model, { providerBatch, runOptions: options });
+      const input = Math.ceil(charactersIn(drafts) / CHARACTERS_A_TOKEN);
+      const output = countOf(options['maxOutputTokens']) ?? EXPECTED_OUTPUT;
+      const images = model.modality === 'image' ? (countOf(options['n']) ?? 1) : 0;
+      const paysPictures = images > 0 && model.price?.image !== undefined;
+      const expected = { input, output: paysPictures ? 0 : output, cached: 0 };
+      return {
+        model: model.model,
+        modality: model.modality,
+        cost: pricing?.cost(expected, images) ?? null,
+        promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
+        tokens: { input, output: expected.output },
+        images,
+        estimated: pricing?.estimated ?? false,
+        ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
+      };
+    },
+    async *since({ since = 0, until = Number.MAX_SAFE_INTEGER / 1000 }) {
+      let before = until * 1000;
+      for (;;) {
+        const runs = await store.runUsage.between(userId, since * 1000, before, PAGE);
+        for (const run of runs) {
+          const { id, promptVersionId, status, createdAt, promptModel } = run;
+          const unknown = { model: promptModel, tokens: null, cost: null, estimated: false };
+          const cost = costOf(run) ?? unknown;
+          yield { ...cost, runId: id, promptVersionId, status, createdAt: Math.floor(createdAt / 1000) };
+        }
+        const last = runs.at(-1);
+        if (!last || runs.length < PAGE) return;
+        before = last.createdAt;
+      }
+    },
+  };
+}
+
+const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
+
+/** undefined for a run that has not ended, or of which nothing was kept. */
+function costOf({ usage, promptModel, status }: UsedRun): RunCost | undefined {
+  if (status !== 'succeeded' && status !== 'failed') return undefined;
+  if (!usage) {
+    if (!BUILT_IN.has(promptModel)) return undefined;
+    return { model: promptModel, tokens: null, cost: 0, estimated: false };
+  }
+  const { model, input, output, cached, cost, estimated } = usage;
+  const tokens = input === null || output === null ? null : { input, output, cached: cached ?? 0 };
+  return { model, tokens, cost, estimated: estimated === 1 };
+}
+
+function charactersIn(messages: readonly { readonly parts: readonly object[] }[]): number {
+  const texts = messages.flatMap(({ parts }) => parts.map(part => ('text' in part ? String(part.text) : '')));
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** A whole number of at least 1, of a prompt's options, typed or as text. */
+function countOf(value: unknown): number | undefined {
+  const count = typeof value === 'string' ? Number(value) : value;
+  return typeof count === 'number' && Number.isInteger(count) && count >= 1 ? count : undefined;
+}

@@ -1,0 +1,84 @@
+import type { Db } from './queries.ts';
+import type { Tables } from './tables.ts';
+
+/** What a run used and cost. */
+export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
+
+/** A run with what is known of its cost. */
+export interface UsedRun {
+  readonly id: string;
+  readonly promptVersionId: string;
+  /** The model that its prompt names. */
+  readonly promptModel: string;
+  readonly status: 'queued' | 'running' | 'succeeded' | 'failed';
+  /** Microseconds since the Unix epoch. */
+  readonly createdAt: number;
+  /** undefined if nothing was kept: its model needs no provider, or it did not end by itself. */
+  readonly usage: RunUsage | undefined;
+}
+
+/** What runs used. */
+export interface RunUsageStore {
+  of(userId: number, runIds: readonly string[]): Promise<UsedRun[]>;
+  /** A page of a user's runs, newest first; both times in microseconds, `until` itself left out. */
+  between(userId: number, since: number, until: number, limit: number): Promise<UsedRun[]>;
+}
+
+export function runUsageStore(db: Db): RunUsageStore {
+  return {
+    of: async (userId, runIds) =>
+      runIds.length === 0 ? [] : (await used(db, userId).where('runs.id', 'in', runIds).execute()).map(runOf),
+    between: async (userId, since, until, limit) =>
+      (
+        await used(db, userId)
+          .where('runs.createdAt', '>=', since)
+          .where('runs.createdAt', '<', until)
+          .orderBy('runs.createdAt', 'desc')
+          .limit(limit)
+          .execute()
+      ).map(runOf),
+  };
+}
+
+function used(db: Db, userId: number) {
+  return db
+    .selectFrom('runs')
+    .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
+    .leftJoin('runUsage', 'runUsage.runId', 'runs.id')
+    .select([
+      'runs.id',
+      'runs.promptVersionId',
+      'promptVersions.model as promptModel',
+      'runs.status',
+      'runs.createdAt',
+      'runUsage.runId as usageOf',
+      'runUsage.model',
+      'runUsage.input',
+      'runUsage.output',
+      'runUsage.cached',
+      'runUsage.cost',
+      'runUsage.estimated',
+    ])
+    .where('runs.userId', '=', userId);
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof used>['execute']>>[number];
+
+function runOf({ id, promptVersionId, promptModel, status, createdAt, ...row }: Row): UsedRun {
+  const { usageOf, model, input, output, cached, cost, estimated } = row;
+  const usage =
+    usageOf === null
+      ? undefined
+      : { model: model ?? promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
+  return { id, promptVersionId, promptModel, status, createdAt, usage };
+}
+
+/** Keeps what a run used, with its end. */
+export async function keepUsage(db: Db, runId: string, usage: RunUsage | undefined): Promise<void> {
+  if (usage) {
+    await db
+      .insertInto('runUsage')
+      .values({ runId, ...usage })
+      .execute();
+  }
+}

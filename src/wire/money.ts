@@ -1,0 +1,27 @@
+/** An amount in millionths of a US cent, an integer: sums of it never drift. */
+export type Money = number;
+
+const DOLLAR = 1e8;
+
+/** The nearest amount to a number of US dollars. */
+export function money(dollars: number): Money {
+  return Math.round(dollars * DOLLAR);
+}
+
+/** An amount in US dollars, with at most eight decimals. */
+export function dollars(amount: Money): number {
+  return amount / DOLLAR;
+}
+
+/** An amount such as `$0.0123` or `$2.50`: to the cent, and below a dollar to three digits that count. */
+export function formatDollars(amount: Money): string {
+  const value = dollars(amount);
+  if (value >= 1 || value === 0) return `$${value.toFixed(2)}`;
+  const digits = Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(value))));
+  return `$${value.toFixed(digits).replace(/(?<=\.\d\d\d*?)0+$/, '')}`;
+}
+
+/** Reads a plain decimal number of US dollars, at least 0; undefined for anything else. */
+export function parseDollars(text: string): Money | undefined {
+  return /^(?:\d{1,7}(?:\.\d*)?|\.\d+)$/.test(text) ? money(Number(text)) : undefined;
+}
