@@ -40,6 +40,22 @@ export class Runs {
     return payload(await this.#service.request<Run>('GET', path`/runs/${runId}`, options), 'run', runFault);
   }
 
+  /** The body that created one of the caller's runs. Only the local service keeps it; others answer 404. */
+  async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
+    const answer = await this.#service.request<CreateRunRequest>(
+      'GET',
+      path`/runs/${runId}/request`,
+      options,
+    );
+    return payload(answer, 'creation', data => strings(data, 'promptVersionId'));
+  }
+
+  /** Ends a run that has not ended, and gives it; an ended one as it is. Only the local service can; others answer 404. */
+  async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
+    const answer = await this.#service.request<Run>('POST', path`/runs/${runId}/cancel`, options);
+    return payload(answer, 'run', runFault);
+  }
+
   /** One page of runs, newest first (interface §4.1). */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const answer = await this.#service.request<RunPage>('GET', '/runs', { ...options, query: { ...query } });

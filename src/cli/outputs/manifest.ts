@@ -28,10 +28,17 @@ export async function writeManifest(
   ctx: Context,
   run: Run,
   files: readonly SavedFile[],
-  options: { readonly directory: string; readonly force: boolean; readonly facts: RunFacts },
+  options: {
+    readonly baseUrl: string;
+    readonly directory: string;
+    readonly force: boolean;
+    readonly facts: RunFacts;
+  },
 ): Promise<void> {
   const { writeWhole } = await import('./write-file.ts');
-  const content = `${JSON.stringify(manifestOf(run, files, options.facts, ctx.clock.now()), undefined, 2)}\n`;
+  const { baseUrl, facts } = options;
+  const manifest = { baseUrl, ...manifestOf(run, files, facts, ctx.clock.now()) };
+  const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
   const name = `${safeFileName(run.runId)}.json`;
   await writeWhole(path.resolve(ctx.cwd, options.directory), () => name, once(content), options.force);
 }

@@ -55,7 +55,10 @@ export async function saveOutputs(
       failures.push({ output: index + 1, message: messageOf(error) });
     }
   }
-  const manifest = await writeManifest(ctx, run, files, options).catch((error: unknown) => error);
+  const { baseUrl } = connection;
+  const manifest = await writeManifest(ctx, run, files, { ...options, baseUrl }).catch(
+    (error: unknown) => error,
+  );
   if (manifest instanceof Error) failures.push({ output: 0, message: manifest.message });
   return { paths: pathsOf(run, files, options.directory), failures };
 }

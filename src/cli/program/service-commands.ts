@@ -51,6 +51,16 @@ export const SERVICE_COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/runs/wait.ts').then(file => file.declareRunsWait),
   },
   {
+    path: 'runs cancel',
+    summary: 'end runs that have not ended, of the local service',
+    load: () => import('../commands/runs/cancel.ts').then(file => file.declareRunsCancel),
+  },
+  {
+    path: 'runs rerun',
+    summary: 'the same run once more, with what you change',
+    load: () => import('../commands/runs/rerun.ts').then(file => file.declareRunsRerun),
+  },
+  {
     path: 'runs save',
     summary: 'write the outputs of runs to files',
     load: () => import('../commands/runs/save.ts').then(file => file.declareRunsSave),

@@ -17,7 +17,7 @@ import { visible } from '../../terminal/sanitise.ts';
 import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
 import {
   type ComparedRow,
-  type DiffPart,
+  markedPart,
   shownText,
   type Verdict,
   verdictOn,
@@ -167,18 +167,6 @@ async function differences(
     }
   }
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
-}
-
-/** Without colours the marks of `git diff --word-diff` show what was removed and added. */
-function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
-  const safe = visible(text);
-  if (kind === 'same') {
-    return safe;
-  }
-  if (paint.level === 0) {
-    return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
-  }
-  return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);
 }
 
 /** The runs are made: a page that can't be written must not cost what is known of them. */

@@ -1,7 +1,9 @@
+import type { ChalkInstance } from 'chalk';
 import type { OutputItem, Run } from '../../../wire/index.ts';
 import type { Connection } from '../../context.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { visible } from '../../terminal/sanitise.ts';
 
 /** What one variant made of a row. */
 export interface VariantResult {
@@ -125,4 +127,16 @@ export async function wordDiff(one: string, other: string): Promise<DiffPart[]> 
     kind: added ? 'added' : removed ? 'removed' : 'same',
     text: value,
   }));
+}
+
+/** Without colours the marks of `git diff --word-diff` show what was removed and added. */
+export function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
+  const safe = visible(text);
+  if (kind === 'same') {
+    return safe;
+  }
+  if (paint.level === 0) {
+    return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
+  }
+  return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);
 }

@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { NotFoundError } from '../../../client/errors.ts';
+import type { Run } from '../../../wire/index.ts';
+import type { Connection, Context, Host } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { namedRun, RUN_NAMES } from './named-run.ts';
+import { isLocalService } from './request-of-run.ts';
+
+const EXAMPLES = `
+Examples:
+  promptrun runs cancel 5f0c8f0e
+  promptrun runs cancel --last
+
+A cancelled run has failed; what its model still answers is dropped, and may have been paid for.
+${RUN_NAMES}`;
+
+export interface RunsCancelFlags {
+  readonly last?: boolean;
+}
+
+export function declareRunsCancel(command: Command, host: Host, run = runsCancel): void {
+  command
+    .argument('[run...]', 'which runs')
+    .option('--last', 'the run started last on this machine')
+    .addHelpText('after', EXAMPLES)
+    .action((names: readonly string[], flags: RunsCancelFlags) =>
+      host.runAction(command, ctx => run(ctx, names, flags)),
+    );
+}
+
+/** Ends runs that have not ended; says which had ended by themselves. */
+export async function runsCancel(
+  ctx: Context,
+  names: readonly string[],
+  flags: RunsCancelFlags,
+): Promise<ExitCode> {
+  if ((names.length === 0) === (flags.last !== true)) {
+    throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
+  }
+  const connection = await ctx.connection();
+  const runs: Run[] = [];
+  for (const name of names.length === 0 ? [undefined] : names) {
+    const run = await cancel(ctx, connection, await namedRun(ctx, connection, name));
+    runs.push(run);
+    if (!wantsJson(ctx)) ctx.io.note(whatBecameOf(run));
+  }
+  if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
+  return EXIT.ok;
+}
+
+async function cancel(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+  const { signal } = ctx;
+  try {
+    return await connection.client.runs.cancel(runId, { signal });
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || (await isLocalService(connection, signal))) throw error;
+    throw usageError(
+      `runs cancel: ${new URL(connection.baseUrl).host} can't end runs`,
+      "Only this machine's own service and a promptrun serve can.",
+    );
+  }
+}
+
+function whatBecameOf({ runId, runStatus, outputs }: Run): string {
+  const isCancelled = outputs.some(({ type, data }) => type === 'error' && data === 'cancelled');
+  const id = oneLine(runId);
+  return isCancelled ? `Run ${id} is cancelled.` : `Run ${id} has ended already: ${oneLine(runStatus)}.`;
+}

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { NotFoundError } from '../../../client/errors.ts';
+import { messageOf } from '../../../files/error-utils.ts';
+import type { Connection, Context } from '../../context.ts';
+import { isObject } from '../../core/json-value.ts';
+import { configError, notFoundError, usageError } from '../../errors.ts';
+import { unlessNotFound } from '../../inputs/prompt-name.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+
+/** What a run was created from, as far as it is kept. */
+export interface RequestOfRun {
+  readonly runId: string;
+  readonly promptVersionId: string;
+  readonly text: ReadonlyMap<string, string>;
+  /** In order. */
+  readonly images: readonly KeptImage[];
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** An image as `--image` takes it, or the digest of one that has to be given again. */
+export type KeptImage = { readonly image: string } | { readonly sha256: string; readonly name: string };
+
+/** Whether a service is a promptrun's own: only these list their prompts. */
+export async function isLocalService(
+  { client, embedded }: Connection,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
+}
+
+/**
+ * What a service keeps of the creation of a run.
+ *
+ * @throws {CliError} exit 4 where it does not keep it
+ */
+export async function requestFromService(
+  connection: Connection,
+  runId: string,
+  signal: AbortSignal,
+): Promise<RequestOfRun> {
+  try {
+    const kept = await connection.client.runs.request(runId, { signal });
+    const where = `run ${runId}`;
+    return {
+      runId,
+      promptVersionId: kept.promptVersionId,
+      ...inputsOf(kept.inputs, where),
+      options: textMap(kept.runOptions ?? {}, where),
+    };
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    throw notFoundError(
+      `what run ${oneLine(runId)} was created from is not kept: ${oneLine(error.message)}`,
+      'Where it was saved with --save: promptrun runs rerun ./<runId>.json',
+    );
+  }
+}
+
+function inputsOf(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
+  const { textInputs = {}, imageInputs = [] } = isObject(inputs) ? inputs : {};
+  if (!Array.isArray(imageInputs)) throw damaged(where);
+  return {
+    text: textMap(textInputs, where),
+    images: imageInputs.map((image: unknown) => ({ image: imageText(image, where) })),
+  };
+}
+
+/** Never the name of a file: what a service sends must not choose what is read here. */
+function imageText(image: unknown, where: string): string {
+  const { type, url, base64 } = isObject(image) ? image : {};
+  if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
+  if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
+  throw damaged(where);
+}
+
+function textMap(value: unknown, where: string): Map<string, string> {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  if (!isObject(value) || entries.some(([, text]) => typeof text !== 'string')) throw damaged(where);
+  return new Map(entries as [string, string][]);
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Whether a name is that of a manifest which `--save` wrote. */
+export function isManifest(name: string): boolean {
+  return name.endsWith('.json');
+}
+
+/**
+ * What a manifest says of the creation of its run.
+ *
+ * @throws {CliError} exit 2 for one that is damaged or of another service than the configured one, exit 4 where it does not say
+ */
+export async function requestFromManifest(
+  ctx: Context,
+  connection: Connection,
+  file: string,
+): Promise<RequestOfRun> {
+  const manifest = await readManifest(ctx, file);
+  const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
+  if (typeof runId !== 'string' || typeof baseUrl !== 'string' || typeof promptVersionId !== 'string') {
+    throw damaged(file);
+  }
+  if (baseUrl !== connection.baseUrl) {
+    throw usageError(
+      `${file} is of a run of ${oneLine(baseUrl)}, but ${connection.baseUrl} is configured`,
+      'Choose its service with --profile or --base-url. Nothing was sent.',
+    );
+  }
+  if (textInputs === null || imageInputs === null || runOptions === null) {
+    throw notFoundError(
+      `${file} does not say what its run was created from`,
+      'Only the command that creates a run knows: give it --save.',
+    );
+  }
+  if (!Array.isArray(imageInputs)) throw damaged(file);
+  return {
+    runId,
+    promptVersionId,
+    text: textMap(textInputs, file),
+    images: imageInputs.map(image => manifestImage(image, file)),
+    options: textMap(runOptions, file),
+  };
+}
+
+function manifestImage(image: unknown, file: string): KeptImage {
+  if (!isObject(image)) throw damaged(file);
+  const { url, sha256, name } = image;
+  if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damaged(file);
+  return { sha256, name: typeof name === 'string' ? name : '' };
+}
+
+async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
+  let text: Buffer;
+  try {
+    text = await readFile(path.resolve(ctx.cwd, file));
+  } catch (error) {
+    throw usageError(`${file} can't be read: ${messageOf(error)}`);
+  }
+  if (text.length > MOST_BYTES) throw damaged(file);
+  try {
+    const value: unknown = JSON.parse(text.toString());
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw damaged(file);
+}
+
+function damaged(where: string): Error {
+  return configError(`${oneLine(where)} does not hold what a run was created from, or is damaged`);
+}

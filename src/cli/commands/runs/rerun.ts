@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import type { Run } from '../../../wire/index.ts';
+import type { Connection, Context, Host } from '../../context.ts';
+import { createAndWait } from '../../creation/create-and-wait.ts';
+import { usageError } from '../../errors.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { collect } from '../../inputs/flags.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { openImages } from '../../inputs/images/open-image.ts';
+import { withLocalStore } from '../../inputs/prompt-file.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun } from '../../outputs/results.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
+import { startProgress } from '../../terminal/spinner.ts';
+import { checkRunNamed, namedRun, RUN_NAMES } from './named-run.ts';
+import { isManifest, type RequestOfRun, requestFromManifest, requestFromService } from './request-of-run.ts';
+
+export interface RunsRerunFlags extends OutputFlags {
+  readonly last?: boolean;
+  readonly model?: string;
+  readonly input: readonly string[];
+  readonly option: readonly string[];
+  readonly image: readonly string[];
+  readonly otherImages?: boolean;
+  readonly validate: boolean;
+  readonly compare?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  promptrun runs rerun --last
+  promptrun runs rerun 5f0c8f0e -m openai/gpt-4o-mini --compare
+  promptrun runs rerun ./5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55.json --image photo.jpg
+
+The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file
+that --save wrote: images are to be given again, and must be the same unless --other-images says otherwise.
+${RUN_NAMES}`;
+
+export function declareRunsRerun(command: Command, host: Host, run = runsRerun): void {
+  declareOutputFlags(
+    command
+      .argument('[run]', 'which run, or the file that --save wrote of it')
+      .option('--last', 'the run started last on this machine')
+      .option('-m, --model <model>', "another model; this machine's own service only")
+      .option('-i, --input <key=value>', 'a text input to change, repeatable', collect, [])
+      .option('-o, --option <key=value>', 'a run option to change, repeatable', collect, [])
+      .option('--image <file|url>', 'the image inputs in order, in place of the former', collect, [])
+      .option('--other-images', 'images may differ from those of the run')
+      .option('--no-validate', 'send run options that no model lists')
+      .option('--compare', 'show both outputs side by side, with their differences'),
+  )
+    .addHelpText('after', EXAMPLES)
+    .action((name: string | undefined, flags: RunsRerunFlags) =>
+      host.runAction(command, ctx => run(ctx, name, flags)),
+    );
+}
+
+/** Creates the same run once more, changed as the flags say: a creation of its own. */
+export async function runsRerun(
+  ctx: Context,
+  name: string | undefined,
+  flags: RunsRerunFlags,
+): Promise<ExitCode> {
+  checkRunNamed(name, flags);
+  if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
+    throw usageError(
+      '--compare shows both outputs; save those of the new run with: promptrun runs save --last',
+    );
+  }
+  if (flags.model !== undefined) requireLocalService(ctx, '--model');
+  const planned = await outputPlan(ctx, flags);
+  const connection = await ctx.connection();
+  const former =
+    name !== undefined && isManifest(name)
+      ? await requestFromManifest(ctx, connection, name)
+      : await requestFromService(connection, await namedRun(ctx, connection, name), ctx.signal);
+  const request = await changed(ctx, connection, former, flags);
+  const startedAt = ctx.clock.now();
+  const run = await create(ctx, connection, request);
+  if (flags.compare === true) {
+    const { compareWithFormer } = await import('./compare-runs.ts');
+    return await compareWithFormer(ctx, connection, former.runId, run);
+  }
+  return presentRun(ctx, connection, run, planned({ request, startedAt, endedAt: ctx.clock.now() }));
+}
+
+async function changed(
+  ctx: Context,
+  connection: Connection,
+  former: RequestOfRun,
+  flags: RunsRerunFlags,
+): Promise<RunRequest> {
+  const given = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const newOptions = parseOptions(flags.option);
+  if (flags.validate) await checkOptions(connection, newOptions, ctx.signal);
+  return {
+    promptVersionId: await versionOf(ctx, former.promptVersionId, flags.model),
+    text: new Map([...former.text, ...given.text]),
+    images: await imagesOf(ctx, former, given.images, flags.otherImages === true),
+    options: new Map([...former.options, ...newOptions]),
+  };
+}
+
+async function versionOf(ctx: Context, promptVersionId: string, model: string | undefined): Promise<string> {
+  if (model === undefined) return promptVersionId;
+  const version = await withLocalStore(ctx, store => store.ensureUnlistedVersion({ promptVersionId, model }));
+  return version.promptVersionId;
+}
+
+/** @throws {CliError} exit 2 where an image is missing, or is not that of the run */
+async function imagesOf(
+  ctx: Context,
+  { images: former, runId }: RequestOfRun,
+  given: readonly string[],
+  others: boolean,
+): Promise<ImageSource[]> {
+  if (given.length === 0) {
+    const missing = former.flatMap(image => ('sha256' in image ? [image.name] : []));
+    if (missing.length === 0)
+      return openImages(
+        ctx,
+        former.flatMap(image => ('image' in image ? [image.image] : [])),
+      );
+    throw usageError(
+      `the images of run ${runId} are to be given again: ${missing.join(', ')}`,
+      'Give each with --image, in order.',
+    );
+  }
+  const images = await openImages(ctx, given);
+  for (const [at, image] of images.entries()) {
+    const before = former[at];
+    const isSame =
+      before === undefined || !('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256);
+    if (isSame || others) continue;
+    throw usageError(
+      `image ${image.name} is not the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
+      'Run it with others all the same: --other-images',
+    );
+  }
+  return images;
+}
+
+async function create(ctx: Context, connection: Connection, request: RunRequest): Promise<Run> {
+  const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
+  try {
+    const created = await createAndWait(ctx, connection, buildRunBody(request), {
+      onProgress: state => progress.update(state),
+    });
+    if (created.kind === 'ended') return created.run;
+    throw new Error('a run that was waited for still goes on');
+  } finally {
+    progress.stop();
+  }
+}
