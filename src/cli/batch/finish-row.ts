@@ -107,7 +107,7 @@ async function savedRun(
   { request, sentAt: startedAt, endedAt }: RunFacts,
 ): Promise<{ run: Run; notSaved?: CliError }> {
   if (saveTo === undefined) {
-    return { run };
+    return { run: withPaths(run) };
   }
   const { saveOutputs } = await import('../outputs/save.ts');
   const facts = {
@@ -122,7 +122,7 @@ async function savedRun(
       ? { run: saved }
       : { run: saved, notSaved: saveFault(failures.map(({ message }) => message).join('; ')) };
   } catch (error) {
-    return { run, notSaved: saveFault(errorText(error)) };
+    return { run: withPaths(run), notSaved: saveFault(errorText(error)) };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { OutputItem, Run } from '../../wire/index.ts';
+import { OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
@@ -63,17 +63,22 @@ async function printOutput(
   const data = fieldText(item.data);
   if (isMedia(item)) {
     if (preview) await showPreview(ctx, connection, item, path);
-    const shown = path === undefined ? linkedUrl(ctx, data, connection.embedded) : linkedFile(ctx, path);
+    const shown =
+      path === undefined
+        ? linkedUrl(ctx, data, connection.embedded && connection.recorder === undefined)
+        : linkedFile(ctx, path);
     await ctx.io.out(`${shown}\n`);
   } else {
     await printText(ctx, data);
-    if (item.type !== 'text') {
+    if (!KNOWN_TYPES.has(item.type)) {
       ctx.io.note(
         `note: output ${number} is of a type that is not known here: ${oneLine(fieldText(item.type))}`,
       );
     }
   }
 }
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 
 /** Exactly as it came when piped, with a newline at the end where it lacks one. */
 async function printText(ctx: Context, text: string): Promise<void> {
@@ -92,8 +97,8 @@ async function printRest(ctx: Context, text: string, printed: string): Promise<v
 }
 
 /** Whether an output is a URL of something generated. */
-export function isMedia(item: OutputItem): boolean {
-  return item.type === 'image' || item.type === 'video';
+export function isMedia({ type, data }: OutputItem): boolean {
+  return (type === 'image' || type === 'video') && typeof data === 'string';
 }
 
 async function showPreview(

@@ -38,7 +38,7 @@ export async function presentRun(
   if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
-  if (options.open === true) await openOutputs(ctx, run, paths);
+  if (options.open === true) await openOutputs(ctx, connection, run, paths);
   if (run.runStatus !== 'failed') {
     await refuseMismatch(run, options.schema);
     refuseFailures(run, failures);
@@ -62,11 +62,19 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-async function openOutputs(ctx: Context, run: Run, paths: readonly (string | undefined)[]): Promise<void> {
-  const { openInViewer } = await import('../terminal/viewer.ts');
+/** Opens saved files, web addresses, and the files of this process's own service; nothing else that a service names. */
+async function openOutputs(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  paths: readonly (string | undefined)[],
+): Promise<void> {
+  const { openFile, openUrl } = await import('../terminal/viewer.ts');
+  const ownFiles = connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
-    const target = paths[index] ?? (isMedia(item) ? item.data : undefined);
-    if (target !== undefined) await openInViewer(ctx, target);
+    const path = paths[index];
+    if (path !== undefined) await openFile(ctx, path);
+    else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
   }
 }
 
@@ -175,14 +183,14 @@ async function save(
   return saveOutputs(ctx, connection, run, options);
 }
 
-/** The run as it came, with the path of each output that was saved. */
-export function withPaths(run: Run, paths: readonly (string | undefined)[]): Run {
-  if (paths.every(path => path === undefined)) return run;
-  return {
-    ...run,
-    outputs: run.outputs.map((item, index) => {
-      const savedTo = paths[index];
-      return savedTo === undefined ? item : { ...item, savedTo };
-    }),
-  };
+/** The run as it came, with the path of each output that was saved: nobody else's. */
+export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
+  const isAsItCame = paths.every(path => path === undefined) && !run.outputs.some(item => 'savedTo' in item);
+  if (isAsItCame) return run;
+  const outputs = run.outputs.map((item: Run['outputs'][number] & { savedTo?: unknown }, index) => {
+    const { savedTo: _, ...own } = item;
+    const savedTo = paths[index];
+    return savedTo === undefined ? own : { ...own, savedTo };
+  });
+  return { ...run, outputs };
 }

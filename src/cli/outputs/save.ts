@@ -8,6 +8,7 @@ import { Interrupted } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
+import { isMedia } from './print-outputs.ts';
 import { saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
 
@@ -99,7 +100,7 @@ async function saveOutput(
     stem: `${safeFileName(run.runId)}-${number}`,
     force,
   };
-  if (item.type === 'image' || item.type === 'video') {
+  if (isMedia(item)) {
     return { output: number, type: item.type, ...(await saveMedia(ctx, connection, item, target)) };
   }
   const written = await writeWhole(

@@ -1,34 +1,45 @@
 import { spawn } from 'node:child_process';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '../core/types.ts';
+import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /** How long a viewer is waited for that does not hand the file on at once, in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/**
- * Opens a file or a web address with the system's viewer; a note where that is impossible. No shell reads the name.
- *
- * @param target a path relative to the working directory, or an http(s) or `file:` URL
- */
-export async function openInViewer(ctx: TerminalContext, target: string): Promise<void> {
-  const opened = openable(ctx.cwd, target);
-  if (opened === undefined) {
-    ctx.io.note(`note: this is neither a file nor a web address, and is not opened: ${target}`);
-    return;
-  }
-  const [program, ...args] = viewerFor(process.platform, opened);
-  const fault = await started(program, args, ctx.env);
-  if (fault !== undefined) ctx.io.note(`note: ${target} could not be opened: ${fault}`);
+/** Opens a file that this command wrote with the system's viewer; a note where that is impossible. */
+export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
+  await open(ctx, file, path.resolve(ctx.cwd, file));
 }
 
-function openable(cwd: string, target: string): string | undefined {
-  if (/^https?:\/\//iu.test(target)) return URL.canParse(target) ? new URL(target).href : undefined;
-  if (/^file:/iu.test(target)) return URL.canParse(target) ? fileURLToPath(target) : undefined;
-  return /^[a-z][a-z0-9+.-]+:/iu.test(target) && process.platform !== 'win32'
-    ? undefined
-    : path.resolve(cwd, target);
+/**
+ * Opens what a service named: an http or https URL, or a file below a directory of ours. A note for anything else. No
+ * shell reads it.
+ *
+ * @param ownFiles where `file:` URLs may lead; undefined where the service is not this process's own
+ */
+export async function openUrl(ctx: TerminalContext, given: string, ownFiles?: string): Promise<void> {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const target = url && (await openable(url, ownFiles));
+  if (target !== undefined) return open(ctx, given, target);
+  ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(given)}`);
+}
+
+async function openable(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
+  if (/^https?:$/u.test(url.protocol)) return url.href;
+  if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
+  const [file, folder] = await Promise.all([realpath(fileURLToPath(url)), realpath(ownFiles)]).catch(
+    () => [],
+  );
+  return file !== undefined && folder !== undefined && file.startsWith(folder + path.sep) ? file : undefined;
+}
+
+async function open({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
+  const [program, ...args] = viewerFor(process.platform, target);
+  const fault = await started(program, args, env);
+  if (fault !== undefined) io.note(`note: ${oneLine(name)} could not be opened: ${fault}`);
 }
 
 /** The words that open something, by platform. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { OutputItem, Run } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
@@ -207,17 +208,22 @@ describe('--open', () => {
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
   });
 
-  it('opens nothing that is neither, and says so', async () => {
+  it.each([
+    'javascript:alert(1)',
+    './opened-by-nobody.desktop',
+    '//server/share/x',
+    pathToFileURL('/etc/hostname').href,
+  ])('opens nothing else that a service names: %s', async data => {
     const home = temporaryDirectory();
-    const service = await outputsOf([{ type: 'image', data: 'javascript:alert(1)' }]);
-    const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], {
+    const { env } = viewerIn(home);
+    const service = await outputsOf([{ type: 'image', data, savedTo: '/etc/hostname' } as never]);
+    const { stdout, stderr, exitCode } = await command(service, [...RUN_IT, '--open', '--json'], {
       home,
-      env: viewerIn(home).env,
+      env,
     });
-    expect(stderr()).toContain(
-      'note: this is neither a file nor a web address, and is not opened: javascript:alert(1)',
-    );
-    expect(exitCode).toBe(0);
+    expect([stderr(), exitCode]).toEqual([expect.stringContaining('is not opened'), 0]);
+    expect(existsSync(path.join(home, 'opened'))).toBe(false);
+    expect(stdout()).not.toContain('savedTo');
   });
 
   it('is a note where the system has no viewer', async () => {
