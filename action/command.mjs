@@ -1,19 +1,31 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** By the URL, so that a Node that is too old gets as far as the command, which says so. */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const OWN = path.join(root, 'bin', 'promptrun.js');
+const DEFAULT_REGISTRY = 'https://registry.npmjs.org/';
+
+/**
+ * The command of the action's own revision, as the arguments that start it: built there if it is whole, else installed.
+ *
+ * @param directory of this step, outside of the workspace
+ */
+export function findCommand({ version, registry }, directory) {
+  const built = path.join(root, 'bin', 'promptrun.js');
+  if (version === '' && isWhole(built)) return [process.execPath, built];
+  const wanted = version === '' ? ownVersion() : version;
+  if (!/^\w[\w.+-]*$/u.test(wanted)) throw new Error('The input version is not a version of promptrun');
+  return [process.execPath, install(wanted, registryOf(registry), directory)];
+}
 
 /** Runs promptrun without a shell; what it prints is held, except the report of tests, which is made for this log. */
-export function promptrun(args, { version, baseUrl, apiKey }) {
-  const [file, ...before] = starter(version);
+export function promptrun([file, ...before], args, keys) {
   const report = args[0] === 'test';
   const result = spawnSync(file, [...before, ...args], {
     encoding: 'utf8',
-    env: environment(baseUrl, apiKey),
+    env: { ...environment(name => !name.startsWith('PROMPTRUN_ACTION_')), ...keys },
     maxBuffer: 256 * 1024 * 1024,
     stdio: ['ignore', report ? 'inherit' : 'pipe', report ? 'inherit' : 'pipe'],
   });
@@ -21,32 +33,74 @@ export function promptrun(args, { version, baseUrl, apiKey }) {
   return { code: result.status ?? 1, stdout: result.stdout ?? '', stderr: result.stderr ?? '' };
 }
 
-/** The checkout's own command where it is built and no other version is asked for; else the package. */
-function starter(version) {
-  if (version === '' && existsSync(path.join(root, 'dist', 'main.cjs'))) return [process.execPath, OWN];
-  const wanted = version === '' ? ownVersion() : version;
-  if (!/^[\w.][\w.+-]*$/u.test(wanted)) throw new Error('The input version is not a version of promptrun');
-  return [...npx(), '--yes', `promptrun@${wanted}`];
-}
-
 function ownVersion() {
   return JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version;
 }
 
-/** On Windows `npx` is a batch file, which only a shell can start; what it starts is not. */
-function npx() {
-  if (process.platform !== 'win32') return ['npx'];
-  return [
-    process.execPath,
-    path.join(path.dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npx-cli.js'),
-  ];
+/** A build that is cut short, or of another version, is none. */
+function isWhole(command) {
+  if (!existsSync(path.join(root, 'dist', 'main.cjs'))) return false;
+  const { status, stdout } = spawnSync(process.execPath, [command, '--version'], {
+    encoding: 'utf8',
+    env: environment(isHarmless),
+  });
+  return status === 0 && stdout.trim() === ownVersion();
 }
 
-function environment(baseUrl, apiKey) {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PROMPTRUN_ACTION_'));
-  return {
-    ...Object.fromEntries(inherited),
-    ...(baseUrl !== '' && { PROMPTRUN_BASE_URL: baseUrl }),
-    ...(apiKey !== '' && { PROMPTRUN_API_KEY: apiKey }),
-  };
+/** In a folder of its own with empty configuration, and without anything that could run or be sent elsewhere. */
+function install(version, registry, directory) {
+  const folder = path.join(directory, 'command');
+  const empty = path.join(folder, 'empty.npmrc');
+  mkdirSync(folder);
+  writeFileSync(path.join(folder, 'package.json'), '{"private":true}\n');
+  writeFileSync(empty, '');
+  const [file, ...before] = npm();
+  const { status, error, stderr } = spawnSync(
+    file,
+    [
+      ...before,
+      'install',
+      `--prefix=${folder}`,
+      `--registry=${registry}`,
+      `--userconfig=${empty}`,
+      `--globalconfig=${path.join(folder, 'none.npmrc')}`,
+      `--cache=${path.join(folder, 'cache')}`,
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-update-notifier',
+      `promptrun@${version}`,
+    ],
+    { cwd: folder, encoding: 'utf8', env: environment(isHarmless), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const installed = path.join(folder, 'node_modules', 'promptrun', 'bin', 'promptrun.js');
+  if (error || status !== 0 || !existsSync(installed)) {
+    const reason = error?.message ?? stderr.trim().split('\n').slice(-5).join('\n');
+    throw new Error(`promptrun@${version} could not be installed: ${reason}`);
+  }
+  return installed;
+}
+
+function registryOf(given) {
+  const registry = given === '' ? DEFAULT_REGISTRY : given;
+  const url = URL.canParse(registry) ? new URL(registry) : undefined;
+  const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url?.hostname ?? '');
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return url.href;
+  throw new Error('The input registry must be an https URL');
+}
+
+/** On Windows `npm` is a batch file, which only a shell can start; what it starts is not. */
+function npm() {
+  if (process.platform !== 'win32') return ['npm'];
+  const script = path.join(path.dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  return [process.execPath, script];
+}
+
+/** No key, and nothing that configures npm or Node: the workflow may hold what others wrote. */
+function isHarmless(name) {
+  return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:API_KEY|TOKEN|SECRET|PASSWORD))/iu.test(name);
+}
+
+function environment(isKept) {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name)));
 }

@@ -1,22 +1,39 @@
-const NAMES = {
-  prompt: 'PROMPT',
-  input: 'INPUT',
-  fileInput: 'FILE_INPUT',
-  model: 'MODEL',
-  options: 'OPTIONS',
-  schema: 'SCHEMA',
-  test: 'TEST',
-  record: 'RECORD',
-  replay: 'REPLAY',
-  baseUrl: 'BASE_URL',
-  apiKey: 'API_KEY',
-  version: 'VERSION',
-};
+const NAMES = [
+  'prompt',
+  'prompt-file',
+  'input',
+  'file-input',
+  'file_input',
+  'system-prompt',
+  'system-prompt-file',
+  'model',
+  'max-tokens',
+  'endpoint',
+  'token',
+  'response-file',
+  'options',
+  'schema',
+  'test',
+  'allow-commands',
+  'record',
+  'replay',
+  'base-url',
+  'api-key',
+  'version',
+  'registry',
+  'provider',
+  'copilot-token',
+  'copilot-model',
+];
 
-/** The inputs of the action; an empty text for what was not given. */
+/** The inputs of the action by their names; an empty text for what was not given. */
 export function readInputs(env) {
-  const read = ([name, suffix]) => [name, (env[`PROMPTRUN_ACTION_${suffix}`] ?? '').trim()];
-  return Object.fromEntries(Object.entries(NAMES).map(read));
+  return Object.fromEntries(NAMES.map(name => [name, (env[variableOf(name)] ?? '').trim()]));
+}
+
+/** The variable that hands an input to the step. */
+export function variableOf(name) {
+  return `PROMPTRUN_ACTION_${name === 'file_input' ? 'FILE_INPUT_YAML' : name.replaceAll('-', '_').toUpperCase()}`;
 }
 
 /** The lines of an input that are not empty. */
@@ -31,4 +48,27 @@ export function pairs(text, name) {
     if (equals < 1) throw new Error(`Line ${at + 1} of the input ${name} is not key=value`);
     return [line.slice(0, equals).trim(), line.slice(equals + 1)];
   });
+}
+
+/** Whether an input has its values as YAML, as actions/ai-inference takes them, and not as `key=value` lines. */
+export function isYaml(text) {
+  return /^[\w.-]+[ \t]*:(?:\s|$)/u.test(lines(text)[0] ?? '');
+}
+
+/** The fields of a YAML map, each with the lines that make it: what they mean is for the command to read. */
+export function yamlFields(text) {
+  const fields = new Map();
+  let current;
+  for (const line of text.split(/\r?\n/u)) {
+    current = /^([\w.-]+)[ \t]*:/u.exec(line)?.[1] ?? current;
+    if (current !== undefined) fields.set(current, `${fields.get(current) ?? ''}${line}\n`);
+  }
+  return fields;
+}
+
+/** The text of a field that stands in one line. */
+export function yamlText(field) {
+  const [, text = ''] = /^[\w.-]+[ \t]*:[ \t]*([^\n]*)\n/u.exec(field) ?? [];
+  const quoted = /^(["'])(.*)\1$/u.exec(text.trim());
+  return quoted ? quoted[2] : text.trim();
 }

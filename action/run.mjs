@@ -1,16 +1,18 @@
 // The step of action.yml: runs a prompt, or tests of prompts, and hands the answer to the steps after it. What a service
 // answered is hostile here: it goes to files, never to the log as it is, where a line can be a command to the runner.
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promptrun } from './command.mjs';
+import { findCommand, promptrun } from './command.mjs';
 import { lines, pairs, readInputs } from './inputs.mjs';
-import { fail, log, mask, setOutput } from './runner.mjs';
+import { fail, log, mask, setOutput, warn } from './runner.mjs';
+import { targetOf } from './target.mjs';
 
 const inputs = readInputs(process.env);
 const directory = mkdtempSync(path.join(process.env.RUNNER_TEMP || tmpdir(), 'promptrun-'));
 
-mask(inputs.apiKey);
+mask(inputs['api-key']);
+mask(inputs.token);
 try {
   process.exitCode = inputs.test === '' ? runPrompt() : runTests();
 } catch (error) {
@@ -19,54 +21,65 @@ try {
 }
 
 function runTests() {
-  if (inputs.prompt !== '') throw new Error('Give either prompt or test, not both');
+  if (inputs.prompt !== '' || inputs['prompt-file'] !== '') {
+    throw new Error('Give either prompt or test, not both');
+  }
+  const allowed = inputs['allow-commands'] === 'true' ? ['--allow-commands'] : [];
+  const flags = [...flag('model'), ...recordings(), ...allowed];
   // Its report is made for this log: annotations, everything else in one line each.
-  return promptrun(['test', ...recordings(), ...model(), '--', ...lines(inputs.test)], inputs).code;
+  return run(['test', ...flags, '--', ...lines(inputs.test)]).code;
 }
 
 function runPrompt() {
-  if (inputs.prompt === '') throw new Error('Give a prompt to run, or tests with the input test');
-  const target = targetOf(inputs.prompt);
-  const { code, stdout, stderr } = promptrun([...argumentsOfRun(), '--', target], inputs);
+  if (inputs.prompt === '' && inputs['prompt-file'] === '') {
+    throw new Error('Give a prompt to run, or tests with the input test');
+  }
+  const { target, flags } = targetOf(inputs, directory, warn);
+  const { code, stdout, stderr } = run([...argumentsOfRun(), ...flags, '--', target]);
   log(stderr);
-  const run = parse(stdout);
-  if (run !== undefined) handOver(run, stdout);
+  const answer = parse(stdout);
+  if (answer !== undefined) handOver(answer, stdout);
   if (code !== 0) fail(messageOf(stderr) ?? `promptrun ended with exit code ${code}`);
   return code;
 }
 
 function argumentsOfRun() {
-  const texts = pairs(inputs.input, 'input').map(([key, value]) => `${key}=${value.replace(/^@/u, '@@')}`);
-  const files = pairs(inputs.fileInput, 'file-input').map(([key, file]) => `${key}=@${file}`);
-  const given = [...texts, ...files].map(input => `--input=${input}`);
   const options = pairs(inputs.options, 'options').map(([key, value]) => `--option=${key}=${value}`);
-  const schema = inputs.schema === '' ? [] : [`--schema=${inputs.schema}`];
-  return ['run', '--json', '--no-input', ...recordings(), ...model(), ...schema, ...given, ...options];
-}
-
-function model() {
-  return inputs.model === '' ? [] : [`--model=${inputs.model}`];
+  return ['run', '--json', '--no-input', ...recordings(), ...flag('schema'), ...options];
 }
 
 function recordings() {
-  const record = inputs.record === '' ? [] : [`--record=${inputs.record}`];
-  return inputs.replay === '' ? record : [...record, `--replay=${inputs.replay}`];
+  return [...flag('record'), ...flag('replay')];
 }
 
-/** A prompt of GitHub Models becomes a prompt file in a directory of this step. */
-function targetOf(prompt) {
-  if (!/\.prompt\.ya?ml$/u.test(prompt)) return prompt;
-  const name = path.basename(prompt).replace(/\.prompt\.ya?ml$/u, '');
-  const slug =
-    name
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/gu, '-')
-      .replace(/^-+|-+$/gu, '') || 'prompt';
-  const file = path.join(directory, `${slug}.prompt`);
-  const { code, stderr } = promptrun(['prompts', 'new', `--from=${prompt}`, '--', file], inputs);
-  log(stderr);
-  if (code !== 0) throw new Error(`${prompt} could not be converted to a prompt file`);
-  return file;
+function flag(name) {
+  return inputs[name] === '' ? [] : [`--${name}=${inputs[name]}`];
+}
+
+function run(args) {
+  const keys = keysOf();
+  return promptrun(findCommand(inputs, directory), args, keys);
+}
+
+/** The token is the key of the endpoint, and of nothing else. */
+function keysOf() {
+  for (const name of ['provider', 'copilot-token', 'copilot-model']) {
+    if (inputs[name] !== '') warn(`The input ${name} is ignored: there is no such engine here`);
+  }
+  const isGone = /^https:\/\/models\.(?:github\.ai|inference\.ai\.azure\.com)(?:[:/]|$)/iu.test(
+    inputs.endpoint,
+  );
+  if (inputs.token !== '' && (inputs.endpoint === '' || isGone)) {
+    warn('The input token is ignored: it is the key of the input endpoint, which GitHub Models no longer is');
+  }
+  const endpoint = inputs.endpoint === '' || isGone ? {} : { OPENAI_BASE_URL: inputs.endpoint };
+  const token = 'OPENAI_BASE_URL' in endpoint && inputs.token !== '' ? { OPENAI_API_KEY: inputs.token } : {};
+  return {
+    ...(inputs['base-url'] !== '' && { PROMPTRUN_BASE_URL: inputs['base-url'] }),
+    ...(inputs['api-key'] !== '' && { PROMPTRUN_API_KEY: inputs['api-key'] }),
+    ...endpoint,
+    ...token,
+  };
 }
 
 function parse(json) {
@@ -83,14 +96,16 @@ function messageOf(stderr) {
   return said.find(message => typeof message === 'string');
 }
 
-function handOver(run, json) {
-  const outputs = Array.isArray(run.outputs) ? run.outputs : [];
+function handOver(answer, json) {
+  const outputs = Array.isArray(answer.outputs) ? answer.outputs : [];
+  const response = outputs
+    .map(({ data }) => (typeof data === 'string' ? data : JSON.stringify(data)))
+    .join('\n');
   const file = path.join(directory, 'response.txt');
-  writeFileSync(
-    file,
-    outputs.map(({ data }) => (typeof data === 'string' ? data : JSON.stringify(data))).join('\n'),
-  );
-  setOutput('response-file', file);
+  writeFileSync(file, response);
+  if (inputs['response-file'] !== '') copyFileSync(file, inputs['response-file']);
+  setOutput('response', response);
+  setOutput('response-file', inputs['response-file'] || file);
   setOutput('json', json.trimEnd());
-  if (typeof run.runId === 'string') setOutput('run-id', run.runId);
+  if (typeof answer.runId === 'string') setOutput('run-id', answer.runId);
 }

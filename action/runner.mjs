@@ -23,6 +23,11 @@ export function fail(message) {
   process.stdout.write(`::error title=promptrun::${escape(message)}${EOL}`);
 }
 
+/** Annotates the job with a warning. */
+export function warn(message) {
+  process.stdout.write(`::warning title=promptrun::${escape(message)}${EOL}`);
+}
+
 /** Keeps a secret out of the log, also where it did not come from one of GitHub's. */
 export function mask(secret) {
   if (secret !== '') process.stdout.write(`::add-mask::${escape(secret)}${EOL}`);

@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryDirectory } from '../support/context.ts';
@@ -83,30 +85,32 @@ function commandsIn(log: string): string[] {
   return commands;
 }
 
-/** What a runner has of a checkout that is not built, where `npx` is a shell script. */
-function notBuilt(npx: string): Record<string, string> {
+/** What a runner has of a checkout that is not built, where `npm` is a shell script. */
+function notBuilt(npm: string): Record<string, string> {
   const checkout = temporaryDirectory();
   cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
   cpSync(path.join(root, 'package.json'), path.join(checkout, 'package.json'));
   const bin = temporaryDirectory();
-  writeFileSync(path.join(bin, 'npx'), `#!/bin/sh\n${npx}\n`, { mode: 0o755 });
+  writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
   return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 }
 
 const responseOf = ({ outputs }: Step): string => readFileSync(outputs['response-file'] ?? '', 'utf8');
+const HELLO = { prompt: 'hello.prompt', input: 'name=Ada' };
+const FILES = { 'hello.prompt': '---\nmodel: echo\n---\nHi {{name}}' };
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
 
 describe('the action', () => {
   it('declares what its step reads and gives', () => {
     const used = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
     for (const name of Object.keys(ACTION.inputs)) expect(used).toContain(`inputs.${name} `);
-    expect(Object.keys(ACTION.outputs)).toEqual(['response-file', 'json', 'run-id']);
+    expect(Object.keys(ACTION.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     // An expression in the text of a step would be a way into its shell.
     expect(ACTION.runs.steps[0]?.run).not.toContain('${{');
   });
 
   it('runs a prompt and gives its answer, its JSON and its id', async () => {
-    const step = await runStep({ prompt: 'hello', input: 'name=Ada' });
+    const step = await runStep(HELLO, FILES);
     expect([step.code, step.log.includes('::error')]).toEqual([0, false]);
     expect(responseOf(step)).toContain('Ada');
     expect(JSON.parse(step.outputs['json'] ?? '')).toMatchObject({ runId: step.outputs['run-id'] });
@@ -120,7 +124,7 @@ describe('the action', () => {
       { 'say.prompt': ECHO, 'hostile.txt': hostile },
     );
     expect(responseOf(step)).toContain(hostile.trimEnd());
-    expect(Object.keys(step.outputs)).toEqual(['response-file', 'json', 'run-id']);
+    expect(Object.keys(step.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     expect(step.outputs['run-id']).toMatch(/^[0-9a-f-]{36}$/u);
     expect(commandsIn(step.log).filter(line => !line.startsWith('::stop-commands::'))).toEqual([]);
     expect(step.code).toBe(0);
@@ -149,29 +153,74 @@ describe('the action', () => {
     expect(responseOf(step)).toContain('@/etc/passwd "; touch owned; $(touch owned) --json');
   });
 
-  it('converts a prompt of GitHub Models and says so', async () => {
-    const source =
-      'model: echo\nmessages:\n  - role: user\n    content: "Hi {{name}}, {{#if}}"\nevaluators: []\n';
+  it.skip('takes what actions/ai-inference takes: a file of GitHub Models, variables as YAML, its own model first', async () => {
+    const files = {
+      'Greet_1.prompt.yml':
+        'model: echo\nmessages:\n  - role: user\n    content: "Hi {{name}}, {{#if}} {{letter}}"\n',
+      'letter.txt': 'a letter',
+    };
     const step = await runStep(
-      { prompt: 'Greet_1.prompt.yml', input: 'name=Ada' },
-      { 'Greet_1.prompt.yml': source },
+      {
+        'prompt-file': 'Greet_1.prompt.yml',
+        input: 'name: "Ada: @x"\nunknown: |\n  a\n  b\n',
+        file_input: 'letter: letter.txt',
+        model: 'openai/gpt-4o',
+        token: 'a-token',
+        provider: 'github-models',
+        'response-file': 'answer.txt',
+      },
+      files,
     );
-    expect(step.log).toMatch(
-      /note: converted Greet_1\.prompt\.yml to \S+greet-1\.prompt\nnote: without evaluators/u,
+    expect([step.code, step.outputs['response']], step.log).toEqual([
+      0,
+      expect.stringContaining('Hi Ada: @x, {{#if}} a letter'),
+    ]);
+    expect(readFileSync(path.join(step.home, 'answer.txt'), 'utf8')).toBe(step.outputs['response']);
+    const warnings = commandsIn(step.log).filter(line => line.startsWith('::warning'));
+    expect(warnings.join('\n')).toMatch(
+      /unknown.*no such placeholder[\s\S]*provider[\s\S]*token is ignored/u,
     );
-    expect(responseOf(step)).toContain('Hi Ada, {{#if}}');
+  });
+
+  it('takes words for words: no target, no template, with what was told before them', async () => {
+    const words = { prompt: 'hello {{name}}', model: 'echo', 'system-prompt': 'Be {{kind}}' };
+    const step = await runStep(words);
+    expect([step.code, step.log.includes('::error')], step.log).toEqual([0, false]);
+    expect(step.outputs['response']).toContain('hello {{name}}');
+    const missing = await runStep({ prompt: 'gone.prompt' });
+    expect([missing.code, missing.log]).toEqual([2, expect.stringContaining("isn't there: gone.prompt")]);
+  });
+
+  it.skip('sends the token to the endpoint, and asks for the model under the name that it has there', async () => {
+    const calls: { key: string | undefined; body: { model: string } }[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (piece: Buffer) => (body += piece.toString()));
+      request.on('end', () => {
+        calls.push({ key: request.headers.authorization, body: JSON.parse(body) as { model: string } });
+        const message = { role: 'assistant', content: 'Hi' };
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message }] }));
+      });
+    });
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const step = await runStep({ prompt: 'Say hi', model: 'meta/llama', endpoint, token: 'a-token' });
+    expect(step.outputs['response'], step.log).toBe('Hi');
+    expect(calls.map(({ key, body }) => [key, body.model])).toEqual([['Bearer a-token', 'meta/llama']]);
   });
 
   it('fails with the exit code of the command, and says why in one annotation', async () => {
-    const step = await runStep({ prompt: 'nowhere' });
+    const step = await runStep({ prompt: '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' });
     expect(step.code).toBe(4);
     expect(commandsIn(step.log).filter(line => line.startsWith('::error'))).toEqual([
-      expect.stringMatching(/^::error title=promptrun::.*nowhere/u),
+      expect.stringMatching(/^::error title=promptrun::.*0b0c8f0e/u),
     ]);
   });
 
   it('says which line of an input it can not read, without the line', async () => {
-    const step = await runStep({ prompt: 'hello', input: 'name=Ada\nsecret' });
+    const step = await runStep({ ...HELLO, input: 'name=Ada\nsecret' }, FILES);
     expect([step.code, step.log]).toEqual([
       2,
       '::error title=promptrun::Line 2 of the input input is not key=value\n',
@@ -188,34 +237,53 @@ describe('the action', () => {
     expect(step.log).toMatch(/^::error .*file=say\.test\.yaml,line=4,/mu);
   });
 
-  it('starts the package of its own version, or of the one asked for, where nothing is built', async () => {
-    const runner = notBuilt('printf "%s\\n" "$@"');
-    const own = await runStep({ test: 'a b\n--c' }, {}, runner);
-    expect(own.log).toBe(`--yes\npromptrun@${packageJson.version}\ntest\n--\na b\n--c\n`);
-    const other = await runStep({ test: '.', version: '0.3.1' }, {}, runner);
-    expect(other.log).toContain('\npromptrun@0.3.1\n');
-    const hostile = await runStep({ test: '.', version: '1 --call=touch' }, {}, runner);
-    expect([hostile.code, hostile.log]).toEqual([
-      2,
-      '::error title=promptrun::The input version is not a version of promptrun\n',
-    ]);
+  /** Makes a package that prints what it is started with, in the folder that it is told. */
+  const NPM = `for arg in "$@"; do case "$arg" in --prefix=*) folder="\${arg#--prefix=}";; esac; done
+    mkdir -p "$folder/node_modules/promptrun/bin"
+    { pwd; printf "%s\\n" "$@"; env; } > "$RUNNER_TEMP/npm.log"
+    echo 'for (const arg of process.argv.slice(2)) console.log(arg)' > "$folder/node_modules/promptrun/bin/promptrun.js"`;
+
+  it('installs the package of its own version, or of the one asked for, where nothing is built', async () => {
+    const runner = notBuilt(NPM);
+    const files = { '.npmrc': 'registry=http://evil.example.com\n', 'package.json': '{}' };
+    const keys = { PROMPTRUN_API_KEY: 'a-secret', npm_config_registry: 'http://evil.example.com' };
+    const own = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, { ...runner, ...keys });
+    expect(own.log).toBe('::add-mask::a-key\ntest\n--\na b\n--c\n');
+    const [cwd = '', ...npm] = readFileSync(path.join(own.home, 'runner', 'npm.log'), 'utf8').split('\n');
+    expect(cwd).toContain(path.join(own.home, 'runner', 'promptrun-'));
+    expect(npm).toContain(`promptrun@${packageJson.version}`);
+    expect(npm).toContain('--ignore-scripts');
+    expect(npm).toContain('--registry=https://registry.npmjs.org/');
+    expect(npm.join('\n')).not.toMatch(/evil|a-secret|a-key|^PROMPTRUN_/mu);
+    const named = { test: '.', version: '0.3.1', registry: 'http://127.0.0.1:4873' };
+    const other = await runStep(named, {}, runner);
+    expect(readFileSync(path.join(other.home, 'runner', 'npm.log'), 'utf8')).toMatch(
+      /--registry=http:\/\/127\.0\.0\.1:4873\/\n[\s\S]*promptrun@0\.3\.1\n/u,
+    );
   });
 
-  it('says what the package said before it could begin', async () => {
-    const runner = notBuilt('echo "npm warn: EBADENGINE" >&2; echo "error: needs a newer Node" >&2; exit 1');
-    const step = await runStep({ prompt: 'hello' }, {}, runner);
+  it.each([
+    [{ version: '1 --call=touch' }, 'The input version is not a version of promptrun'],
+    [{ registry: 'http://npm.example.com', version: '1.0.0' }, 'The input registry must be an https URL'],
+  ])('refuses %j', async (inputs, message) => {
+    const { code, log } = await runStep({ test: '.', ...inputs }, {}, notBuilt(NPM));
+    expect([code, log]).toEqual([2, `::error title=promptrun::${message}\n`]);
+  });
+
+  it('says why the package could not be installed', async () => {
+    const step = await runStep({ test: '.' }, {}, notBuilt('echo "npm error 404" >&2; exit 1'));
     expect([step.code, step.log]).toEqual([
-      1,
-      expect.stringMatching(/\n::error title=promptrun::needs a newer Node\n$/u),
+      2,
+      expect.stringMatching(/could not be installed: npm error 404\n$/u),
     ]);
   });
 
   it('records runs, and gives them again without the service', async () => {
-    const first = await runStep({ prompt: 'hello', input: 'name=Ada', record: 'recordings' });
+    const first = await runStep({ ...HELLO, record: 'recordings' }, FILES);
     const recordings = path.join(first.home, 'recordings');
-    const again = await runStep({ prompt: 'hello', input: 'name=Ada', replay: recordings });
+    const again = await runStep({ ...HELLO, replay: recordings }, FILES);
     expect([again.code, responseOf(again)]).toEqual([0, responseOf(first)]);
-    const other = await runStep({ prompt: 'hello', input: 'name=Grace', replay: recordings });
+    const other = await runStep({ ...HELLO, input: 'name=Grace', replay: recordings }, FILES);
     expect(other.code).toBe(2);
   });
 

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isYaml, pairs, yamlFields, yamlText } from './inputs.mjs';
+
+const PROMPT_FILE = /\.prompt(?:\.ya?ml)?$/u;
+const GITHUB_MODELS = /\.prompt\.ya?ml$/u;
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
+const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
+/** What actions/ai-inference takes where nothing is given. */
+const FORMER = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
+
+/**
+ * What the inputs say is to be run, and the flags that go with it. Words become a prompt file in the directory of this
+ * step whose placeholders they fill: nothing in them is a template.
+ */
+export function targetOf(inputs, directory, warn) {
+  const { prompt, 'prompt-file': file } = inputs;
+  if (prompt !== '' && file !== '') warn('The input prompt is ignored: prompt-file is given');
+  const named = file !== '' && PROMPT_FILE.test(file) ? file : prompt;
+  if (file === '' || named === file) {
+    if (PROMPT_FILE.test(named) && !/[\r\n]/u.test(named)) return fileTarget(inputs, named, directory, warn);
+    if (ID.test(prompt) || (inputs['base-url'] !== '' && SLUG.test(prompt))) {
+      return { target: prompt, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
+    }
+  }
+  return wordsTarget(inputs, file === '' ? prompt : readText(file, 'prompt-file'), directory, warn);
+}
+
+function fileTarget(inputs, file, directory, warn) {
+  const text = readText(file, 'prompt');
+  if (!GITHUB_MODELS.test(file)) {
+    return { target: file, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
+  }
+  // As there: what the file says of its model wins over the inputs.
+  const hasModel = /^["']?model["']?\s*:/mu.test(text);
+  const hasTokens = /\b(?:maxTokens|maxCompletionTokens|max_tokens)\b/u.test(text);
+  const most = inputs['max-tokens'];
+  const isPlaceholder = name => text.includes(`{{${name}}}`);
+  return {
+    target: file,
+    flags: [
+      ...(hasModel ? [] : modelFlag(namedModel(inputs, warn))),
+      ...(most === '' || hasTokens ? [] : [`--option=maxOutputTokens=${most}`]),
+      ...inputFlags(inputs, directory, isPlaceholder, warn),
+    ],
+  };
+}
+
+function wordsTarget(inputs, words, directory, warn) {
+  if (inputs.input !== '' || inputs['file-input'] !== '' || inputs.file_input !== '') {
+    warn('The inputs for variables are ignored: the prompt is words, not a file with variables');
+  }
+  const most = Number(inputs['max-tokens']);
+  const systemFile = inputs['system-prompt-file'];
+  const texts = {
+    system:
+      systemFile === ''
+        ? inputs['system-prompt'] || FORMER.system
+        : readText(systemFile, 'system-prompt-file'),
+    prompt: words,
+  };
+  const content = {
+    name: 'prompt',
+    model: namedModel(inputs, warn),
+    ...(most > 0 && { modelParameters: { maxTokens: most } }),
+    messages: [
+      { role: 'system', content: '{{system}}' },
+      { role: 'user', content: '{{prompt}}' },
+    ],
+  };
+  const target = path.join(directory, 'words.prompt.yml');
+  writeFileSync(target, JSON.stringify(content)); // YAML as well
+  const flags = Object.entries(texts).map(([name, text]) => {
+    const file = path.join(directory, `${name}.txt`);
+    writeFileSync(file, text);
+    return `--input=${name}=@${file}`;
+  });
+  return { target, flags };
+}
+
+/** The model of the inputs; at an endpoint of one's own under the name that it has there. */
+function namedModel({ model, endpoint }, warn) {
+  if (model === '') warn(`No model is given: taking ${FORMER.model}`);
+  const name = model || FORMER.model;
+  return endpoint === '' || name.startsWith('openai/') ? name : `openai/${name}`;
+}
+
+function modelFlag(model) {
+  return model === '' ? [] : [`--model=${model}`];
+}
+
+/** Values and files as key=value lines, or as the YAML of actions/ai-inference. */
+function inputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
+  const known = ([name]) => {
+    if (!isKnown(name)) warn(`The variable ${name} is ignored: the prompt has no such placeholder`);
+    return isKnown(name);
+  };
+  const files = ['file-input', 'file_input'].flatMap(name =>
+    isYaml(inputs[name])
+      ? [...yamlFields(inputs[name])].map(([key, field]) => [key, yamlText(field)])
+      : pairs(inputs[name], name),
+  );
+  const fromFiles = files.filter(known).map(([key, file]) => `--input=${key}=@${file}`);
+  if (!isYaml(inputs.input)) {
+    const texts = pairs(inputs.input, 'input').filter(known);
+    return [...texts.map(([key, value]) => `--input=${key}=${value.replace(/^@/u, '@@')}`), ...fromFiles];
+  }
+  const fields = [...yamlFields(inputs.input)].filter(known).map(([, field]) => field);
+  if (fields.length === 0) return fromFiles;
+  const file = path.join(directory, 'inputs.yaml');
+  writeFileSync(file, fields.join(''));
+  return [`--inputs=${file}`, ...fromFiles];
+}
+
+function readText(file, input) {
+  if (!existsSync(file)) throw new Error(`The input ${input} names a file that isn't there: ${file}`);
+  return readFileSync(file, 'utf8');
+}
