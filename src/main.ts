@@ -40,6 +40,14 @@ export const localService: LocalService = {
     const { reportModels } = await import('./service/models/report.ts');
     return await reportModels({ ...options, env: process.env });
   },
+  async listProviders(options) {
+    const { listProviders } = await import('./service/models/report.ts');
+    return await listProviders({ ...options, env: process.env });
+  },
+  async keyVariables(options) {
+    const { keyVariables } = await import('./service/models/report.ts');
+    return await keyVariables({ ...options, env: process.env });
+  },
   async newPrompt(name, options) {
     const { newPrompt } = await import('./service/prompts/new-prompt.ts');
     return newPrompt(name, options);

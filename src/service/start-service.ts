@@ -9,6 +9,7 @@ import { createHttpServer, type HttpServer, listen } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
+import { checkModelsFile } from './models/file.ts';
 import { openApiRoute } from './openapi.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -28,7 +29,8 @@ const UNLIMITED_RATE = 1000;
  * Serves the store of a data directory over HTTP; several services may run on one.
  *
  * @throws {DataDirectoryError} where the data directory can't be used
- * @throws {ListenError} where the address can't be listened on
+ * @throws {InvalidModelsFile} for a models.yaml with a fault
+ * @throws {ListenError} if the address can't be listened on
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
@@ -41,6 +43,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onNotice: options.onNotice,
   });
   try {
+    await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
     return await serveFrom(store, { ...options, clock });
   } catch (error) {

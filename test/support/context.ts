@@ -177,6 +177,8 @@ const NO_LOCAL_SERVICE: LocalService = {
   convertPrompt: unexpected('convert a prompt'),
   discoverModels: unexpected('discover models'),
   reportModels: unexpected('report models'),
+  listProviders: unexpected('list providers'),
+  keyVariables: unexpected('name the variables of keys'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

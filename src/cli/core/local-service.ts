@@ -1,7 +1,7 @@
 import type { EmbeddedService, startEmbedded } from '../../service/embedded.ts';
 import type { openStore } from '../../service/lifecycle/local-store.ts';
 import type { discoverModels } from '../../service/models/discover.ts';
-import type { reportModels } from '../../service/models/report.ts';
+import type { keyVariables, listProviders, reportModels } from '../../service/models/report.ts';
 import type { convertGithubPrompt } from '../../service/prompts/from-github.ts';
 import type { newPrompt } from '../../service/prompts/new-prompt.ts';
 import type { startService } from '../../service/start-service.ts';
@@ -13,6 +13,8 @@ export interface LocalService {
   readonly open: (options: OptionsOf<typeof openStore>) => ReturnType<typeof openStore>;
   readonly discoverModels: (options: OptionsOf<typeof discoverModels>) => ReturnType<typeof discoverModels>;
   readonly reportModels: (options: OptionsOf<typeof reportModels>) => ReturnType<typeof reportModels>;
+  readonly listProviders: (options: OptionsOf<typeof listProviders>) => ReturnType<typeof listProviders>;
+  readonly keyVariables: (options: OptionsOf<typeof keyVariables>) => ReturnType<typeof keyVariables>;
   readonly newPrompt: Later<typeof newPrompt>;
   readonly convertPrompt: Later<typeof convertGithubPrompt>;
 }

@@ -64,9 +64,17 @@ export async function connectionForAll(ctx: Context, targets: readonly string[])
   return ctx.connection();
 }
 
-/** Opens the store of this machine's own service for as long as `use` takes. */
-export async function withLocalStore<T>(ctx: Context, use: (store: LocalStore) => Promise<T>): Promise<T> {
-  const store = await ctx.local.open({ dataDir: ctx.dataDir });
+/**
+ * Opens the store of this machine's own service for as long as `use` takes.
+ *
+ * @param onNotice called with each fault of models.yaml; the embedded service tells of them by itself
+ */
+export async function withLocalStore<T>(
+  ctx: Context,
+  use: (store: LocalStore) => Promise<T>,
+  onNotice: (line: string) => void = () => {},
+): Promise<T> {
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, onNotice });
   try {
     return await use(store);
   } finally {

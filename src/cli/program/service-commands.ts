@@ -138,6 +138,11 @@ export const SERVICE_COMMANDS: readonly CommandEntry[] = [
     load: () => import('../commands/models/discover.ts').then(file => file.declareModelsDiscover),
   },
   {
+    path: 'models providers',
+    summary: 'the providers whose models need no description, and whether their keys are set',
+    load: () => import('../commands/models/providers.ts').then(file => file.declareModelsProviders),
+  },
+  {
     path: 'account',
     summary: 'who the key belongs to, credits left',
     heading: LOOKING,

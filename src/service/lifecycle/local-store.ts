@@ -49,22 +49,22 @@ export async function openStore({
   database,
   env = {},
   clock = systemClock,
+  onNotice = () => {},
 }: {
   dataDir: string;
   /** A URL of PostgreSQL; default the file in the data directory. */
   database?: string | undefined;
   env?: Env;
   clock?: Clock;
+  /** Called with each fault of models.yaml. */
+  onNotice?: (line: string) => void;
 }): Promise<LocalStore> {
   const store = await openDatabase({ dataDir, database, clock });
   await localUser(store);
   await seedSamples(store, clock);
-  const models = async () => await loadModels({ dataDir, env, watch: false, onProblem: raise });
+  const models = async () =>
+    await loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
   return localStore(store, clock, models, new SharedTasks({ readsFiles: true }));
-}
-
-function raise(error: Error): never {
-  throw error;
 }
 
 function localStore(

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Env } from '../outgoing/proxy.ts';
@@ -7,9 +6,8 @@ import { addToModelsFile, fileName } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { configuredProviders } from './environment.ts';
-import { parseModelsFile } from './file.ts';
-import { EMPTY_MODELS_FILE, MODELS_FILE, readModelsText } from './models-file.ts';
-import { accessFault, keyVariable, knownProviders } from './providers.ts';
+import { readModelsFile } from './file.ts';
+import { knownProviders } from './providers.ts';
 
 export interface DiscoverOptions {
   readonly dataDir: string;
@@ -45,13 +43,10 @@ export interface Discovery {
  * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
  * those that are new to models.yaml. What the file says stays as it is, comments included.
  *
- * @throws {InvalidModelsFile} for a models.yaml that can't be used
- * @throws {Error} for an `OPENAI_BASE_URL` that is not a URL
+ * @throws {InvalidModelsFile} for a models.yaml that can't be read
  */
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
-  const file = path.join(dataDir, MODELS_FILE);
-  const text = await readModelsText(file);
-  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  const { file, text, described } = await readModelsFile({ dataDir, env });
   const toAsk = endpointsOf(described.providers, env);
   const offers = await Promise.all(toAsk.map(endpoint => offerOf(endpoint, env, signal)));
   const answered = offers.filter(({ fault, implied }) => !(implied && fault !== undefined));
@@ -121,41 +116,4 @@ export function reasonOf(error: unknown): string {
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'nobody knows that host';
   return messageOf(error) || code || 'it can’t be reached';
-}
-
-/** A provider, and whether it can be asked as things stand. */
-export interface ListedProvider {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly engine: Provider['engine'];
-  /** The variables that may hold its key; none if it wants none. */
-  readonly keyVariables: readonly string[];
-  /** The one of them that is set; null if none is. */
-  readonly keySetBy: string | null;
-  /** What keeps it from being asked; null if nothing does. */
-  readonly fault: string | null;
-}
-
-/**
- * Every provider that a model's name may begin with: those that models.yaml describes, then the known ones.
- *
- * @throws {InvalidModelsFile} for a models.yaml that can't be read
- */
-export async function listProviders({ dataDir, env }: Pick<DiscoverOptions, 'dataDir' | 'env'>) {
-  const file = path.join(dataDir, MODELS_FILE);
-  const text = await readModelsText(file);
-  const known = knownProviders(env);
-  const { providers, faults } = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, known);
-  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(described => described.name === name);
-  const listed = [...providers, ...known.filter(isKnownOnly)].map(
-    (provider): ListedProvider => ({
-      name: provider.name,
-      baseUrl: provider.baseUrl,
-      engine: provider.engine,
-      keyVariables: provider.keyVariables,
-      keySetBy: keyVariable(provider, env) ?? null,
-      fault: accessFault(provider, env)?.message ?? null,
-    }),
-  );
-  return { providers: listed, faults };
 }

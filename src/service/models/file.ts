@@ -1,8 +1,48 @@
+import path from 'node:path';
 import { FileFault, parseYaml, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { readModel, readProvider, YamlFields } from './file-entries.ts';
-import { InvalidModelsFile, type ModelsFile } from './models-file.ts';
-import { providerName } from './providers.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  readModelsText,
+} from './models-file.ts';
+import { knownProviders, providerName } from './providers.ts';
+
+/** Where models.yaml is, and what it says. */
+export interface ReadModelsFile {
+  readonly file: string;
+  /** undefined if there is none. */
+  readonly text: string | undefined;
+  readonly described: ModelsFile;
+}
+
+/**
+ * Reads the `models.yaml` of a data directory.
+ *
+ * @throws {InvalidModelsFile} for one that can't be read at all
+ */
+export async function readModelsFile({
+  dataDir,
+  env,
+}: {
+  dataDir: string;
+  env: Env;
+}): Promise<ReadModelsFile> {
+  const file = path.join(dataDir, MODELS_FILE);
+  const text = await readModelsText(file);
+  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  return { file, text, described };
+}
+
+/** @throws {InvalidModelsFile} for a `models.yaml` with any fault */
+export async function checkModelsFile(place: { dataDir: string; env: Env }): Promise<void> {
+  const { described } = await readModelsFile(place);
+  if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
+}
 
 /**
  * Reads `models.yaml`. A fault takes away the entry that has it, and nothing else.
@@ -12,7 +52,7 @@ import { providerName } from './providers.ts';
  */
 export function parseModelsFile(text: string, file: string, known: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
-  const read = gather(faults, () => readModelsFile(text.replace(/^\uFEFF/, ''), known, faults));
+  const read = gather(faults, () => readEntries(text.replace(/^\uFEFF/, ''), known, faults));
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!read) throw new InvalidModelsFile(inOrder);
   return { ...read, faults: inOrder };
@@ -29,7 +69,7 @@ function gather<T>(faults: FileFault[], read: () => T): T | undefined {
   }
 }
 
-function readModelsFile(
+function readEntries(
   text: string,
   known: readonly Provider[],
   faults: FileFault[],

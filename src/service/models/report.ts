@@ -5,14 +5,8 @@ import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
 import type { Provider } from './entry.ts';
 import { configuredProviders } from './environment.ts';
-import { parseModelsFile } from './file.ts';
-import {
-  EMPTY_MODELS_FILE,
-  InvalidModelsFile,
-  MODELS_FILE,
-  type ModelsFile,
-  readModelsText,
-} from './models-file.ts';
+import { readModelsFile } from './file.ts';
+import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { accessFault, keyVariable, knownProviders } from './providers.ts';
 import { type Shutdown, shutdownOf } from './shutdown.ts';
 
@@ -47,34 +41,22 @@ export async function reportModels(options: {
   readonly ask: boolean;
 }): Promise<ModelsReport> {
   const { dataDir, env, signal, ask } = options;
-  const file = path.join(dataDir, MODELS_FILE);
   const faults: string[] = [];
-  const text = await readModelsText(file).catch((error: unknown) => void faults.push(messageOf(error)));
-  const described = withFaults(faults, () => describedIn(text ?? undefined, file, env)) ?? EMPTY_MODELS_FILE;
+  const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
+    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [messageOf(error)]));
+  });
+  const described = read?.described ?? EMPTY_MODELS_FILE;
   faults.push(...described.faults);
   const all = providersOf(described, env);
   faults.push(...all.flatMap(({ fault }) => fault ?? []));
   const asked = all.filter(({ fault }) => fault === undefined);
   return {
-    file,
-    exists: typeof text === 'string' || faults.length > 0,
+    file: path.join(dataDir, MODELS_FILE),
+    exists: read?.text !== undefined || faults.length > 0,
     faults,
     providers: await Promise.all(asked.map(provider => reportProvider(provider, { env, signal, ask }))),
     shutdowns: described.models.flatMap(entry => shutdownOf(entry, Date.now()) ?? []),
   };
-}
-
-function describedIn(text: string | undefined, file: string, env: Env): ModelsFile {
-  return text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
-}
-
-function withFaults<T>(faults: string[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [messageOf(error)]));
-    return undefined;
-  }
 }
 
 /** Those that are described or used, and those that the environment has a key or an address for. */
@@ -102,4 +84,57 @@ async function reportProvider(
     signal.throwIfAborted();
     return { name, baseUrl, fault: reasonOf(error) };
   }
+}
+
+/** A provider, and whether it can be asked as things stand. */
+export interface ListedProvider {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly engine: Provider['engine'];
+  /** The variables that may hold its key; none if it wants none. */
+  readonly keyVariables: readonly string[];
+  readonly keySet: boolean;
+  /** The variable that is set; null if none is. */
+  readonly keySetBy: string | null;
+  /** What keeps it from being asked; null if nothing does. */
+  readonly fault: string | null;
+}
+
+/**
+ * Every provider that a model's name may begin with: those that models.yaml describes, then the known ones.
+ *
+ * @throws {InvalidModelsFile} for a models.yaml that can't be read
+ */
+export async function listProviders({ dataDir, env }: { dataDir: string; env: Env }) {
+  const { described } = await readModelsFile({ dataDir, env });
+  const { providers, faults } = described;
+  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(one => one.name === name);
+  const listed = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(
+    (provider): ListedProvider => ({
+      name: provider.name,
+      baseUrl: provider.baseUrl,
+      engine: provider.engine,
+      keyVariables: provider.keyVariables,
+      keySet: keyVariable(provider, env) !== undefined,
+      keySetBy: keyVariable(provider, env) ?? null,
+      fault: accessFault(provider, env)?.message ?? null,
+    }),
+  );
+  return { providers: listed, faults };
+}
+
+/** The names of all variables that may hold the key of a provider; of models.yaml as far as it can be read. */
+export async function keyVariables({
+  dataDir,
+  env,
+}: {
+  dataDir: string;
+  env: Env;
+}): Promise<readonly string[]> {
+  const described = await readModelsFile({ dataDir, env }).then(
+    read => read.described.providers,
+    () => [],
+  );
+  const names = [...described, ...knownProviders(env)].flatMap(provider => provider.keyVariables);
+  return [...new Set(names)];
 }

@@ -1,6 +1,7 @@
 import type { Place } from '../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
+import { shutdownNote, shutdownOf } from '../models/shutdown.ts';
 import type { PromptDefinition } from './definition.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { ParsedPrompt } from './parse.ts';
@@ -8,9 +9,11 @@ import { type ParseTextOptions, parseText } from './read-prompt.ts';
 import { isPartialFile } from './slug.ts';
 import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 
-interface CheckOptions extends ParseTextOptions {
+export interface CheckOptions extends ParseTextOptions {
   /** The models there are; without them the model is not checked. */
   readonly models?: KnownModels;
+  /** Whether a model that is not there is only worth a note; default false. */
+  readonly mayLackModel?: boolean;
 }
 
 /** Everything wrong with a prompt file, and everything that is merely unknown, each with its line and column. */
@@ -19,9 +22,9 @@ export async function checkPrompt(
   file: string,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const { models, tasks = tasksHere } = options;
+  const { models, tasks = tasksHere, mayLackModel } = options;
   const parsed = await parseText(source, file, options);
-  await checkParsed(parsed, models, tasks);
+  await checkParsed(parsed, models, tasks, mayLackModel);
   const { findings, definition } = parsed;
   if (definition && isEmptyPrompt(definition)) {
     findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
@@ -34,10 +37,11 @@ export async function checkParsed(
   { findings, definition }: ParsedPrompt,
   models?: KnownModels,
   tasks: PromptTasks = tasksHere,
+  mayLackModel = false,
 ): Promise<void> {
   if (!definition) return;
   await checkSchemas(definition, findings, tasks);
-  if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings);
+  if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
 }
 
 export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>): boolean {
@@ -91,10 +95,20 @@ interface KnownModels {
 type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
 
 /** Whether a prompt's model exists and takes the prompt's default run options. */
-export function checkModel(definition: Definition, models: KnownModels, findings: Findings): void {
+export function checkModel(
+  definition: Definition,
+  models: KnownModels,
+  findings: Findings,
+  mayLackModel = false,
+): void {
   const { model: name, places, config, runOptions } = definition;
   const model = models.get(name);
-  if (!model) return findings.fault(places.model, models.explainMissing(name));
+  if (!model) {
+    const what = models.explainMissing(name);
+    return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
+  }
+  const shutdown = shutdownOf(model, Date.now());
+  if (shutdown) findings.note(places.model, shutdownNote(shutdown));
   for (const key of Object.keys(config)) {
     const place = places.config[key] ?? places.model;
     const option = model.runOptions.find(option => option.key === key);

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { PromptConfig } from '../../wire/index.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Store } from '../store/store.ts';
-import { checkPrompt } from './check.ts';
+import { type CheckOptions, checkPrompt } from './check.ts';
 import { InvalidPromptFile, type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import { readPromptText } from './files.ts';
@@ -31,8 +31,12 @@ export interface RenderInputs extends PreviewInputs {
 
 /** What is done with prompts on this machine without a run. */
 export interface LocalPrompts {
-  /** Every fault and every note of a prompt file. Rejects with what the file system says. */
-  check(file: string): Promise<Finding[]>;
+  /**
+   * Every fault and every note of a prompt file. Rejects with what the file system says.
+   *
+   * @param needsModel whether a model that this machine does not know is a fault
+   */
+  check(file: string, needsModel: boolean): Promise<Finding[]>;
   /**
    * What a model would be sent; fetches nothing. Undefined where there is no such version.
    *
@@ -59,7 +63,8 @@ export function localPrompts(
     return version && (await definitions.of(version));
   };
   return {
-    check: async file => await checkFile(file, await models(), tasks),
+    check: async (file, needsModel) =>
+      await checkFile(file, { models: await models(), tasks, mayLackModel: !needsModel }),
     async render(target, given) {
       const definition = await definitionOf(target);
       return definition && previewPrompt(definition, await withTexts(definition, given));
@@ -91,9 +96,9 @@ async function withTexts(
   return { ...given, inputs: { ...given.inputs, ...texts, ...typed } };
 }
 
-async function checkFile(file: string, models: ModelTable, tasks: PromptTasks): Promise<Finding[]> {
+async function checkFile(file: string, options: CheckOptions): Promise<Finding[]> {
   try {
-    return await checkPrompt(await readPromptText(file), file, { models, tasks });
+    return await checkPrompt(await readPromptText(file), file, options);
   } catch (error) {
     if (!(error instanceof InvalidPromptFile)) throw error;
     const { line, what } = error;

@@ -6,6 +6,7 @@ import type { Engines } from '../engines/engines.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
 import type { ModelEntry } from '../models/entry.ts';
+import { shutdownNote, shutdownOf } from '../models/shutdown.ts';
 import { PastBound } from '../prompts/bounds.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
@@ -89,6 +90,8 @@ async function runEngine(
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
   if (model.guessed === 'key') onNotice(guessNotice(model));
+  const shutdown = shutdownOf(model, clock.now());
+  if (shutdown) onNotice(shutdownNote(shutdown));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
   const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
     tasks.do('render', work, task),

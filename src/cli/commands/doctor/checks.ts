@@ -122,12 +122,17 @@ export async function checkModels(ctx: Context): Promise<readonly Check[]> {
   return [checkFile(report), ...report.providers.map(checkProvider)];
 }
 
-function checkFile({ file, exists, faults }: ModelsReport): Check {
+function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
   const [first, ...others] = faults;
   if (first !== undefined) {
     return { name: 'models', ok: false, detail: first, hints: others, exitCode: EXIT.usage };
   }
-  if (exists) return passed('models', `${file} can be used`);
+  if (exists) {
+    const soon = shutdowns.map(
+      ({ model, date, isPast }) => `warning: ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
+    );
+    return { ...passed('models', `${file} can be used`), hints: soon };
+  }
   return {
     ...passed('models', `there is no ${file} yet`),
     hints: ['promptrun models discover writes the models of your endpoints to it'],

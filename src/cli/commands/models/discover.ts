@@ -9,8 +9,8 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 const EXAMPLES = `
-Asked are the endpoint of OPENAI_API_KEY and OPENAI_BASE_URL, those that models.yaml describes, and Ollama on this
-machine (OLLAMA_HOST, or port 11434). What models.yaml says already stays as it is.
+Asks the providers whose keys are set (promptrun models providers lists them), those that models.yaml describes, and
+Ollama on this machine (OLLAMA_HOST, or port 11434). What models.yaml says already stays as it is.
 
 Examples:
   OPENAI_API_KEY=… promptrun models discover
@@ -26,11 +26,12 @@ export function declareModelsDiscover(command: Command, host: Host, run = models
 export async function modelsDiscover(ctx: Context): Promise<ExitCode> {
   requireLocalService(ctx, 'models discover');
   const found = await ctx.local.discoverModels({ dataDir: ctx.dataDir, signal: ctx.signal });
-  const { file, endpoints } = found;
+  const { file, endpoints, faults: lost } = found;
+  for (const fault of lost) ctx.io.note(`note: ${oneLine(fault)}`);
   if (endpoints.length === 0) {
     throw usageError(
       'there is no endpoint to ask for its models',
-      `Set OPENAI_API_KEY or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
+      `Set a key such as OPENAI_API_KEY, or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
     );
   }
   await present(ctx, found, {

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Finding } from '../../../service/prompts/findings.ts';
 import type { Context, Host } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -21,17 +22,20 @@ A line is: file:line:column: fault or note: what.`;
 export function declarePromptsCheck(command: Command, host: Host, run = promptsCheck): void {
   command
     .argument('<file...>', 'prompt files (*.prompt)')
+    .option('--models', 'make a model that this machine does not know a fault')
     .addHelpText('after', EXAMPLES)
-    .action((files: string[]) => host.runAction(command, ctx => run(ctx, { files })));
+    .action((files: string[], { models = false }: { models?: boolean }) =>
+      host.runAction(command, ctx => run(ctx, { files, models })),
+    );
 }
 
 /** Shows every fault and every note of prompt files. */
 export async function promptsCheck(
   ctx: Context,
-  { files }: { readonly files: readonly string[] },
+  { files, models }: { readonly files: readonly string[]; readonly models: boolean },
 ): Promise<ExitCode> {
   for (const file of files) await refuseUnreadable(ctx, file);
-  const findings = await findingsOf(ctx, files);
+  const findings = await findingsOf(ctx, files, models);
   await present(ctx, findings, {
     terminal: () => lines(ctx, findings),
     plain: () => lines(ctx, findings),
@@ -56,15 +60,16 @@ async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
   }
 }
 
-function findingsOf(ctx: Context, files: readonly string[]): Promise<Finding[]> {
-  return withLocalStore(ctx, async store => {
+function findingsOf(ctx: Context, files: readonly string[], models: boolean): Promise<Finding[]> {
+  const check = async (store: LocalStore): Promise<Finding[]> => {
     const findings: Finding[] = [];
     for (const file of files) {
-      const found = await store.check(path.resolve(ctx.cwd, file));
+      const found = await store.check(path.resolve(ctx.cwd, file), models);
       findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
     }
     return findings;
-  });
+  };
+  return withLocalStore(ctx, check, line => ctx.io.note(`note: ${oneLine(line)}`));
 }
 
 /** Relative to the working directory where it lies below it. */

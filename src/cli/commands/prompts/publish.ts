@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 export interface PromptsPublishOptions {
@@ -60,7 +61,12 @@ export async function promptsPublish(
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   requireLocalService(ctx, 'prompts publish');
   const paths = files.map(file => promptFile(ctx, file));
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
+  const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
+  const store = await ctx.local.open({
+    dataDir: ctx.dataDir,
+    database: databaseUrl(ctx, database),
+    onNotice,
+  });
   const rows: Row[] = [];
   try {
     for (const file of paths) rows.push(await store.publish(file));
