@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
 import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
+import type { Situation } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
+import type { Advise } from './core/types.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Checks } from './outputs/checks/checks.ts';
 import type { Prompter } from './questions/types.ts';
@@ -11,7 +13,6 @@ import type { PromptCache } from './settings/caches/prompt-cache.ts';
 import type { ResourceCache } from './settings/caches/resource-cache.ts';
 import type { Journal } from './settings/journal/journal.ts';
 import type { Settings } from './settings/settings.ts';
-import type { Advise } from './terminal/advise.ts';
 import type { TerminalContext } from './terminal/terminal-context.ts';
 
 /** Where requests go, with whose key, and what is remembered for the two. */
@@ -57,6 +58,8 @@ export interface Context extends TerminalContext {
   prompter(): Promise<Prompter>;
   /** A command line that asks the configured service. */
   readonly advise: Advise;
+  /** What hints on an error depend on: the service that was asked last, and what gave its key. */
+  readonly situation: () => Situation;
   /** What is done on a thread of its own; the same each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;

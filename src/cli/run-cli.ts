@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type { Situation } from './core/failure.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { withDebugBody } from './program/global-flags.ts';
 import { HelpShown } from './program/parsing.ts';
 import { buildTree } from './program/tree.ts';
 import type { Surroundings } from './runtime/create-context.ts';
@@ -15,8 +17,11 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   const help: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
   const { streams, env } = surroundings;
-  const reportError = async (error: unknown): Promise<ExitCode> =>
-    (await import('./program/report-error.ts')).reportError(error, argv, { io, stderr: streams.stderr, env });
+  const { stderr } = streams;
+  const reportError = async (error: unknown, situation?: Situation): Promise<ExitCode> => {
+    const report = await import('./program/report-error.ts');
+    return report.reportError(error, argv, { io, stderr, env, situation });
+  };
   const tree = buildTree({
     version: surroundings.version,
     columns: io.stdout.columns,
@@ -29,7 +34,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     },
   });
   try {
-    await parsed(tree, argv);
+    await parsed(tree, withDebugBody(argv));
     await io.out(help.join(''));
   } catch (error) {
     exitCode = await reportError(error);

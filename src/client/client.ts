@@ -31,12 +31,14 @@ export interface ClientOptions {
   readonly now?: () => number;
   /** Jitter, from 0 up to 1. */
   readonly random?: () => number;
-  /** The resources hash held, sent as `cli-agent`; asked at each request (interface §4.6). */
-  readonly agentHash?: () => string | undefined;
+  /** What is sent as `cli-agent`: the hash of the resources that are cached; asked at each request. */
+  readonly cliAgent?: () => string | undefined;
   /** Called when an answer asks for the resources to be fetched again (interface §4.6). */
   readonly onActionRequire?: () => void;
   /** Called with each request, answer, failure and retry; nothing in it holds the key. */
   readonly onEvent?: (event: RequestEvent) => void;
+  /** Whether events hold the first 4 KiB of bodies, the key masked. False by default. */
+  readonly eventBodies?: boolean;
   /** By default `promptrun`. */
   readonly userAgent?: string;
 }
@@ -168,11 +170,11 @@ export class PromptService implements Requester {
 const USER_AGENT = 'promptrun';
 
 function sessionOptions(options: ClientOptions, baseUrl: string, now: () => number): SessionOptions {
-  const { apiKey, userAgent = USER_AGENT, agentHash, onActionRequire, onEvent, transport } = options;
+  const { apiKey, userAgent = USER_AGENT, cliAgent, onActionRequire, onEvent, transport } = options;
   const makeTransport = async (): Promise<Transport> =>
     typeof transport === 'function' ? transport() : (transport ?? createTransport());
   const own = { baseUrl, now, apiKey: usableKey(apiKey), userAgent, makeTransport };
-  return { ...own, agentHash, onActionRequire, onEvent };
+  return { ...own, cliAgent, onActionRequire, onEvent, eventBodies: options.eventBodies ?? false };
 }
 
 // What a header can't carry would be refused further down, by an error that repeats it.

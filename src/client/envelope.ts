@@ -53,7 +53,8 @@ function kindOf({ headers, redact }: ReceivedText): string {
 }
 
 function foreign({ httpStatus, request, text, redact }: ReceivedText, what: string): ProtocolError {
-  const shown = excerpt(redact(text));
+  // A page is of no use in a line of text.
+  const shown = /^\s*</.test(text) ? '' : excerpt(redact(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
     httpStatus,

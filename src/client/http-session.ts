@@ -10,6 +10,7 @@ import { NetworkError, PromptServiceError } from './errors.ts';
 import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { RequestEvent } from './request.ts';
+import { beginningOf, notable } from './request-events.ts';
 import { ServiceClock } from './service-clock.ts';
 import { Deadline, eitherOf } from './signals.ts';
 import {
@@ -51,9 +52,10 @@ export interface SessionOptions {
   readonly userAgent: string;
   readonly now: () => number;
   readonly makeTransport: () => Promise<Transport>;
-  readonly agentHash: (() => string | undefined) | undefined;
+  readonly cliAgent: (() => string | undefined) | undefined;
   readonly onActionRequire: (() => void) | undefined;
   readonly onEvent: ((event: RequestEvent) => void) | undefined;
+  readonly eventBodies: boolean;
 }
 
 /** Sends requests with the caller's key, reads their answers, and keeps what they show of the service. */
@@ -80,10 +82,19 @@ export class HttpSession {
   async attempt(request: SessionRequest, attempt: number): Promise<Outcome> {
     const { now } = this.#options;
     const startedAt = now();
-    this.#report('request', request, attempt);
+    const headers = this.#headers(request);
+    this.#report('request', request, attempt, {
+      ...notable(headers),
+      ...(await this.#shownBody(request.body)),
+    });
     try {
-      const received = await this.#receive(request);
-      this.#report('answer', request, attempt, { ms: now() - startedAt, status: received.httpStatus });
+      const received = await this.#receive(request, headers);
+      this.#report('answer', request, attempt, {
+        ms: now() - startedAt,
+        status: received.httpStatus,
+        ...notable(received.headers),
+        ...(await this.#shownBody(received.text)),
+      });
       const outcome = parseResponse(received, this.redaction);
       this.#noteIdempotency(outcome);
       this.#noteTime(outcome, received.receivedAt);
@@ -126,7 +137,7 @@ export class HttpSession {
     this.#report('retry', request, attempt, { waitMs });
   }
 
-  async #receive(request: SessionRequest): Promise<Received> {
+  async #receive(request: SessionRequest, headers: Readonly<Record<string, string>>): Promise<Received> {
     const { method } = request;
     const url = this.#options.baseUrl + request.path;
     let sent = false;
@@ -141,13 +152,13 @@ export class HttpSession {
     const deadline = new Deadline(request.signal);
     deadline.limit(request.timeoutMs, late);
     try {
-      const response = await this.#send(request, url, deadline.signal, onSent);
+      const response = await this.#send(request, { url, headers }, deadline.signal, onSent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
       const receivedAt = this.#options.now();
       this.#noteHeaders(request, response);
-      const headers = this.redaction.value(response.headers);
-      const text = await bodyText({ ...response, headers });
-      return { method, url, httpStatus: response.status, headers, text, receivedAt };
+      const safeHeaders = this.redaction.value(response.headers);
+      const text = await bodyText({ ...response, headers: safeHeaders });
+      return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();
     }
@@ -155,7 +166,7 @@ export class HttpSession {
 
   async #send(
     request: SessionRequest,
-    url: string,
+    { url, headers }: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
     signal: AbortSignal,
     onSent: () => void,
   ): Promise<TransportResponse> {
@@ -164,7 +175,7 @@ export class HttpSession {
     return transport.request({
       method,
       url,
-      headers: this.#headers(request),
+      headers,
       ...(body !== undefined && { body }),
       signal,
       onSent,
@@ -175,15 +186,15 @@ export class HttpSession {
   }
 
   #headers({ body, idempotencyKey }: SessionRequest): Record<string, string> {
-    const { apiKey, userAgent, agentHash } = this.#options;
-    const hash = agentHash?.() ?? '';
+    const { apiKey, userAgent, cliAgent } = this.#options;
+    const agent = cliAgent?.() ?? '';
     return {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': userAgent,
       // What a server once gave must not make every later request impossible.
-      ...(HEADER_VALUE.test(hash) && { [CLI_AGENT_HEADER]: hash }),
+      ...(HEADER_VALUE.test(agent) && { [CLI_AGENT_HEADER]: agent }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey }),
     };
@@ -209,6 +220,11 @@ export class HttpSession {
     const { httpStatus, headers } = outcome.answer;
     if (httpStatus === 401 || httpStatus >= 500) return;
     this.#keepsIdempotencyKeys = saysIdempotency(headers);
+  }
+
+  async #shownBody(body: SessionRequest['body']): Promise<{ body?: string }> {
+    if (!this.#options.eventBodies || body === undefined || body === '') return {};
+    return { body: this.redaction.text(await beginningOf(body)) };
   }
 
   #report(

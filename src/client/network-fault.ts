@@ -18,6 +18,23 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed by the other side',
 };
 
+/** A certificate that this machine does not trust: the same at the next try. */
+const UNTRUSTED = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_UNTRUSTED',
+]);
+/** Other certificates that no further try makes better. */
+const WRONG_CERTIFICATE = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
 /** A proxy did not make a connection: a message about the service alone would mislead. */
 export class ProxyFault extends Error {
   /** Whether it may go well the next time. */
@@ -46,15 +63,28 @@ export function networkFault(error: unknown, url: string, nothingSent: boolean):
     return new InvalidRequestError(messageOf(error), { cause: error });
   }
   const what = nothingSent ? `can't connect to ${origin}` : `no whole answer from ${origin}`;
-  return new NetworkError(`${what}: ${causeOf(error)}`, { nothingSent, cause: error });
+  return new NetworkError(`${what}: ${causeOf(error)}`, {
+    nothingSent,
+    mayPass: !isAboutCertificate(error),
+    cause: error,
+  });
+}
+
+/** Whether a connection failed for a certificate, so that no further try does better. */
+export function isAboutCertificate(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
 }
 
 /** Why a connection failed, with the code that can be searched for. */
 export function causeOf(error: unknown): string {
   const code = codeOf(error);
-  const known = code === undefined ? undefined : CAUSES[code];
-  const cause = known ?? messageOf(error);
-  return code === undefined ? cause : `${cause} (${code})`;
+  if (code === undefined) return messageOf(error);
+  if (UNTRUSTED.has(code)) {
+    return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
+  }
+  const cause = CAUSES[code] ?? messageOf(error);
+  return `${cause} (${code})`;
 }
 
 function messageOf(error: unknown): string {

@@ -20,6 +20,8 @@ export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
   readonly fetch: (query: Q) => Promise<P>;
   /** The cursor that stands for a row. */
   readonly cursorOf: (row: P['rows'][number]) => string;
+  /** Where a row lies of the time that is asked for; a service may list others as well. Every row is within by default. */
+  readonly timeOf?: (row: P['rows'][number]) => 'before' | 'within' | 'after';
 }
 
 /**
@@ -40,13 +42,15 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
     if (cursor !== undefined) cursors.add(cursor);
     const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) });
-    const { rows } = page;
+    const times = page.rows.map(row => list.timeOf?.(row) ?? 'within');
+    const rows = page.rows.filter((_, index) => times[index] === 'within');
+    const hasMore = page.hasMore && !times.includes(backwards ? 'after' : 'before');
     // A service may send more than it was asked for; the rows next to the cursor are the ones wanted.
     const cut = backwards ? rows.slice(-wanted) : rows.slice(0, wanted);
-    yield rows.length <= wanted ? page : { ...page, rows: cut };
+    yield { ...page, rows: cut, hasMore };
     wanted -= rows.length;
-    const next = backwards ? rows[0] : rows.at(-1);
-    if (!page.hasMore || next === undefined) return;
+    const next = backwards ? page.rows[0] : page.rows.at(-1);
+    if (!hasMore || next === undefined) return;
     cursor = list.cursorOf(next);
     if (cursors.has(cursor)) {
       throw new ProtocolError(`the service gives the same page of ${list.of} again and again`);

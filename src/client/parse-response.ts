@@ -48,7 +48,7 @@ export function parseResponse(received: Received, redaction: Redaction): Outcome
     return { answer: { httpStatus, headers, text, envelope, date, error }, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    return { error: httpStatus === 429 ? refusedOnTheWay(error, retryAfterMs) : error, retryAfterMs };
+    return { error: refusedOnTheWay(error, httpStatus, retryAfterMs), retryAfterMs };
   }
 }
 
@@ -89,9 +89,27 @@ function redirected({ url, httpStatus, headers }: Received, request: string): Pr
   );
 }
 
-// An intermediary's 429 has no envelope, but means the same.
-function refusedOnTheWay(error: ProtocolError, retryAfterMs: number | undefined): RateLimitError {
-  return new RateLimitError('TOO_MANY_REQUESTS_ERROR', error.message, { httpStatus: 429, retryAfterMs });
+/** What an intermediary says without an envelope means the same, as far as it can only mean one thing. */
+function refusedOnTheWay(
+  error: ProtocolError,
+  httpStatus: number,
+  retryAfterMs: number | undefined,
+): PromptServiceError {
+  const { message } = error;
+  switch (httpStatus) {
+    case 401:
+      return new UnauthorizedError('UNAUTHORIZED_ERROR', message, { httpStatus });
+    case 403:
+      return new UnauthorizedError('FORBIDDEN_ERROR', message, { httpStatus });
+    case 413:
+      return new ProtocolError(`${message}; a gateway on the way takes no request of this size`, {
+        httpStatus,
+      });
+    case 429:
+      return new RateLimitError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
+    default:
+      return error;
+  }
 }
 
 interface Circumstances {

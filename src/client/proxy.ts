@@ -1,7 +1,7 @@
 import type { Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type connect from 'undici/lib/api/api-connect.js';
 import { InvalidRequestError } from './errors.ts';
-import { causeOf, codeOf, ProxyFault } from './network-fault.ts';
+import { causeOf, codeOf, isAboutCertificate, ProxyFault } from './network-fault.ts';
 import type { ProxyVariables } from './transport.ts';
 
 type TunnelOptions = Parameters<typeof connect>[0];
@@ -57,7 +57,10 @@ export async function loadProxyAgents(
 async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
     const closed = codeOf(error) === 'UND_ERR_SOCKET';
-    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : causeOf(error), { cause: error });
+    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : causeOf(error), {
+      mayPass: !isAboutCertificate(error),
+      cause: error,
+    });
   });
   if (statusCode === 200) return { statusCode, socket, ...rest };
   socket.on('error', () => {}).destroy();

@@ -84,4 +84,8 @@ export interface RequestEvent {
   readonly waitMs?: number;
   /** What went wrong. */
   readonly message?: string;
+  /** The headers by which client and service agree, if there are any. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The beginning of the body, with `ClientOptions.eventBodies`. */
+  readonly body?: string;
 }

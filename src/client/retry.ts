@@ -35,10 +35,13 @@ export function isPassing(error: unknown): boolean {
   return error.httpStatus !== undefined && error.httpStatus >= 500;
 }
 
-/** The wait a `Retry-After` header asks for, in milliseconds; undefined where it says nothing that is known. */
+/** The wait that a `Retry-After` header asks for, in milliseconds; undefined if it is no finite number and no date. */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  if (/^\d+(\.\d+)?$/.test(value)) {
+    const ms = Math.ceil(Number(value) * 1000);
+    return Number.isFinite(ms) ? ms : undefined;
+  }
   // A date has letters; without this, `Date.parse` would take `-5` for a month.
   if (!/[a-z]/i.test(value)) return undefined;
   const date = Date.parse(value);

@@ -67,7 +67,8 @@ export class Runs {
   /** Pages as they arrive; see `pagesOf` for their order. */
   pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
-    return pagesOf({ of: 'runs', fetch, cursorOf: ({ runId }: RunRow) => runId }, query);
+    const cursorOf = ({ runId }: RunRow): string => runId;
+    return pagesOf({ of: 'runs', fetch, cursorOf, timeOf: row => timeOf(row, query) }, query);
   }
 
   /**
@@ -77,6 +78,12 @@ export class Runs {
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
     return rowsOf(this.pages(query, options), query);
   }
+}
+
+function timeOf({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before' | 'within' | 'after' {
+  const seconds = Date.parse(createdAt) / 1000;
+  if (since !== undefined && seconds < since) return 'before';
+  return until !== undefined && seconds >= until ? 'after' : 'within';
 }
 
 function runFault(data: Fields): string | undefined {

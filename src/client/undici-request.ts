@@ -1,7 +1,7 @@
 import { getDefaultHighWaterMark } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
-import { InvalidRequestError } from './errors.ts';
+import { InvalidRequestError, NetworkError } from './errors.ts';
 import { networkFault } from './network-fault.ts';
 import { shared } from './signals.ts';
 import type { RequestBody, TransportRequest } from './transport.ts';
@@ -12,6 +12,9 @@ type UndiciOptions = Parameters<typeof send>[0];
 export class RequestInFlight {
   readonly #request: TransportRequest;
   #sent = false;
+  #abort: ((reason: Error) => void) | undefined;
+  /** Runs from the first informational answer on, which undici takes for a sign of life. */
+  #silence: NodeJS.Timeout | undefined;
   #bodyFault: { readonly error: unknown } | undefined;
 
   constructor(request: TransportRequest) {
@@ -32,7 +35,15 @@ export class RequestInFlight {
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
       signal: shared(signal),
+      onInfo: () => {
+        this.#silence ??= setTimeout(() => this.#abort?.(noAnswerIn(url)), headersTimeoutMs);
+      },
     };
+  }
+
+  /** To be called once an answer, or none, has come. */
+  answered(): void {
+    clearTimeout(this.#silence);
   }
 
   /** The dispatcher, noticing when the request is about to be written to a connection. */
@@ -41,6 +52,7 @@ export class RequestInFlight {
       dispatch: (options, handler) => {
         const onConnect = handler.onConnect?.bind(handler);
         handler.onConnect = abort => {
+          this.#abort = abort;
           // What was given up while it waited for a connection is dropped by undici now.
           if (!this.#request.signal?.aborted) this.#markSent();
           onConnect?.(abort);
@@ -88,6 +100,14 @@ export class RequestInFlight {
       throw error;
     }
   }
+}
+
+/** Informational answers (1xx) never extend a wait. */
+function noAnswerIn(url: string): NetworkError {
+  const { origin } = new URL(url);
+  return new NetworkError(`no whole answer from ${origin}: only informational ones came in time`, {
+    nothingSent: false,
+  });
 }
 
 // The piece that completes the body is held back until the length is known to be right, so that a server never takes a

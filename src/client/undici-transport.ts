@@ -50,6 +50,8 @@ class UndiciTransport implements Transport {
       return { status: statusCode, headers, body: inFlight.pieces(body) };
     } catch (error) {
       throw inFlight.fault(error);
+    } finally {
+      inFlight.answered();
     }
   }
 

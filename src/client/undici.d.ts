@@ -46,6 +46,8 @@ declare module 'undici/lib/api/api-request.js' {
     readonly headersTimeout: number;
     readonly bodyTimeout: number;
     readonly signal: AbortSignal | undefined;
+    /** Called with each informational answer (1xx). */
+    readonly onInfo: () => void;
   }
 
   /** Sends the request through the dispatcher it is called on. */

@@ -1,6 +1,8 @@
+import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTransport } from '../../src/client/undici-transport.ts';
 import { TestClient } from '../support/client.ts';
 import { type Call, type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
 
@@ -102,4 +104,20 @@ describe('a request that waits for its connection', () => {
     expect(sent).toBe(0);
     await client.close();
   });
+});
+
+it('informational answers do not extend the wait for an answer', async () => {
+  const server = createHttpServer((_, response) => {
+    const ticking = setInterval(() => response.writeProcessing(), 20);
+    response.on('close', () => clearInterval(ticking));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const transport = await createTransport();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/me`;
+  const timeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 200 };
+  const asked = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
+  await expect(asked).rejects.toThrow(/only informational ones came in time/);
+  await transport.close();
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
 });

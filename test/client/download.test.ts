@@ -15,7 +15,7 @@ let service: ScriptedService;
 let client: TestClient;
 
 async function scripted(...script: readonly Exchange[]): Promise<string> {
-  ({ service, client } = await scriptedClient(script, { agentHash: () => 'hash' }));
+  ({ service, client } = await scriptedClient(script, { cliAgent: () => 'hash' }));
   return `${service.origin}/media/a.png?signature=secret`;
 }
 

@@ -32,7 +32,7 @@ function shown(error: Error): string {
 
 describe('the key that a server repeats', () => {
   it.each<[string, PlainAnswer]>([
-    ['a page', html(500, `<pre>authorization: Bearer ${KEY}</pre>`)],
+    ['a text', { status: 500, headers: { 'content-type': 'text/plain' }, body: `Bearer ${KEY}` }],
     ['an error', failure(400, 'BAD_REQUEST_ERROR', `bad header Bearer ${KEY}`, { headers: [KEY] })],
     ['an error with 200', failure(200, 'ODD', KEY, { [KEY]: KEY })],
     ['a status', failure(400, KEY, 'x')],

@@ -211,7 +211,7 @@ describe('the resources hash', () => {
       { expect: { headers: { 'cli-agent': 'hash' } }, answer: success({}) },
     );
     let hash: string | undefined;
-    client = testClient(service.baseUrl, { agentHash: () => hash });
+    client = testClient(service.baseUrl, { cliAgent: () => hash });
     await client.account.get();
     hash = 'broken\r\nhash';
     await client.account.get();

@@ -64,7 +64,7 @@ describe('a run whose command is cut off', () => {
       const { code, stderr } = await running.ended;
       if (signal === 'SIGTERM') {
         expect(code).toBe(143);
-        expect(stderr).toContain('promptrun runs wait --last');
+        expect(stderr).toContain('promptrun runs list --since ');
       }
       const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
       expect(JSON.parse(journal.stdout)).toEqual([true]);

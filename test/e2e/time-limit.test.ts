@@ -33,7 +33,7 @@ describe('--timeout', () => {
       env,
     });
     expect(ended, stderr).toBe(code);
-    if (code === 6) expect(stderr).toMatch(/^error: gave up.* \(WAIT_TIMEOUT\)$/m);
+    if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
   });
 
   it('is over at once where the service wants to be asked later than that', async () => {

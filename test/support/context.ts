@@ -100,6 +100,7 @@ const DEFAULTS: GlobalOptions = {
   json: false,
   quiet: false,
   debug: false,
+  debugBody: false,
   color: true,
   input: true,
   spinner: true,

@@ -3,6 +3,7 @@ import {
   NotFoundError,
   PaymentRequiredError,
   PromptServiceError,
+  ProtocolError,
   RateLimitError,
   ServiceError,
   UnauthorizedError,
@@ -11,6 +12,7 @@ import {
 import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Advise } from './types.ts';
 
 /** An error as it is reported and as it ends the command. */
 export interface Failure {
@@ -20,14 +22,28 @@ export interface Failure {
   readonly exitCode: ExitCode;
   /** What to do next. */
   readonly hints: readonly string[];
+  /** What the service said besides its message, line by line. */
+  readonly details?: readonly string[];
 }
 
+/** What hints depend on besides the error. */
+export interface Situation {
+  readonly advise: Advise;
+  /** What gave the key, see `Connection.keySource`. */
+  readonly keySource?: string | undefined;
+  /** The profile in force, if there is one. */
+  readonly profile?: string | undefined;
+}
+
+const ANYWHERE: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
+
 /** The one place where errors become exit codes. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown, situation = ANYWHERE): Failure {
   if (error instanceof CliError) return error;
   if (error instanceof PromptServiceError) {
     const { status, message, data } = error;
-    return { status, message, data, exitCode: exitCodeOf(error), hints: hintsFor(error) };
+    const details = error instanceof ServiceError ? detailsIn(error) : [];
+    return { status, message, data, exitCode: exitCodeOf(error), hints: hintsFor(error, situation), details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
   const known = SERVICE_ERRORS[codeOf(error) ?? ''];
@@ -71,21 +87,48 @@ export function exitCodeOfHttp(httpStatus: number): ExitCode {
   if ([400, 413, 422, 431].includes(httpStatus)) return EXIT.usage;
   if ([401, 402, 403].includes(httpStatus)) return EXIT.unauthorised;
   if ([404, 410].includes(httpStatus)) return EXIT.notFound;
-  return httpStatus === 429 ? EXIT.rateLimited : EXIT.fault;
+  if (httpStatus === 429) return EXIT.rateLimited;
+  return httpStatus < 500 ? EXIT.usage : EXIT.fault;
 }
 
-function hintsFor(error: PromptServiceError): string[] {
-  if (error instanceof UnauthorizedError)
-    return ['The key was refused. `promptrun login` stores another one.'];
-  if (error instanceof PaymentRequiredError) return ['`promptrun account` shows the credits that are left.'];
+function hintsFor(error: PromptServiceError, situation: Situation): string[] {
+  const { advise } = situation;
+  if (error instanceof UnauthorizedError) return [otherKey(error, situation)];
+  if (error instanceof PaymentRequiredError) return [`The credits that are left: ${advise('account')}`];
   if (error instanceof RateLimitError) return [whenToTryAgain(error)];
-  if (error instanceof NetworkError) return ['`promptrun doctor` checks address, connection and key.'];
+  if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
+  if (error instanceof ProtocolError && error.httpStatus === 413) {
+    return ['Send smaller images, or give their https URLs: --image https://…'];
+  }
   return [];
 }
+
+/** The way out that fits where the key came from. */
+function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profile }: Situation): string {
+  if (httpStatus === 403) return 'The key is valid, but may not do this.';
+  if (keySource === 'PROMPTRUN_API_KEY') {
+    return 'The key in PROMPTRUN_API_KEY was refused: set it to another one, or unset it to use a stored key.';
+  }
+  const login = profile === undefined ? advise('login') : `promptrun login --profile ${profile}`;
+  const where = keySource === undefined ? 'The key' : `The key of ${keySource}`;
+  return `${where} was refused. Store another one with: ${login}`;
+}
+
+/** More lines of what a service says are left out. */
+const MOST_DETAILS = 10;
+
+function detailsIn({ data }: ServiceError): string[] {
+  if (data === null || data === undefined) return [];
+  const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
+  return lines.length <= MOST_DETAILS ? lines : [...lines.slice(0, MOST_DETAILS - 1), '…'];
+}
+
+const DAY_S = 86_400;
 
 function whenToTryAgain({ retryAfterMs }: RateLimitError): string {
   const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
   if (seconds === 0) return 'Try again later.';
+  if (seconds > DAY_S) return 'Try again in more than a day.';
   return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
 }
 

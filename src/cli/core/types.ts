@@ -10,6 +10,8 @@ export interface GlobalOptions {
   readonly query?: string;
   readonly quiet: boolean;
   readonly debug: boolean;
+  /** With `--debug=body`, which implies `debug`. */
+  readonly debugBody: boolean;
   readonly color: boolean;
   /** False with `--no-input`: nothing is ever asked. */
   readonly input: boolean;
@@ -22,6 +24,13 @@ export interface GlobalOptions {
   /** How long to wait, in milliseconds; undefined waits as long as it takes. */
   readonly timeoutMs?: number;
 }
+
+/**
+ * Writes a command line to advise, which does what is promised as it is printed: with the flags that chose the service.
+ *
+ * @param words after `promptrun`, each quoted where a shell needs it
+ */
+export type Advise = (...words: readonly string[]) => string;
 
 /** The time, its passing and chance, injected so that tests need none of them. */
 export interface Clock {

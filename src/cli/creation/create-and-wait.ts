@@ -1,8 +1,9 @@
 import { WaitTimeoutError } from '../../client/errors.ts';
 import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
-import type { Run } from '../../wire/index.ts';
+import { RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
 import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
@@ -85,6 +86,7 @@ export async function waitForKnownRun(
   const { clock, signal } = ctx;
   const timeoutMs = ctx.timeLeftMs();
   const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
+    if (run !== undefined && run.runStatus !== status) noteUnknownStatus(ctx, runId, run.runStatus);
     status = run?.runStatus ?? status;
     const silence = error && { reason: error.message, since: client.now() - failingMs };
     onProgress?.({ status, polls: connection.embedded ? 0 : polls, silence });
@@ -107,6 +109,14 @@ export async function waitForKnownRun(
     if (here === undefined) throw gaveUpWaiting(reason, connection, runId);
     throw stoppedHere(reason, connection, { ...here, runId });
   }
+}
+
+/** A spinner or its lines show every status; elsewhere one that is not known is told. */
+function noteUnknownStatus({ io }: Context, runId: string, status: string): void {
+  if (io.stderr.isTerminal || RUN_STATUSES.some(known => known === status)) return;
+  io.note(
+    `note: run ${oneLine(runId)} has the status ${oneLine(JSON.stringify(status))}, which is not known; waiting on`,
+  );
 }
 
 /** Writes the end of a run into the journal. Never a fault: the service knows it as well. */

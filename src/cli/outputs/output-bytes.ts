@@ -4,7 +4,6 @@ import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { isMedia } from './print-outputs.ts';
 
 /**
@@ -15,14 +14,14 @@ import { isMedia } from './print-outputs.ts';
 export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
   if (only === undefined || others.length > 0)
-    throw notSingle(run, only === undefined ? 0 : others.length + 1);
+    throw notSingle(connection, run, only === undefined ? 0 : others.length + 1);
   try {
     for await (const chunk of await bytesOf(ctx, connection, only)) {
       if (!(await ctx.io.out(chunk))) return;
     }
   } catch (error) {
     ctx.signal.throwIfAborted();
-    throw notWritten(run, error);
+    throw notWritten(connection, run, error);
   }
 }
 
@@ -39,23 +38,23 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function notSingle({ runId }: Run, count: number): CliError {
+function notSingle({ advise }: Connection, { runId }: Run, count: number): CliError {
   return new CliError(
     `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
     {
       status: 'USAGE_ERROR',
       exitCode: EXIT.usage,
-      hints: [`Save them to files with: promptrun runs save ${shellWord(runId)} --to <dir>`],
+      hints: [`Save them to files with: ${advise('runs', 'save', runId)} --to <dir>`],
       data: { runId },
     },
   );
 }
 
-function notWritten({ runId }: Run, cause: unknown): CliError {
+function notWritten({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
   return new CliError(`the output was not written: ${messageOf(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: [`Try again with: promptrun runs save ${shellWord(runId)} --to -`],
+    hints: [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
     data: { runId },
     cause,
   });

@@ -3,7 +3,6 @@ import type { Connection, Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import { isMedia, printFaults, printOutputs } from './print-outputs.ts';
@@ -35,13 +34,13 @@ export async function presentRun(
 ): Promise<ExitCode> {
   if (options.bytes === true) return presentBytes(ctx, connection, run, options);
   const { paths, failures } = await save(ctx, connection, run, options.save);
-  if (wantsJson(ctx)) await printJson(ctx, withPaths(run, paths));
+  if (wantsJson(ctx)) await printJson(ctx, connection, withPaths(run, paths));
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
   if (options.open === true) await openOutputs(ctx, connection, run, paths);
   if (run.runStatus !== 'failed') {
     await refuseMismatch(run, options.schema);
-    refuseFailures(run, failures);
+    refuseFailures(connection, run, failures);
     return EXIT.ok;
   }
   for (const failure of failures) ctx.io.note(visible(`note: ${toldAs(failure)}`));
@@ -119,7 +118,7 @@ async function presentArray(
   for (const { run, options } of runs) {
     const { paths, failures } = await save(ctx, connection, run, options.save);
     presented.push(withPaths(run, paths));
-    faults.push(() => refuseFailures(run, failures));
+    faults.push(() => refuseFailures(connection, run, failures));
   }
   await printValue(ctx, presented);
   for (const { run, options } of runs) await refuseMismatch(run, options.schema);
@@ -128,13 +127,13 @@ async function presentArray(
 }
 
 /** A query that turns out not to fit what came must not cost the result: the error names the run. */
-async function printJson(ctx: Context, run: Run): Promise<void> {
+async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
   try {
     await printValue(ctx, run);
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     const { runId } = run;
-    const message = `${error.message} Get the run with: promptrun runs get ${shellWord(runId)}`;
+    const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
     const { status, exitCode, hints } = error;
     throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
   }
@@ -157,13 +156,13 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
 }
 
 /** A download that failed after a good run: the results are out already. */
-function refuseFailures(run: Run, failures: readonly SaveFailure[]): void {
+function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
   const [first, ...others] = failures.map(toldAs);
   if (first === undefined) return;
   throw new CliError(first, {
     status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: [...others, `Try again with: promptrun runs save ${shellWord(run.runId)}`],
+    hints: [...others, `Try again with: ${advise('runs', 'save', run.runId)}`],
     data: { runId: run.runId, notSaved: failures },
   });
 }

@@ -4,9 +4,8 @@ import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
-import { Interrupted } from '../errors.ts';
+import { Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
 import { isMedia } from './print-outputs.ts';
 import { saveMedia } from './save-media.ts';
@@ -47,12 +46,12 @@ export async function saveOutputs(
   const files: SavedFile[] = [];
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
-    stopIfInterrupted(ctx, run);
+    stopIfInterrupted(ctx, connection, run);
     try {
       const file = await saveOutput(ctx, connection, run, item, index + 1, options);
       if (file !== undefined) files.push(file);
     } catch (error) {
-      stopIfInterrupted(ctx, run);
+      stopIfInterrupted(ctx, connection, run);
       failures.push({ output: index + 1, message: messageOf(error) });
     }
   }
@@ -76,13 +75,14 @@ function whyNoDirectory(directory: string): string | undefined {
 }
 
 /** The run is over, only its outputs are not here yet. */
-function stopIfInterrupted({ signal }: Context, { runId, runStatus }: Run): void {
+function stopIfInterrupted({ signal }: Context, { advise }: Connection, { runId, runStatus }: Run): void {
   const reason: unknown = signal.reason;
-  if (!(reason instanceof Interrupted)) return signal.throwIfAborted();
-  throw new Interrupted(reason.signal, [`Save them with: promptrun runs save ${shellWord(runId)}`], {
-    message: `run ${runId} ${runStatus}, but not all of its outputs were saved`,
-    data: { runId },
-  });
+  const hints = [`Save them with: ${advise('runs', 'save', runId)}`];
+  const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
+  const data = { runId };
+  if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });
+  if (reason instanceof TimeIsUp) throw waitTimeout(message, { hints, data });
+  signal.throwIfAborted();
 }
 
 /** Error items are reported, not saved. */

@@ -10,7 +10,7 @@ const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] =
   ['--json', 'print JSON, and errors as JSON'],
   ['--query <jmespath>', 'what this expression selects; implies --json'],
   ['-q, --quiet', 'no notes, errors only'],
-  ['--debug', 'print each request and answer on standard error'],
+  ['--debug', 'print requests and answers; --debug=body: bodies too'],
   ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],
   ['--record <dir>', 'keep each run with its answer in this directory'],
   ['--replay <dir>', 'send nothing: answer from what --record kept'],
@@ -20,7 +20,14 @@ const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] =
   ['--no-pager', 'no pager for long results'],
 ];
 
+/** `--debug=body` as a flag of its own: one with an optional value would take the next word for it. */
+export function withDebugBody(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, at) => (word === '--debug=body' && (end < 0 || at < end) ? '--debug-body' : word));
+}
+
 export function declareGlobals(root: Command): void {
+  root.addOption(new Option('--debug-body').hideHelp());
   for (const [flags, description] of GLOBAL_FLAGS) root.addOption(new Option(flags, description));
 }
 
@@ -47,7 +54,8 @@ export function globalOptions(command: Command): GlobalOptions {
     insecureHttp: flags['insecureHttp'] === true,
     json: flags['json'] === true,
     quiet: flags['quiet'] === true,
-    debug: flags['debug'] === true,
+    debug: flags['debug'] === true || flags['debugBody'] === true,
+    debugBody: flags['debugBody'] === true,
     color: flags['color'] !== false,
     input: flags['input'] !== false,
     spinner: flags['spinner'] !== false,

@@ -1,4 +1,4 @@
-import { failureOf } from '../core/failure.ts';
+import { failureOf, type Situation } from '../core/failure.ts';
 import type { Env } from '../core/types.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
@@ -10,11 +10,17 @@ import { wantsJsonErrors } from './global-flags.ts';
 export async function reportError(
   error: unknown,
   argv: readonly string[],
-  { io, stderr, env }: { readonly io: PlainIo; readonly stderr: Sink; readonly env: Env },
+  to: {
+    readonly io: PlainIo;
+    readonly stderr: Sink;
+    readonly env: Env;
+    readonly situation: Situation | undefined;
+  },
 ): Promise<ExitCode> {
-  const failure = failureOf(error);
+  const { io, stderr, env, situation } = to;
+  const failure = failureOf(error, situation);
   const paint = await paintFor(colourLevel(stderr, env, !argv.includes('--no-color')));
-  const debug = argv.includes('--debug');
+  const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
   return failure.exitCode;
 }

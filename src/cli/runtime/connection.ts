@@ -10,7 +10,7 @@ import type { EmbeddedService } from '../../service/embedded.ts';
 import type { Connection } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recorder } from '../core/recorder.ts';
-import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Advise, Clock, Env, GlobalOptions } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { ResourceCache } from '../settings/caches/resource-cache.ts';
@@ -19,7 +19,7 @@ import { configuredHost, resolveAddress } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { resolveKey } from '../settings/credentials/resolve-key.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Advise, adviseWith } from '../terminal/advise.ts';
+import { adviseWith } from '../terminal/advise.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { openRecorder, recordingsOf } from './recordings.ts';
@@ -213,10 +213,15 @@ async function clientFor(
     },
     now: () => clock.now(),
     random: () => clock.random(),
-    agentHash: () => resources.cachedHash(),
+    cliAgent: () => resources.cliAgent(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
-    ...(globals.debug ? { onEvent: (event: RequestEvent) => debugNote(sources, debugLine(event)) } : {}),
+    ...(globals.debug && {
+      eventBodies: globals.debugBody,
+      onEvent: (event: RequestEvent) => {
+        for (const line of debugLines(event)) debugNote(sources, line);
+      },
+    }),
   });
 }
 
@@ -224,13 +229,18 @@ function debugNote({ io, globals }: ConnectionSources, line: string): void {
   if (globals.debug) io.error(`debug: ${line}`);
 }
 
-/** What happened to a request, in one line. */
-export function debugLine({ kind, method, url, attempt, status, ms, waitMs, message }: RequestEvent): string {
+/** What happened to a request: a line, then one for each header that matters, then the body. */
+function debugLines(event: RequestEvent): string[] {
+  const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
   const facts = {
     request: attempt === 1 ? '' : `try ${attempt}`,
     answer: `${status ?? ''} in ${ms ?? 0} ms`,
     failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
     retry: `again in ${Math.round(waitMs ?? 0)} ms`,
   };
-  return oneLine(`${method} ${url} ${facts[kind]}`.trim());
+  return [
+    oneLine(`${method} ${url} ${facts[kind]}`.trim()),
+    ...Object.entries(headers).map(([name, value]) => oneLine(`  ${name}: ${value}`)),
+    ...(body === undefined ? [] : [oneLine(`  ${body}`)]),
+  ];
 }

@@ -10,7 +10,7 @@ export function reportFailure(
   failure: Failure,
   options: { json: boolean; debug: boolean; error: unknown; paint: ChalkInstance },
 ): void {
-  const { status, message, data, exitCode, hints } = failure;
+  const { status, message, data, exitCode, hints, details = [] } = failure;
   if (options.json) {
     const line = JSON.stringify({ status, message: withWayBack(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? visible(line) : line);
@@ -18,6 +18,7 @@ export function reportFailure(
     io.error('Cancelled.');
   } else {
     io.error(`${options.paint.red('error:')} ${oneLine(message)} (${oneLine(status)})`);
+    for (const line of details) io.error(`  ${oneLine(line)}`);
     for (const hint of hints) io.error(oneLine(hint));
   }
   if (options.debug) reportStack(io, options.error);

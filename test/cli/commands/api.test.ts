@@ -32,7 +32,7 @@ describe('the answer', () => {
     [404, 'NOT_FOUND_ERROR', 4],
     [410, 'GONE_ERROR', 4],
     [422, 'VALIDATION_ERROR', 2],
-    [418, 'TEAPOT_ERROR', 1],
+    [418, 'TEAPOT_ERROR', 2],
   ])('of HTTP %d %s is printed too and ends it with %d', async (status, code, exit) => {
     const answer = failure(status, code, 'no', { field: 'x' });
     const { stdout, stderr, exitCode } = await against([{ answer }], ['api', 'get', '/x']);

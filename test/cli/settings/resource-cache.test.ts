@@ -23,6 +23,7 @@ function cacheIn(
   directory: string,
   script: (Resources | Error)[],
   key = 'key',
+  clock = testClock(),
 ): { cache: ResourceCache; asked: FetchLimits[]; problems: string[] } {
   const asked: FetchLimits[] = [];
   const problems: string[] = [];
@@ -30,7 +31,7 @@ function cacheIn(
     directory,
     service: BASE,
     scope: resourceScope(BASE, key),
-    clock: testClock(),
+    clock,
     onProblem: problem => problems.push(problem),
     fetch: limits => {
       asked.push(limits);
@@ -44,10 +45,10 @@ function cacheIn(
 describe('what is held', () => {
   it('is nothing at first, and filled by the first need of the models', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
-    expect(cache.cachedHash()).toBeUndefined();
+    expect(cache.cliAgent()).toBeUndefined();
     expect(await cache.models()).toEqual([MODEL]);
     expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.cachedHash()).toBe('h1');
+    expect(cache.cliAgent()).toBe('h1');
     expect(asked).toHaveLength(1);
   });
 
@@ -55,7 +56,7 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, asked } = cacheIn(directory, []);
-    expect(cache.cachedHash()).toBe('h1');
+    expect(cache.cliAgent()).toBe('h1');
     expect(await cache.models()).toEqual([MODEL]);
     expect(cache.cached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
     expect(asked).toEqual([]);
@@ -65,9 +66,9 @@ describe('what is held', () => {
   it('is shared neither between accounts nor between services, and gives no key away', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
-    expect(cacheIn(directory, [], 'key-b').cache.cachedHash()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key-b').cache.cliAgent()).toBeUndefined();
     await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
-    expect(cacheIn(directory, [], 'key-a').cache.cachedHash()).toBe('of-a');
+    expect(cacheIn(directory, [], 'key-a').cache.cliAgent()).toBe('of-a');
     expect(resourceScope('https://a/v1', 'k')).not.toBe(resourceScope('https://b/v1', 'k'));
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
   });
@@ -76,7 +77,7 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
-    expect(keys.map(key => cacheIn(directory, [], key).cache.cachedHash())).toEqual(
+    expect(keys.map(key => cacheIn(directory, [], key).cache.cliAgent())).toEqual(
       keys.map(key => `of-${key}`),
     );
   });
@@ -85,8 +86,8 @@ describe('what is held', () => {
     const directory = temporaryDirectory();
     for (let at = 0; at < 25; at += 1)
       await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
-    expect(cacheIn(directory, [], 'key24').cache.cachedHash()).toBe('h24');
-    expect(cacheIn(directory, [], 'key0').cache.cachedHash()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key24').cache.cliAgent()).toBe('h24');
+    expect(cacheIn(directory, [], 'key0').cache.cliAgent()).toBeUndefined();
   });
 
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
@@ -95,9 +96,9 @@ describe('what is held', () => {
       const directory = temporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
       const { cache } = cacheIn(directory, [answer('h1')]);
-      expect(cache.cachedHash()).toBeUndefined();
+      expect(cache.cliAgent()).toBeUndefined();
       expect(await cache.models()).toEqual([MODEL]);
-      expect(cacheIn(directory, []).cache.cachedHash()).toBe('h1');
+      expect(cacheIn(directory, []).cache.cliAgent()).toBe('h1');
     },
   );
 
@@ -106,14 +107,14 @@ describe('what is held', () => {
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
     expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.cachedHash()).toBe('h1');
+    expect(cache.cliAgent()).toBe('h1');
     expect(problems).toHaveLength(1);
   });
 
   it('never puts into a header what does not belong there', async () => {
     const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
     await cache.refresh();
-    expect(cache.cachedHash()).toBeUndefined();
+    expect(cache.cliAgent()).toBeUndefined();
   });
 
   it('leaves out of the models what has not their form', async () => {
@@ -144,7 +145,7 @@ describe('a refresh the service asks for', () => {
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
     ]);
-    expect(cache.cachedHash()).toBe('h2');
+    expect(cache.cliAgent()).toBe('h2');
   });
 
   it('does not happen where nothing asked for it', async () => {
@@ -161,11 +162,33 @@ describe('a refresh the service asks for', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('that brings the hash that was sent means that the other form of the header is wanted, then none', async () => {
+    const directory = temporaryDirectory();
+    const clock = testClock();
+    const command = async (...script: Resources[]): Promise<string | undefined> => {
+      const fetches = script.length;
+      const { cache, asked } = cacheIn(directory, script, 'key', clock);
+      const sent = cache.cliAgent();
+      cache.noteActionRequired();
+      await cache.settle();
+      expect(asked).toHaveLength(fetches);
+      return sent;
+    };
+    expect(await command(answer('h1'))).toBeUndefined();
+    expect(await command(answer('h1'))).toBe('h1');
+    expect(await command(answer('h2'))).toBe('resources_hash=h1');
+    expect(await command(answer('h2'))).toBe('resources_hash=h2');
+    expect(await command()).toBe('h2');
+    await clock.sleep(3_600_000);
+    expect(await command(answer('h2'))).toBe('h2');
+    expect(await command()).toBe('h2');
+  });
+
   it('fails without a fault', async () => {
     const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
     cache.noteActionRequired();
     await expect(cache.settle()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
-    expect(cache.cachedHash()).toBeUndefined();
+    expect(cache.cliAgent()).toBeUndefined();
   });
 });

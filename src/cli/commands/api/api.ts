@@ -11,7 +11,6 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { collect } from '../../inputs/flags.ts';
 import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { type ApiCall, apiCall, nextPage } from './api-call.ts';
 
 export interface ApiOptions {
@@ -57,7 +56,7 @@ export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> 
     const answer = await sendCall(ctx, connection, call);
     const reading = await print(ctx, answer, options.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
-      ctx.io.note(`the run goes on: promptrun runs wait ${shellWord(answer.error.runId)}`);
+      ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
     call = reading && options.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;

@@ -51,7 +51,10 @@ export async function promptsList(ctx: Context): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-async function allPrompts({ client, baseUrl }: Connection, signal: AbortSignal): Promise<PromptSearchRow[]> {
+async function allPrompts(
+  { client, baseUrl, advise }: Connection,
+  signal: AbortSignal,
+): Promise<PromptSearchRow[]> {
   const rows: PromptSearchRow[] = [];
   try {
     for await (const row of client.prompts.all({}, { signal })) rows.push(row);
@@ -60,7 +63,7 @@ async function allPrompts({ client, baseUrl }: Connection, signal: AbortSignal):
     if (!(error instanceof NotFoundError) || rows.length > 0) throw error;
     throw usageError(
       `${new URL(baseUrl).host} does not list its prompts`,
-      'Search them with: promptrun prompts search <words>',
+      `Search them with: ${advise('prompts', 'search')} <words>`,
     );
   }
 }

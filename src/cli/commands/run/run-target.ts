@@ -1,11 +1,10 @@
 import { messageOf } from '../../../files/error-utils.ts';
-import type { Context } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 import { type Started, startRun } from './start.ts';
@@ -29,13 +28,13 @@ export async function runTarget(
     stream: mayStream(ctx, flags),
   }).catch(async (error: unknown) => {
     const { withWayToInputs } = await import('./refused-inputs.ts');
-    throw withWayToInputs(error, target);
+    throw withWayToInputs(error, prepared.connection, target);
   });
-  if (!flags.wait) return giveRunId(ctx, started);
+  if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return giveRun(ctx, run.runId, out =>
+  return giveRun(ctx, prepared.connection, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
 }
@@ -47,10 +46,10 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 }
 
 /** Gives the id of a run that is not waited for, and nothing else, whether it has ended or not. */
-async function giveRunId(ctx: Context, started: Started): Promise<ExitCode> {
+async function giveRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
   const { runId, runStatus } =
     started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
-  return giveRun(ctx, runId, async out => {
+  return giveRun(ctx, connection, runId, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
@@ -66,6 +65,7 @@ async function giveRunId(ctx: Context, started: Started): Promise<ExitCode> {
  */
 async function giveRun(
   ctx: Context,
+  connection: Connection,
   runId: string,
   give: (ctx: Context) => Promise<ExitCode>,
 ): Promise<ExitCode> {
@@ -76,21 +76,21 @@ async function giveRun(
       if (data.length > 0) wasTaken ??= taken;
       return taken;
     } catch (error) {
-      throw notTaken(runId, messageOf(error));
+      throw notTaken(connection, runId, messageOf(error));
     }
   };
   const exitCode = await give({ ...ctx, io: { ...ctx.io, out } });
   if (wasTaken === false) {
-    throw notTaken(runId, 'standard output was closed before anything was written');
+    throw notTaken(connection, runId, 'standard output was closed before anything was written');
   }
   return exitCode;
 }
 
-function notTaken(runId: string, reason: string): CliError {
+function notTaken({ advise }: Connection, runId: string, reason: string): CliError {
   return new CliError(`the result of run ${runId} was not given: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: [`Get it with: promptrun runs get ${shellWord(runId)}`],
+    hints: [`Get it with: ${advise('runs', 'get', runId)}`],
     data: { runId },
   });
 }

@@ -8,7 +8,6 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import type { PreparedRun } from './prepare.ts';
 
@@ -74,22 +73,27 @@ async function start(
   } catch (error) {
     const printed = (await live?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
-    throw startedId === undefined ? error : await namingRun(error, startedId);
+    throw startedId === undefined ? error : await namingRun(ctx, connection, error, startedId);
   } finally {
     progress.stop();
   }
 }
 
 /** The service refuses to say what became of a run that was started: it is paid for, and can be asked for later. */
-async function namingRun(error: unknown, runId: string): Promise<unknown> {
+async function namingRun(
+  ctx: Context,
+  { advise }: Connection,
+  error: unknown,
+  runId: string,
+): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
-  const { message, status, exitCode, data, hints } = failureOf(error);
+  const { message, status, exitCode, data, hints } = failureOf(error, ctx.situation());
   return new CliError(message, {
     status,
     exitCode,
     data: data ?? { runId },
-    hints: [...hints, `The run was started. Get it with: promptrun runs wait ${shellWord(runId)}`],
+    hints: [...hints, `The run was started. Get it with: ${advise('runs', 'wait', runId)}`],
     cause: error,
   });
 }

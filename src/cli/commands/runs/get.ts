@@ -6,7 +6,6 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { checkRunNamed, factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
 
 const EXAMPLES = `
@@ -49,7 +48,7 @@ export async function runsGet(
   if (wantsJson(ctx)) await printValue(ctx, run);
   else {
     ctx.io.note(
-      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: promptrun runs wait ${shellWord(run.runId)}`,
+      `note: run ${oneLine(run.runId)} is ${oneLine(run.runStatus)}; wait for it with: ${connection.advise('runs', 'wait', run.runId)}`,
     );
   }
   return EXIT.ok;

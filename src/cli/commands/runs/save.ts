@@ -7,7 +7,6 @@ import type { ExitCode } from '../../exit-codes.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
 import { parseTime } from './list-request.ts';
 import { factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
 
@@ -82,16 +81,16 @@ async function namedRuns(ctx: Context, connection: Connection, names: readonly s
   const runs: Run[] = [];
   for (const id of ids) {
     const run = await connection.client.runs.get(id, { signal: ctx.signal });
-    if (!isOver(run)) throw goesOn(run);
+    if (!isOver(run)) throw goesOn(connection, run);
     runs.push(run);
   }
   return runs;
 }
 
-function goesOn({ runId, runStatus }: Run): Error {
+function goesOn({ advise }: Connection, { runId, runStatus }: Run): Error {
   return usageError(
     `run ${runId} is ${oneLine(runStatus)}: there is nothing to save yet`,
-    `Wait for it with: promptrun runs wait ${shellWord(runId)} --save`,
+    `Wait for it with: ${advise('runs', 'wait', runId, '--save')}`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { JsonFile } from '../json-file.ts';
 import {
+  type AgentForm,
   isSendable,
   parseEntries,
   RESOURCES_FILE,
@@ -14,6 +15,9 @@ import {
 
 /** How long the refresh that a service asked for may take, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
+
+/** How often a service that understands no form of `cli-agent` is asked again, in milliseconds. */
+const DEAF_INTERVAL_MS = 3_600_000;
 
 export interface FetchLimits {
   readonly timeoutMs?: number;
@@ -51,10 +55,11 @@ export class ResourceCache {
     this.#stored = new JsonFile(file, options.clock, parse, true);
   }
 
-  /** The hash to send with each request; undefined while none is cached. */
-  cachedHash(): string | undefined {
-    const hash = this.cached()?.hash;
-    return hash !== undefined && isSendable(hash) ? hash : undefined;
+  /** What is sent as `cli-agent`: the hash, in the form that the service understands; undefined while none is cached. */
+  cliAgent(): string | undefined {
+    const { hash = '', agentForm } = this.cached() ?? {};
+    if (!isSendable(hash)) return undefined;
+    return agentForm === 'named' ? `resources_hash=${hash}` : hash;
   }
 
   /** False once what was fetched could not be written, so that the next process fetches it again. */
@@ -80,21 +85,25 @@ export class ResourceCache {
 
   /** Fetches the models and keeps them; gives the service's answer as it came. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
+    const before = this.cached();
     const answer = await this.#options.fetch(limits);
-    await this.#keep(answer);
+    // A service that wants a refresh, and then gives the hash that it was sent, has not understood the header.
+    const isMisunderstood = this.#refreshWanted && before?.hash === answer.hash;
+    await this.#keep(answer, isMisunderstood && before ? otherForm(before) : before?.agentForm);
     this.#refreshWanted = false;
     return answer;
   }
 
-  /** An answer carried `action-require`. */
+  /** An answer carried `action-require`. Of a service that understands no form of the header it is believed once an hour. */
   noteActionRequired(): void {
-    this.#refreshWanted = true;
+    const { agentForm, fetchedAt = '' } = this.cached() ?? {};
+    const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < DEAF_INTERVAL_MS;
+    this.#refreshWanted = agentForm !== 'neither' || !isTooSoon;
   }
 
   /** Does the refresh the service asked for, once the command's result is out: one try of at most 5 s, never a fault. */
   async settle(signal?: AbortSignal): Promise<void> {
     if (!this.#refreshWanted) return;
-    this.#refreshWanted = false;
     const limit = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
     try {
       await this.refresh({
@@ -103,17 +112,19 @@ export class ResourceCache {
         signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
       });
     } catch (error) {
+      this.#refreshWanted = false;
       this.#options.onProblem?.(`models could not be refreshed: ${oneLine(String(error))}`);
     }
   }
 
-  async #keep(answer: Resources): Promise<void> {
+  async #keep(answer: Resources, agentForm: AgentForm | undefined): Promise<void> {
     const entry: ResourceEntry = {
       scope: this.#options.scope,
       service: this.#options.service,
       hash: answer.hash,
       models: answer.resources.models,
       fetchedAt: new Date(this.#options.clock.now()).toISOString(),
+      ...(agentForm !== undefined && { agentForm }),
     };
     this.#cached = { entry };
     try {
@@ -125,4 +136,9 @@ export class ResourceCache {
       this.#options.onProblem?.(`models are not kept in ${this.#stored.path}: ${oneLine(String(error))}`);
     }
   }
+}
+
+/** The form to try once the one in use was not understood. */
+function otherForm({ agentForm }: ResourceEntry): AgentForm {
+  return agentForm === undefined ? 'named' : 'neither';
 }

@@ -14,7 +14,12 @@ export interface ResourceEntry {
   readonly models: readonly unknown[];
   /** ISO 8601. */
   readonly fetchedAt: string;
+  /** The form of `cli-agent` that the service wants; the bare hash if undefined. */
+  readonly agentForm?: AgentForm;
 }
+
+/** `resources_hash=<hash>`, or that neither this nor the bare hash is understood. */
+export type AgentForm = 'named' | 'neither';
 
 export const RESOURCES_FILE = 'resources.json';
 /** The embedded service's scope: its key dies with each process, its models don't. */

@@ -1,0 +1,155 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/loopback-certificate.ts';
+import { against } from '../../support/one-command.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  scriptedServiceForTest,
+  success,
+} from '../../support/scripted-service.ts';
+
+const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+
+function row(seconds: number): object {
+  const createdAt = new Date(TEST_NOW + seconds * 1000).toISOString();
+  const runId = `${String(100 + seconds).padStart(8, '0')}${RUN.slice(8)}`;
+  return { runId, promptVersionId: VERSION, outputs: [], runStatus: 'succeeded', credits: 1, createdAt };
+}
+
+describe('what is said on the way', () => {
+  it.each([
+    [401, 3, 'UNAUTHORIZED_ERROR'],
+    [403, 3, 'FORBIDDEN_ERROR'],
+    [502, 1, 'PROTOCOL_ERROR'],
+  ])('by a page with %i never shows the page, and ends it with %i', async (http, code, status) => {
+    const page = html(http, '<!doctype html><h1>secret words</h1>');
+    for (const flags of [[], ['--json']]) {
+      const { exitCode, stderr } = await against([{ answer: page, times: 'any' }], ['account', ...flags]);
+      expect([exitCode, stderr]).toEqual([code, expect.stringContaining(status)]);
+      expect(stderr).not.toMatch(/<|secret words/);
+    }
+  });
+
+  it('by a 413 says that a gateway is in the way, and what to send instead', async () => {
+    const { exitCode, stderr } = await against([{ answer: html(413) }], ['run', VERSION]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/gateway.*\(PROTOCOL_ERROR\)\nSend smaller images/);
+  });
+
+  it('of an error is shown with its details, inert and on ten lines at most', async () => {
+    const errors = Array.from({ length: 20 }, (_, at) => `wrong \u001b[31m${at}`);
+    const answer = failure(422, 'VALIDATION_ERROR', 'bad', { errors });
+    const { stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    expect(stderr).toContain('wrong \\u001b[31m0');
+    expect(stderr).not.toContain('\u001b');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(11);
+  });
+
+  it('of a wait that is longer than a day says no more than that', async () => {
+    const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
+    const { exitCode, stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    expect([exitCode, stderr]).toEqual([7, expect.stringContaining('Try again in more than a day.')]);
+  });
+});
+
+describe('a key that is refused', () => {
+  const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'), times: 'any' };
+
+  it('is named by what gave it', async () => {
+    const service = await scriptedServiceForTest(
+      { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
+      refused,
+    );
+    const home = temporaryDirectory();
+    const { baseUrl } = service;
+    const command = async (argv: string[], more: object = {}): Promise<string> =>
+      (await runInProcess(argv, { home, ...more })).stderr();
+    await command(['profile', 'add', 'work', '--base-url', baseUrl]);
+    await command(['login', '--profile', 'work', '--no-keychain'], { stdin: 'stored-key' });
+    expect(await command(['api', 'GET', '/me', '--profile', 'work'])).toContain(
+      'The key of profile work was refused. Store another one with: promptrun login --profile work\n',
+    );
+    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'other-key' };
+    expect(await command(['api', 'GET', '/me'], { env })).toContain(
+      'The key in PROMPTRUN_API_KEY was refused',
+    );
+  });
+});
+
+it('tells of a run status that is not known, once, and waits on', async () => {
+  const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
+  const { exitCode, stderr, stdout } = await against(
+    [
+      { expect: { path: `/runs/${RUN}` }, answer: success(going), times: 2 },
+      { answer: success({ ...going, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }] }) },
+    ],
+    ['runs', 'wait', RUN],
+  );
+  expect([exitCode, stdout]).toEqual([0, 'hi\n']);
+  expect(stderr).toBe(`note: run ${RUN} has the status "frozen", which is not known; waiting on\n`);
+});
+
+it('lists no rows outside of --since and --until, and reads no further than the first older one', async () => {
+  const page = { rows: [row(30), row(20), row(10), row(-10)], hasMore: true };
+  const script = [{ expect: { path: '/runs' }, answer: success(page) }];
+  const since = String(TEST_NOW / 1000);
+  const until = String(TEST_NOW / 1000 + 25);
+  const argv = `runs list --all --since ${since} --until ${until} --query [].createdAt`.split(' ');
+  const { exitCode, stdout } = await against(script, argv);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toEqual([20, 10].map(s => new Date(TEST_NOW + s * 1000).toISOString()));
+});
+
+it('takes models beside a malformed one', async () => {
+  const models = [{ model: 7 }, null, { model: 'm', modality: 'text', availableRunOptions: [] }];
+  const script = [{ answer: success({ hash: 'h', resources: { models } }) }];
+  const { exitCode, stdout } = await against(script, ['resources', 'list']);
+  expect([exitCode, stdout]).toEqual([0, 'm\ttext\t\n']);
+});
+
+describe('--debug', () => {
+  it.each([
+    ['--debug', false],
+    ['--debug=body', true],
+  ])('%s shows the headers that matter', async (flag, bodies) => {
+    const answer = success(
+      { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'the-key-1234' }], tokens: 0 },
+      { idempotency: 'supported', 'ratelimit-policy': '"default";q=5;w=1', 'x-other': 'y' },
+    );
+    const { stderr } = await against([{ answer }], ['run', VERSION, flag], {
+      env: { PROMPTRUN_API_KEY: 'the-key-1234' },
+    });
+    expect(stderr).toMatch(/debug: {3}idempotency-key: [\da-f-]{36}\n/);
+    expect(stderr).toContain('debug:   idempotency: supported\n');
+    expect(stderr).toContain('debug:   ratelimit-policy: "default";q=5;w=1\n');
+    expect(stderr).not.toContain('x-other');
+    expect(stderr.includes(`{"promptVersionId":"${VERSION}"`)).toBe(bodies);
+    expect(stderr.includes('"data":"[key]"')).toBe(bodies);
+    expect(stderr).not.toContain('the-key-1234');
+  });
+});
+
+it.each([
+  [['run', VERSION], 'stderr'],
+  [['doctor'], 'stdout'],
+])(
+  'meets a certificate that is not trusted once, and names NODE_EXTRA_CA_CERTS (%j)',
+  async (argv, stream) => {
+    let connections = 0;
+    const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY });
+    server.on('connection', () => (connections += 1));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}/v1`;
+    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const ended = await runInProcess(argv, { env });
+    server.closeAllConnections();
+    await new Promise(resolve => server.close(resolve));
+    expect([ended.exitCode, connections]).toEqual([1, 1]);
+    expect(ended[stream as 'stdout']()).toMatch(/certificate is not trusted \(\w+\).*NODE_EXTRA_CA_CERTS/);
+  },
+);
