@@ -7,7 +7,6 @@ const FILES = {
   start: ['src/main.ts'],
   action: [
     'src/cli/program/run-action.ts',
-    'src/cli/commands/run/run.ts',
     'src/cli/inputs/schema/describe.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',

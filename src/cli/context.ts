@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { PromptService } from '../client/client.ts';
 import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
@@ -6,7 +5,6 @@ import type { Situation } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { Advise } from './core/types.ts';
-import type { ExitCode } from './exit-codes.ts';
 import type { Checks } from './outputs/checks/checks.ts';
 import type { Prompter } from './questions/types.ts';
 import type { PromptCache } from './settings/caches/prompt-cache.ts';
@@ -70,14 +68,3 @@ export interface Context extends TerminalContext {
   /** The runs started on this machine; opened when it is first used. */
   readonly journal: Journal;
 }
-
-/** What the command tree gives a command file. */
-export interface Host {
-  /** Runs the command in the context of the parsed global flags and keeps its exit code. */
-  runAction(command: Command, run: (ctx: Context) => Promise<ExitCode>): Promise<void>;
-  /** Declares another command of the tree without running it, for who has to know its flags. */
-  declare(command: Command): Promise<void>;
-}
-
-/** Declares a command's arguments, flags, help and action on the stub that the command tree made for it. */
-export type Declare = (command: Command, host: Host) => void;

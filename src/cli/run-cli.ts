@@ -26,11 +26,9 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     version: surroundings.version,
     columns: io.stdout.columns,
     write: text => help.push(text),
-    host: {
-      runAction: async (command, run) => {
-        const { runAction } = await import('./program/run-action.ts');
-        exitCode = await runAction({ command, run, surroundings, io, reportError });
-      },
+    runAction: async (command, run) => {
+      const { runAction } = await import('./program/run-action.ts');
+      exitCode = await runAction({ command, run, surroundings, io, reportError });
     },
   });
   try {

@@ -1,35 +1,47 @@
-import type { Command, Option } from 'commander';
-import type { Host } from '../context.ts';
+import {
+  type CommandSpec,
+  type CommandTable,
+  type Completes,
+  commandsBelow,
+  type FlagSpec,
+  nameOf,
+} from '../core/command-spec.ts';
 
 /** What is known of a command line from its finished words. */
 export interface Call {
-  /** The command, or the group whose verb is missing, or the root. */
-  readonly command: Command;
-  /** The words that lead there, by their first names: `runs list`. Empty for the root. */
-  readonly path: string;
+  /** The command, or the group whose verb is missing; undefined for the root. */
+  readonly command: CommandSpec | undefined;
+  /** The commands that the next word may name. */
+  readonly below: readonly CommandSpec[];
   /** Every flag that may follow. */
-  readonly options: readonly Option[];
+  readonly flags: readonly Flag[];
   /** The flags given, by their long name, with their values. */
   readonly given: ReadonlyMap<string, readonly string[]>;
   /** The command's arguments so far. */
   readonly operands: readonly string[];
   /** The flag whose value the next word is. */
-  readonly open: Option | undefined;
+  readonly open: Flag | undefined;
   /** Whether `--` ended the flags. */
   readonly onlyOperands: boolean;
 }
 
-/** Reads the finished words as the parser will; undefined where they lead to no command. */
-export async function readCall(
-  root: Command,
-  words: readonly string[],
-  declare: Host['declare'],
-): Promise<Call | undefined> {
+export interface Flag {
+  /** The long name, or the short one if there is no other. */
+  readonly name: string;
+  readonly short: string | undefined;
+  readonly description: string;
+  readonly value: 'required' | 'optional' | 'none';
+  readonly repeats: boolean;
+  readonly completes: Completes | undefined;
+}
+
+/** Reads the finished words as the parser will; undefined if they lead to no command. */
+export function readCall(table: CommandTable, words: readonly string[]): Call | undefined {
   const given = new Map<string, string[]>();
-  const path: string[] = [];
   const operands: string[] = [];
-  let command = root;
-  let open: Option | undefined;
+  let command: CommandSpec | undefined;
+  let flags = flagsOf(table, command);
+  let open: Flag | undefined;
   let onlyOperands = false;
   for (const word of words) {
     if (open !== undefined) {
@@ -38,74 +50,82 @@ export async function readCall(
     } else if (word === '--' && !onlyOperands) {
       onlyOperands = true;
     } else if (isFlag(word) && !onlyOperands) {
-      open = readFlag(word, optionsOf(root, command), given);
+      open = readFlag(word, flags, given);
     } else {
-      const next = operands.length === 0 ? verbOf(command, word) : undefined;
+      const next = operands.length === 0 ? verbOf(table, command, word) : undefined;
       if (next === undefined) {
-        if (!takesArguments(command)) return undefined;
+        if (!takesArguments(table, command)) return undefined;
         operands.push(word);
         continue;
       }
       command = next;
-      path.push(next.name());
-      await declare(next);
+      flags = flagsOf(table, command);
     }
   }
-  const options = optionsOf(root, command);
-  return { command, path: path.join(' '), options, given, operands, open, onlyOperands };
+  const below = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
+  return { command, below, flags, given, operands, open, onlyOperands };
 }
 
-function verbOf(command: Command, word: string): Command | undefined {
-  return command.commands.find(one => one.name() === word || one.aliases().includes(word));
+/** The command of that name or alias right below another one, or below the root. */
+export function verbOf(
+  table: CommandTable,
+  command: CommandSpec | undefined,
+  word: string,
+): CommandSpec | undefined {
+  return commandsBelow(table, command?.path ?? '').find(
+    one => nameOf(one) === word || one.aliases?.includes(word) === true,
+  );
 }
 
 /** Whether a word may be an argument of the command itself: a group, such as `batch`, may have both arguments and verbs. */
-export function takesArguments({ commands, registeredArguments }: Command): boolean {
-  return commands.length === 0 || registeredArguments.some(({ required }) => required);
+function takesArguments(table: CommandTable, command: CommandSpec | undefined): boolean {
+  const hasVerbs = commandsBelow(table, command?.path ?? '').length > 0;
+  return !hasVerbs || command?.arguments?.some(([name]) => name.startsWith('<')) === true;
 }
 
 /** The flag that a word names and gives a value to in one: `--flag=value`, `-fvalue`. */
 export function flagWithValue(
   word: string,
-  options: readonly Option[],
-): { readonly option: Option; readonly prefix: string } | undefined {
+  flags: readonly Flag[],
+): { readonly flag: Flag; readonly prefix: string } | undefined {
   const long = word.startsWith('--');
   const at = long ? word.indexOf('=') : 2;
   if (at < 0 || word.length <= 2) return undefined;
   const name = word.slice(0, at);
-  const option = options.find(one => takesValue(one) && (long ? one.long : one.short) === name);
-  return option === undefined ? undefined : { option, prefix: word.slice(0, long ? at + 1 : at) };
+  const flag = flags.find(one => one.value !== 'none' && (long ? one.name : one.short) === name);
+  return flag === undefined ? undefined : { flag, prefix: word.slice(0, long ? at + 1 : at) };
 }
 
 export function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-';
 }
 
-function takesValue(option: Option): boolean {
-  return option.required || option.optional;
-}
-
 /** Notes a flag and gives it back if its value is still to come. */
-function readFlag(
-  word: string,
-  options: readonly Option[],
-  given: Map<string, string[]>,
-): Option | undefined {
-  const carried = flagWithValue(word, options);
-  if (carried !== undefined) note(given, carried.option, word.slice(carried.prefix.length));
-  const option = options.find(one => one.long === word || one.short === word);
-  if (option?.required === true) return option;
-  if (option !== undefined) note(given, option, '');
+function readFlag(word: string, flags: readonly Flag[], given: Map<string, string[]>): Flag | undefined {
+  const carried = flagWithValue(word, flags);
+  if (carried !== undefined) note(given, carried.flag, word.slice(carried.prefix.length));
+  const flag = flags.find(({ name, short }) => name === word || short === word);
+  if (flag?.value === 'required') return flag;
+  if (flag !== undefined) note(given, flag, '');
   return undefined;
 }
 
-function note(given: Map<string, string[]>, option: Option, value: string): void {
-  const name = option.long ?? option.short ?? '';
+function note(given: Map<string, string[]>, { name }: Flag, value: string): void {
   given.set(name, [...(given.get(name) ?? []), value]);
 }
 
-function optionsOf(root: Command, command: Command): readonly Option[] {
-  const own = command === root ? [] : command.options;
-  const help = command.createOption('-h, --help', 'explain the command');
-  return [...own, ...root.options, help].filter(option => !option.hidden);
+const HELP: FlagSpec = ['-h, --help', 'explain the command'];
+const VERSION: FlagSpec = ['-V, --version', 'print the version'];
+
+function flagsOf({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
+  return [...(command?.flags ?? []), ...globalFlags, VERSION, HELP].map(flagOf);
+}
+
+function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
+  const names = flags.match(/--?[\w-]+/gu) ?? [];
+  const name = names.find(one => one.startsWith('--')) ?? names[0] ?? '';
+  const short = names.find(one => !one.startsWith('--'));
+  const value = flags.endsWith('>') ? 'required' : flags.endsWith(']') ? 'optional' : 'none';
+  const { repeats = false, completes = traits.choices } = traits;
+  return { name, short, description, value, repeats, completes };
 }

@@ -1,26 +1,19 @@
-import type { Command } from 'commander';
-import type { Host } from '../context.ts';
-import { EXIT } from '../exit-codes.ts';
+import type { Context } from '../context.ts';
+import type { CommandTable } from '../core/command-spec.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { candidatesFor } from './candidates.ts';
 import type { Candidate } from './files.ts';
 import { type BashLine, type Line, parseBashLine, type Quote, unquoted } from './line.ts';
 
-/** Declares what the completion scripts call: `__complete <shell> -- …`. */
-export function declareComplete(command: Command, host: Host): void {
-  command
-    .argument('<shell>')
-    .argument('[words...]')
-    .action((shell: string, words: string[]) =>
-      host.runAction(command, async ctx => {
-        const root = command.parent ?? command;
-        const complete = (line: Line): Promise<Candidate[]> =>
-          candidatesFor(ctx, root, command => host.declare(command), line);
-        const lines = await completionLines(shell, words, complete).catch(() => []);
-        await ctx.io.out(lines.map(line => `${line}\n`).join(''));
-        return EXIT.ok;
-      }),
-    );
+/** What the completion scripts call: `__complete <shell> -- …`. */
+export function completeFrom(table: CommandTable) {
+  return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
+    const complete = (line: Line): Promise<Candidate[]> => candidatesFor(ctx, table, line);
+    const lines = await completionLines(shell, words, complete).catch(() => []);
+    await ctx.io.out(lines.map(line => `${line}\n`).join(''));
+    return EXIT.ok;
+  };
 }
 
 type Complete = (line: Line) => Promise<Candidate[]>;

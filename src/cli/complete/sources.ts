@@ -1,18 +1,18 @@
-import type { Context, Host } from '../context.ts';
+import type { Context } from '../context.ts';
+import { type CommandTable, type Completes, commandsBelow, nameOf } from '../core/command-spec.ts';
 import { ageOf } from '../core/time.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { Known, KnownPrompt } from './cached-facts.ts';
-import type { Call } from './call.ts';
+import { type Call, verbOf } from './call.ts';
 import { type Candidate, fileCandidates } from './files.ts';
 
 /** What a source may look at. */
 export interface SourceRequest {
   readonly ctx: Context;
   readonly call: Call;
-  /** Declares a command, so that the commands below it are known. */
-  readonly declare: Host['declare'];
+  readonly table: CommandTable;
   readonly known: Known;
   /** What stands of the word, without the flag it may carry. */
   readonly typed: string;
@@ -21,25 +21,29 @@ export interface SourceRequest {
 /** Gives what a word may be; what does not start as typed is left out later. */
 export type Source = (request: SourceRequest) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
-export const words =
-  (...values: readonly string[]): Source =>
-  () =>
-    values.map(value => ({ value }));
+export const commandNames: Source = ({ call: { below } }) =>
+  below.map(one => ({ value: nameOf(one), description: one.summary }));
 
-export const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
+/** Long names, and short ones if there is no other; a flag that was given comes again only if it may. */
+export const flagNames: Source = ({ call: { flags, given } }) =>
+  flags
+    .filter(({ name, repeats }) => repeats || !given.has(name))
+    .map(({ name, description }) => ({ value: name, description }));
 
-export const promptFiles: Source = ({ ctx, typed }) =>
+const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
+
+const promptFiles: Source = ({ ctx, typed }) =>
   fileCandidates(typed, placeOf(ctx), name => name.endsWith('.prompt'));
 
-export const testFiles: Source = ({ ctx, typed }) =>
+const testFiles: Source = ({ ctx, typed }) =>
   fileCandidates(typed, placeOf(ctx), name => name.endsWith('.test.yaml'));
 
-export const profiles: Source = ({ ctx }) => [
+const profiles: Source = ({ ctx }) => [
   ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
-  { value: LOCAL_PROFILE, description: 'the service built in' },
+  { value: LOCAL_PROFILE, description: 'the built-in service' },
 ];
 
-export const aliases: Source = ({ ctx }) =>
+const aliases: Source = ({ ctx }) =>
   ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
 
 /** What each of several sources gives; one that can't be read gives nothing. */
@@ -51,7 +55,7 @@ export const anyOf =
   };
 
 /** Versions by their ids, where an id is what is wanted: of the prompt that the line names, of any where it is not known. */
-export const versions: Source = async ({ call, known }) => {
+const versions: Source = async ({ call, known }) => {
   const prompt = await known.prompt(call.operands[0]);
   return (await known.prompts())
     .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
@@ -59,13 +63,13 @@ export const versions: Source = async ({ call, known }) => {
 };
 
 /** Prompts by their slugs; by their own ids only while no slug is known. */
-export const prompts: Source = ({ known }) => named(known, ({ promptId }) => promptId);
+const prompts: Source = ({ known }) => named(known, ({ promptId }) => promptId);
 
 /** The same for what is run, which an id of a version serves better. */
 const runnable: Source = ({ known }) => named(known, ({ promptVersionId }) => promptVersionId);
 
 /** Where it is not known which service is meant, aliases and files still are. */
-export const targets: Source = anyOf(aliases, promptFiles, runnable);
+const targets: Source = anyOf(aliases, promptFiles, runnable);
 
 async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promise<Candidate[]> {
   const titles = new Map<string, string>();
@@ -73,17 +77,17 @@ async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promi
   return [...titles].map(([value, description]) => ({ value, description }));
 }
 
-export const runs: Source = async ({ ctx, known }) =>
+const runs: Source = async ({ ctx, known }) =>
   (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
     description: `${runStatus}, ${ageOf(time, ctx.clock.now())}`,
   }));
 
-export const models: Source = async ({ known }) =>
+const models: Source = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
-export const inputs: Source = async ({ ctx, call, known, typed }) => {
+const inputs: Source = async ({ ctx, call, known, typed }) => {
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
     const found = fileCandidates(value.slice(1), placeOf(ctx));
@@ -102,7 +106,7 @@ export const inputs: Source = async ({ ctx, call, known, typed }) => {
 };
 
 /** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
-export const runOptions: Source = async ({ call, known, typed }) => {
+const runOptions: Source = async ({ call, known, typed }) => {
   const model = call.given.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
   const models = (await known.models()).filter(one => model === undefined || one.model === model);
   const options = models.flatMap(one => one.availableRunOptions);
@@ -113,10 +117,10 @@ export const runOptions: Source = async ({ call, known, typed }) => {
   return unique(values).map(value => ({ value: `${key}=${value}` }));
 };
 
-export const settingKeys: Source = () =>
+const settingKeys: Source = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
-export const settingValues: Source = ({ call }) => {
+const settingValues: Source = ({ call }) => {
   const key = SETTING_KEYS.find(known => known === call.operands[0]);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
@@ -126,16 +130,34 @@ export const settingValues: Source = ({ call }) => {
 /** What `help` explains besides commands; guides that a command gives its name to come with that. */
 const TOPICS = ['environment', 'exit-codes', 'flags', 'prompt-files', 'services', 'tests'];
 
-export const helpTopics: Source = async ({ call: { command, operands }, declare }) => {
+const helpTopics: Source = ({ call: { operands }, table }) => {
   const [group] = operands;
-  const root = command.parent ?? command;
-  const from = group === undefined ? root : root.commands.find(one => one.name() === group);
-  if (from !== undefined && from !== root) await declare(from);
-  const commands = from === undefined ? [] : from.createHelp().visibleCommands(from);
+  const path = group === undefined ? '' : verbOf(table, undefined, group)?.path;
   return [
-    ...commands.map(one => ({ value: one.name(), description: one.summary() })),
+    ...(path === undefined ? [] : commandsBelow(table, path)).map(one => ({
+      value: nameOf(one),
+      description: one.summary,
+    })),
     ...(group === undefined ? TOPICS.map(value => ({ value })) : []),
   ];
+};
+
+export const SOURCES: Readonly<Record<Extract<Completes, string>, Source>> = {
+  aliases,
+  files,
+  helpTopics,
+  inputs,
+  models,
+  profiles,
+  promptFiles,
+  prompts,
+  runOptions,
+  runs,
+  settingKeys,
+  settingValues,
+  targets,
+  testFiles,
+  versions,
 };
 
 function placeOf({ cwd, env }: Context): { cwd: string; home: string | undefined } {

@@ -33,11 +33,6 @@ export function readsStandardInput(keyValue: string): boolean {
   return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
 }
 
-/** For a flag that may be repeated: each value joins those before it. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value];
-}
-
 /** The models of `-m`, which may be repeated and may name several separated by commas; each once. */
 export function modelList(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { wantsJson } from './json.ts';
@@ -15,16 +14,6 @@ export interface OutputFlags {
   readonly open?: boolean;
   /** A file with the JSON Schema that the text output must match. */
   readonly schema?: string;
-}
-
-/** Declares them. */
-export function declareOutputFlags(command: Command): Command {
-  return command
-    .option('--save [dir]', 'write the outputs to files as well; - writes the only one to standard output')
-    .option('--force', 'overwrite files that exist')
-    .option('--open', "open the outputs with the system's viewer")
-    .option('--no-preview', 'no small previews of images')
-    .option('--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 where it does not');
 }
 
 /**

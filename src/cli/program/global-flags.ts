@@ -1,10 +1,11 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
 
 /** The flags every command takes; declared on the root, they are understood anywhere on the line. */
-const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] = [
-  ['--profile <name>', 'use this profile'],
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  ['--profile <name>', 'use this profile', { completes: 'profiles' }],
   ['--base-url <url>', 'use the service at this address'],
   ['--insecure-http', 'allow plain http, in which the key is readable'],
   ['--json', 'print JSON, and errors as JSON'],
@@ -12,8 +13,8 @@ const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] =
   ['-q, --quiet', 'no notes, errors only'],
   ['--debug', 'print requests and answers; --debug=body: bodies too'],
   ['--timeout <duration>', 'give up waiting after this time, such as 90s, 10m or 1h'],
-  ['--record <dir>', 'keep each run with its answer in this directory'],
-  ['--replay <dir>', 'send nothing: answer from what --record kept'],
+  ['--record <dir>', 'keep each run with its answer in this directory', { completes: 'files' }],
+  ['--replay <dir>', 'send nothing: answer from what --record kept', { completes: 'files' }],
   ['--no-color', 'no colours'],
   ['--no-input', 'never ask'],
   ['--no-spinner', 'plain lines instead of a spinner'],
@@ -24,11 +25,6 @@ const GLOBAL_FLAGS: readonly (readonly [flags: string, description: string])[] =
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, at) => (word === '--debug=body' && (end < 0 || at < end) ? '--debug-body' : word));
-}
-
-export function declareGlobals(root: Command): void {
-  root.addOption(new Option('--debug-body').hideHelp());
-  for (const [flags, description] of GLOBAL_FLAGS) root.addOption(new Option(flags, description));
 }
 
 /** The global flags as parsed. @throws {CliError} USAGE_ERROR for a wrong duration */

@@ -1,12 +1,14 @@
-import { Command, Help, type Option } from 'commander';
-import type { Host } from '../context.ts';
-import { type CommandEntry, type GroupEntry, HEADINGS } from './command-entry.ts';
-import { COMMANDS, GROUPS } from './command-table.ts';
-import { declareGlobals } from './global-flags.ts';
+import { Command, Help, InvalidArgumentError, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { COMMAND_TABLE } from './command-table.ts';
+import { HEADINGS } from './headings.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
 export interface TreeOptions {
-  readonly host: Pick<Host, 'runAction'>;
+  /** Runs a command in the context of the parsed global flags, and keeps its exit code. */
+  readonly runAction: (command: Command, run: (ctx: Context) => Promise<ExitCode>) => Promise<void>;
   readonly version: string;
   /** Where help goes. */
   readonly write: (text: string) => void;
@@ -18,29 +20,27 @@ const GLOBAL_FLAGS_LINE = '\nFlags of every command (--json, --query, --profile,
 
 const EXAMPLES = `
 Examples:
-  promptrun run hello -i name=Ada    # a sample prompt, on the service built in
+  promptrun run hello -i name=Ada    # a sample prompt, on the built-in service
   promptrun run ./my.prompt -i topic=tea
   promptrun login --base-url https://prompts.example.com/v1
   promptrun help prompt-files        # or: models, environment, runs list …`;
 
-/** Builds the command tree from the table: names and summaries at once, the rest of a command when it is called. */
+/** Builds commander's tree from the table: names and summaries at once, the rest of a command when it is called. */
 export function buildTree(options: TreeOptions): Command {
   const root = new Command('promptrun');
   configureRoot(root, options);
-  const loads = new Map<Command, () => Promise<void>>();
-  root.hook('preSubcommand', (_, command) => loads.get(command)?.());
-  const host: Host = { ...options.host, declare: async command => loads.get(command)?.() };
-  for (const entry of [...COMMANDS.filter(isSingle), ...GROUPS].sort(byHeading)) {
-    if ('path' in entry) addCommand(root, entry, { loads, host });
-    else addGroup(root, entry, { loads, host });
-  }
+  const place = ({ heading = '' }: CommandSpec): number => HEADINGS.indexOf(heading);
+  addCommands(
+    root,
+    commandsBelow(COMMAND_TABLE, '').sort((one, other) => place(one) - place(other)),
+    options,
+  );
+  addCommands(
+    root,
+    COMMAND_TABLE.commands.filter(({ hidden }) => hidden),
+    options,
+  );
   return root;
-}
-
-interface Loading {
-  /** What completes a command when it is called. */
-  readonly loads: Map<Command, () => Promise<void>>;
-  readonly host: Host;
 }
 
 function configureRoot(root: Command, { version, write, columns }: TreeOptions): void {
@@ -52,7 +52,7 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
     .helpCommand(false)
-    // Of a command that is not loaded no more than its name is known.
+    // Of a command that is not declared yet no more than its name is known.
     .configureHelp({
       visibleOptions: ownOptions,
       optionDescription: withoutEmptyDefault,
@@ -70,52 +70,86 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
     })
     .addHelpText('afterAll', GLOBAL_FLAGS_LINE)
     .addHelpText('after', EXAMPLES);
-  declareGlobals(root);
+  for (const flag of COMMAND_TABLE.globalFlags) root.addOption(optionOf(flag));
+  root.addOption(new Option('--debug-body').hideHelp());
   watchParsing(root);
 }
 
-function addGroup(root: Command, entry: GroupEntry, loading: Loading): void {
-  const group = stub(root, entry.name, entry.summary);
-  group
-    .aliases([...entry.aliases])
-    .helpGroup(entry.heading)
-    .usage('<command> [options]');
-  group.addHelpText('after', `\nExamples:\n${entry.examples.map(line => `  promptrun ${line}`).join('\n')}`);
-  completeWhenCalled(group, entry.name, loading, entry.load);
-  root.addCommand(group);
-}
-
-function addCommand(parent: Command, entry: CommandEntry, loading: Loading): void {
-  const command = stub(parent, entry.path.split(' ').at(-1) ?? entry.path, entry.summary);
-  if (entry.heading !== undefined) command.helpGroup(entry.heading);
-  completeWhenCalled(command, entry.path, loading, entry.load);
-  parent.addCommand(command, { hidden: entry.hidden === true });
-}
-
-/** A command is declared, and gets the commands below it, when it is called or explained. */
-function completeWhenCalled(
-  command: Command,
-  path: string,
-  loading: Loading,
-  load?: CommandEntry['load'],
-): void {
-  const { loads, host } = loading;
-  command.hook('preSubcommand', (_, child) => loads.get(child)?.());
-  loads.set(command, async () => {
-    loads.delete(command);
-    (await load?.())?.(command, host);
-    for (const entry of COMMANDS.filter(one => one.path.startsWith(`${path} `))) {
-      addCommand(command, entry, loading);
-    }
+/** Adds commands by their names; each is declared whole when it is called, which takes time that most never need. */
+function addCommands(parent: Command, specs: readonly CommandSpec[], options: TreeOptions): void {
+  const undeclared = new Map<Command, CommandSpec>();
+  for (const spec of specs) {
+    const command = stubOf(spec, parent);
+    undeclared.set(command, spec);
+    parent.addCommand(command, { hidden: spec.hidden === true });
+  }
+  parent.hook('preSubcommand', (_, command) => {
+    const spec = undeclared.get(command);
+    undeclared.delete(command);
+    if (spec !== undefined) declare(command, spec, options);
   });
 }
 
 /** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */
-function stub(parent: Command, name: string, summary: string): Command {
-  const command = new Command(name).copyInheritedSettings(parent).helpCommand(false);
-  command.summary(summary).description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+function stubOf(spec: CommandSpec, parent: Command): Command {
+  const { path, summary, aliases = [], heading, flags } = spec;
+  const command = new Command(nameOf(spec)).copyInheritedSettings(parent).helpCommand(false);
+  command
+    .aliases([...aliases])
+    .summary(summary)
+    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+  if (heading !== undefined) command.helpGroup(heading);
+  const isGroup = flags === undefined && commandsBelow(COMMAND_TABLE, path).length > 0;
+  if (isGroup) command.usage('<command> [options]');
   watchParsing(command);
   return command;
+}
+
+function declare(command: Command, spec: CommandSpec, options: TreeOptions): void {
+  for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
+  for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
+  command.addHelpText('after', helpTextOf(spec));
+  const { load, loadWithoutContext } = spec;
+  if (load !== undefined) {
+    command.action((...input: unknown[]) =>
+      options.runAction(command, async ctx => {
+        const run = (await load()) as (ctx: Context, ...input: unknown[]) => Promise<ExitCode>;
+        return await run(ctx, ...input);
+      }),
+    );
+  }
+  if (loadWithoutContext !== undefined) {
+    command.action(async (...input: unknown[]) => {
+      const run = (await loadWithoutContext()) as (...input: unknown[]) => Promise<void>;
+      await run(...input);
+    });
+  }
+  addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
+}
+
+function helpTextOf({ examples, notes }: CommandSpec): string {
+  const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
+  return `\nExamples:\n${lines.join('\n')}${notes === undefined ? '' : `\n\n${notes}`}`;
+}
+
+function optionOf([flags, description, traits = {}]: FlagSpec): Option {
+  const { choices, repeats = false, required = false, conflicts } = traits;
+  const option = new Option(flags, description).makeOptionMandatory(required);
+  if (conflicts !== undefined) option.conflicts(conflicts);
+  if (choices !== undefined) option.choices(choices);
+  if (repeats) option.default([]).argParser(collectorOf(choices));
+  if (traits.default !== undefined) option.default(traits.default);
+  return option;
+}
+
+/** Each value of a flag that may be repeated joins those before it. */
+function collectorOf(choices: readonly string[] | undefined) {
+  return (value: string, before: readonly string[]): string[] => {
+    if (choices?.includes(value) === false) {
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+    }
+    return [...before, value];
+  };
 }
 
 function watchParsing(command: Command): void {
@@ -126,15 +160,6 @@ function watchParsing(command: Command): void {
 /** The flags of this command alone: those of every command stand in a line of their own. */
 function ownOptions(command: Command): Option[] {
   return command.parent === null ? [] : command.options.filter(option => !option.hidden);
-}
-
-function isSingle({ path }: CommandEntry): boolean {
-  return !path.includes(' ');
-}
-
-function byHeading(one: CommandEntry | GroupEntry, other: CommandEntry | GroupEntry): number {
-  const place = ({ heading }: CommandEntry | GroupEntry): number => HEADINGS.indexOf(heading ?? '');
-  return place(one) - place(other);
 }
 
 /** No value of a flag that may be repeated is not worth a word. */

@@ -1,20 +1,10 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun account
-  promptrun account --query credits`;
-
-export function declareAccount(command: Command, host: Host, run = account): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Shows who the key belongs to and the credits left. */
 export async function account(ctx: Context): Promise<ExitCode> {

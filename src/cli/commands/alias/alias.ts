@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -7,20 +6,10 @@ import { confirm, present } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-const LIST_EXAMPLES = `
-Examples:
-  promptrun alias list
-
-Piped, a line is: name, target.`;
-
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', min: 8 },
   { title: 'TARGET', min: 16 },
 ];
-
-export function declareAliasList(command: Command, host: Host, run = aliasList): void {
-  command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Lists the aliases with what they stand for. */
 export async function aliasList(ctx: Context): Promise<ExitCode> {
@@ -33,19 +22,6 @@ export async function aliasList(ctx: Context): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-const SET_EXAMPLES = `
-Examples:
-  promptrun alias set haiku 3f1c9a52-6a0e-4a57-9d0e-6f1c2b7a8d90
-  promptrun run haiku -i topic=tea`;
-
-export function declareAliasSet(command: Command, host: Host, run = aliasSet): void {
-  command
-    .argument('<name>', 'the short name')
-    .argument('<target>', 'a prompt version, prompt, slug or prompt file')
-    .addHelpText('after', SET_EXAMPLES)
-    .action((name: string, target: string) => host.runAction(command, ctx => run(ctx, name, target)));
-}
-
 /** Gives a target a short name, in place of what that name meant before. */
 export async function aliasSet(ctx: Context, name: string, target: string): Promise<ExitCode> {
   checkedName(name, 'alias');
@@ -55,17 +31,6 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
   });
   await confirm(ctx, { name, target }, `${name} stands for ${target}.`);
   return EXIT.ok;
-}
-
-const REMOVE_EXAMPLES = `
-Examples:
-  promptrun alias remove haiku`;
-
-export function declareAliasRemove(command: Command, host: Host, run = aliasRemove): void {
-  command
-    .argument('<name>', 'the alias')
-    .addHelpText('after', REMOVE_EXAMPLES)
-    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Forgets an alias. */

@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Command } from 'commander';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import type { RequestBody } from '../../../client/transport.ts';
 import { isUuid } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/send-creation.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { collect } from '../../inputs/flags.ts';
 import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type ApiCall, apiCall, nextPage } from './api-call.ts';
@@ -24,42 +22,24 @@ export interface ApiOptions {
   readonly paginate?: boolean;
 }
 
-const EXAMPLES = `
-Examples:
-  promptrun api GET /runs -f limit=50 -f status=failed
-  promptrun api GET /runs -f limit=50 --paginate --query 'data.rows[].runId'
-  promptrun api POST /runs --input run.json
-
-Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a
-field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells them apart.`;
-
-export function declareApi(command: Command, host: Host, run = api): void {
-  command
-    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'below the base URL, such as /runs')
-    .option('-f, --field <key=value>', 'a query parameter or a field of the body; repeatable', collect, [])
-    .option('--input <file>', 'send this file as the body; - is standard input')
-    .option('--include', "print the answer's status and headers as well")
-    .option('--paginate', 'follow a list to its end')
-    .addHelpText('after', EXAMPLES)
-    .action((method: string, path: string, flags: Omit<ApiOptions, 'method' | 'path'>) =>
-      host.runAction(command, ctx => run(ctx, { method, path, ...flags })),
-    );
-}
-
 /** Calls any endpoint and prints its whole envelope. */
-export async function api(ctx: Context, options: ApiOptions): Promise<ExitCode> {
+export async function api(
+  ctx: Context,
+  method: string,
+  path: string,
+  flags: Omit<ApiOptions, 'method' | 'path'>,
+): Promise<ExitCode> {
   const connection = await ctx.connection();
-  let call: ApiCall | undefined = await apiCall(ctx, options, connection.baseUrl);
+  let call: ApiCall | undefined = await apiCall(ctx, { method, path, ...flags }, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
     const answer = await sendCall(ctx, connection, call);
-    const reading = await print(ctx, answer, options.include === true);
+    const reading = await print(ctx, answer, flags.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
-    call = reading && options.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
+    call = reading && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
   }
   return EXIT.ok;
 }

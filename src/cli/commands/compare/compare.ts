@@ -1,20 +1,10 @@
-import { type Command, Option } from 'commander';
-import { FORMATS, type Format } from '../../batch/rows/source.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Format } from '../../batch/rows/source.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { collect, modelList, readsStandardInput } from '../../inputs/flags.ts';
+import { modelList, readsStandardInput } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { CompareOptions } from '../../testing/compare/compare.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun compare haiku.prompt@git:HEAD~1 haiku.prompt --from rows.csv
-  promptrun compare haiku -m llama,qwen --from rows.jsonl --report compare.html
-  promptrun compare haiku@0b0c8f0e haiku --from rows.csv --fail-on changed
-
-Targets are versions, prompt files, or file@git:<revision>. Piped, a line is: row, id, same, changed or failed, and of
-each target run id, status, seconds, tokens and credits.`;
 
 /** The flags of `compare`, as commander gives them. */
 export interface CompareFlags {
@@ -28,30 +18,6 @@ export interface CompareFlags {
   readonly failOn?: 'changed' | 'failed';
   readonly concurrency?: string;
   readonly rate?: string;
-}
-
-export function declareCompare(command: Command, host: Host, run = compare): void {
-  command
-    .argument('<target...>', 'what to compare; the first is what the others are held against')
-    .requiredOption('--from <file>', 'the rows: a CSV or JSONL file, - for standard input')
-    .addOption(new Option('--format <format>', 'the form of standard input').choices(FORMATS))
-    .option(
-      '-m, --model <models>',
-      'run each target with each of these models, separated by commas',
-      collect,
-      [],
-    )
-    .option('-i, --input <key=value>', 'a text input of every row, repeatable', collect, [])
-    .option('--image <file|url>', 'an image input of every row, repeatable', collect, [])
-    .option('-o, --option <key=value>', 'a run option of every row, repeatable', collect, [])
-    .option('--report <file>', 'write a page with outputs and pictures side by side')
-    .addOption(new Option('--fail-on <what>', 'exit 5 where a row has this').choices(['changed', 'failed']))
-    .option('--concurrency <n>', 'creations open at a time')
-    .option('--rate <n>', 'requests a second, 0 for no limit')
-    .addHelpText('after', EXAMPLES)
-    .action((targets: string[], flags: CompareFlags) =>
-      host.runAction(command, ctx => run(ctx, targets, flags)),
-    );
 }
 
 /** Runs the same rows through several versions or models, side by side. */

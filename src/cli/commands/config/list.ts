@@ -1,15 +1,8 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun config list
-
-Piped, a line is: key, value, set or default.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'KEY' },
@@ -17,10 +10,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'FROM' },
   { title: 'WHAT IT IS', min: 16, dropOrder: 1 },
 ];
-
-export function declareConfigList(command: Command, host: Host, run = configList): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Lists every setting with its value; never a key. */
 export async function configList(ctx: Context): Promise<ExitCode> {

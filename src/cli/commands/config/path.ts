@@ -1,17 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { keptPlaces } from '../../settings/places.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun config path
-  promptrun config path --query "[?name=='config'].path | [0]"
-
-Piped, a line is: name, path, what is kept there.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME' },
@@ -19,10 +11,6 @@ const COLUMNS: readonly Column[] = [
   { title: '' },
   { title: 'WHAT IS KEPT THERE', min: 16, dropOrder: 1 },
 ];
-
-export function declareConfigPath(command: Command, host: Host, run = configPath): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Shows every place where something is kept, whether or not there is anything yet. */
 export async function configPath(ctx: Context): Promise<ExitCode> {

@@ -1,24 +1,10 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { type Check, checkConfiguration, checkModels, checkService, passed, skipped } from './checks.ts';
-
-const EXAMPLES = `
-The exit code is that of the first check that failed: 2 configuration, 1 reachability, 3 key.
-
-Examples:
-  promptrun doctor
-  promptrun doctor --profile work --query 'checks[?!ok].detail'
-
-Piped, a line is: check; ok, failed or skipped; what was found.`;
-
-export function declareDoctor(command: Command, host: Host, run = doctor): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
 export async function doctor(ctx: Context): Promise<ExitCode> {

@@ -6,24 +6,8 @@ import { flagsTopic, GUIDES, readGuide, TOPICS } from './topics.ts';
 const TOPICS_LINE = `Topics: flags, ${Object.keys(TOPICS).join(', ')}`;
 const GUIDES_LINE = `Guides: ${Object.keys(GUIDES).join(', ')}`;
 
-const EXAMPLES = `
-${TOPICS_LINE}
-${GUIDES_LINE}; after the help of the command where there is one of that name
-
-Examples:
-  promptrun help runs list
-  promptrun help environment
-  promptrun help prompt-files`;
-
-export function declareHelp(command: Command): void {
-  command
-    .argument('[topic...]', 'a command, or one of the topics or guides below')
-    .addHelpText('after', EXAMPLES)
-    .action((words: string[]) => help(command, words));
-}
-
 /** Explains a topic, or a command however deep, as `--help` after its name does; or prints a guide. */
-async function help(command: Command, words: readonly string[]): Promise<void> {
+export async function help(words: readonly string[], _flags: object, command: Command): Promise<void> {
   const [name = ''] = words;
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const topic = words.length === 1 ? topicOf(command, name) : undefined;

@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
 import type { KeyView } from '../../../service/lifecycle/local-store.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm, present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
+import { databaseUrl } from '../../settings/config/database.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 interface Flags {
@@ -16,38 +15,15 @@ interface Flags {
   readonly database?: string;
 }
 
-export interface KeysCreateOptions {
+interface KeyOptions {
   readonly user?: string;
   readonly plan?: 'pro' | 'none';
   readonly credits?: number;
-  /** A URL of PostgreSQL. */
-  readonly database?: string;
-}
-
-const CREATE_EXAMPLES = `
-The key is printed once and kept as a hash only. A user who is new gets the plan and credits given.
-
-Examples:
-  promptrun keys create
-  promptrun keys create --user ci --plan pro --credits 1000
-
-A user has at most 10 keys at a time.`;
-
-export function declareKeysCreate(command: Command, host: Host, run = keysCreate): void {
-  command
-    .option('--user <name>', 'whose key it is (default: local)')
-    .option('--plan <plan>', "the user's plan: pro or none")
-    .option('--credits <n>', "the user's credits")
-    .option(...DATABASE_OPTION)
-    .addHelpText('after', CREATE_EXAMPLES)
-    .action((flags: Flags) => host.runAction(command, ctx => run(ctx, keyOptions(flags))));
 }
 
 /** Creates a key of the local service and prints it, this once. */
-export async function keysCreate(
-  ctx: Context,
-  { database, ...options }: KeysCreateOptions,
-): Promise<ExitCode> {
+export async function keysCreate(ctx: Context, { database, ...flags }: Flags): Promise<ExitCode> {
+  const options = keyOptions(flags);
   requireLocalService(ctx, 'keys create');
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
@@ -61,7 +37,7 @@ export async function keysCreate(
   }
 }
 
-function keyOptions({ user, plan, credits, database }: Flags): KeysCreateOptions {
+function keyOptions({ user, plan, credits }: Flags): KeyOptions {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a name for a user`,
@@ -72,18 +48,11 @@ function keyOptions({ user, plan, credits, database }: Flags): KeysCreateOptions
   if (credits !== undefined && !/^\d{1,12}(\.\d+)?$/.test(credits))
     throw usageError('--credits is a number from 0');
   return {
-    ...(database === undefined ? {} : { database }),
     ...(user === undefined ? {} : { user }),
     ...(plan === undefined ? {} : { plan }),
     ...(credits === undefined ? {} : { credits: Number(credits) }),
   };
 }
-
-const LIST_EXAMPLES = `
-Examples:
-  promptrun keys list
-
-Piped, a line is: id, user, plan, credits, created at, last used at or nothing.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'ID', min: 8 },
@@ -94,15 +63,8 @@ const COLUMNS: readonly Column[] = [
   { title: 'LAST USED', dropOrder: 2 },
 ];
 
-export function declareKeysList(command: Command, host: Host, run = keysList): void {
-  command
-    .option(...DATABASE_OPTION)
-    .addHelpText('after', LIST_EXAMPLES)
-    .action((flags: { database?: string }) => host.runAction(command, ctx => run(ctx, flags)));
-}
-
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
-export async function keysList(ctx: Context, { database }: { database?: string } = {}): Promise<ExitCode> {
+export async function keysList(ctx: Context, { database }: { database?: string }): Promise<ExitCode> {
   requireLocalService(ctx, 'keys list');
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
@@ -126,26 +88,11 @@ function account({ id, user, plan, credits }: KeyView): string[] {
   return [id, user, plan, String(credits)];
 }
 
-const REVOKE_EXAMPLES = `
-Examples:
-  promptrun keys list
-  promptrun keys revoke <id>`;
-
-export function declareKeysRevoke(command: Command, host: Host, run = keysRevoke): void {
-  command
-    .argument('<id>', 'as keys list shows it')
-    .option(...DATABASE_OPTION)
-    .addHelpText('after', REVOKE_EXAMPLES)
-    .action((id: string, flags: { database?: string }) =>
-      host.runAction(command, ctx => run(ctx, id, flags)),
-    );
-}
-
 /** Makes a key of the local service invalid. */
 export async function keysRevoke(
   ctx: Context,
   id: string,
-  { database }: { database?: string } = {},
+  { database }: { database?: string },
 ): Promise<ExitCode> {
   requireLocalService(ctx, 'keys revoke');
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });

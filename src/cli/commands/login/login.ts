@@ -1,7 +1,6 @@
-import type { Command } from 'commander';
 import { UnauthorizedError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
@@ -14,20 +13,6 @@ import { oneLine } from '../../terminal/sanitise.ts';
 export interface LoginOptions {
   /** False with `--no-keychain`: the key goes into the file. */
   readonly keychain: boolean;
-}
-
-const EXAMPLES = `
-The address and the key are asked for; the key is read from standard input where that is not a terminal, and checked before it is kept.
-
-Examples:
-  promptrun login --base-url https://prompts.example.com/v1
-  promptrun login --profile work --base-url https://prompts.example.com/v1 < key.txt`;
-
-export function declareLogin(command: Command, host: Host, run = login): void {
-  command
-    .option('--no-keychain', 'keep the key in a file, not in the system keychain')
-    .addHelpText('after', EXAMPLES)
-    .action((flags: LoginOptions) => host.runAction(command, ctx => run(ctx, flags)));
 }
 
 /** Stores an API key for a profile, once the service has accepted it. */

@@ -1,17 +1,7 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm } from '../../outputs/present.ts';
 import { chosenProfile } from '../../settings/config/address.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun logout
-  promptrun logout --profile work`;
-
-export function declareLogout(command: Command, host: Host, run = logout): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Forgets the key of a profile; the profile itself stays. */
 export async function logout(ctx: Context): Promise<ExitCode> {

@@ -1,26 +1,11 @@
-import type { Command } from 'commander';
 import type { DiscoveredEndpoint } from '../../../service/models/discover.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-Asks the providers whose keys are set (promptrun models providers lists them), those that models.yaml describes, and
-Ollama on this machine (OLLAMA_HOST, or port 11434). What models.yaml says already stays as it is.
-
-Examples:
-  OPENAI_API_KEY=… promptrun models discover
-  OPENAI_BASE_URL=http://localhost:8000/v1 promptrun models discover
-
-Piped, a line is: provider, base URL, models added, models known before, what went wrong.`;
-
-export function declareModelsDiscover(command: Command, host: Host, run = modelsDiscover): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Writes the models of the configured endpoints to models.yaml; fails if none of them could be asked. */
 export async function modelsDiscover(ctx: Context): Promise<ExitCode> {

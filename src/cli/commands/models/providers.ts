@@ -1,24 +1,9 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-A model's name may begin with one of them: openai/gpt-4o-mini. <NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai,
-OLLAMA_HOST too); models.yaml may describe more, under providers.
-
-Examples:
-  promptrun models providers
-  promptrun models providers --json
-
-Piped, a line is: provider, address, variables that may hold its key, whether one is set.`;
-
-export function declareModelsProviders(command: Command, host: Host, run = modelsProviders): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 const COLUMNS: readonly Column[] = [
   { title: 'PROVIDER' },

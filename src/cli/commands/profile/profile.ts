@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -7,13 +6,6 @@ import { confirm, present } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
-
-const LIST_EXAMPLES = `
-Examples:
-  promptrun profile list
-  promptrun profile list --query '[?active].name | [0]'
-
-Piped, a line is: name, base URL, where the key is kept (file, keychain or none), active or nothing.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', min: 8 },
@@ -29,10 +21,6 @@ interface ProfileRow {
   /** Where its key is kept; null if it has none. */
   readonly key: 'file' | 'keychain' | null;
   readonly active: boolean;
-}
-
-export function declareProfileList(command: Command, host: Host, run = profileList): void {
-  command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Lists the profiles, never their keys. */
@@ -62,18 +50,6 @@ function profileRows({ settings }: Context): ProfileRow[] {
   return [...rows, { name: LOCAL_PROFILE, baseUrl: null, key: null, active: true }];
 }
 
-const ADD_EXAMPLES = `
-Examples:
-  promptrun profile add work --base-url https://prompts.example.com/v1
-  promptrun login --profile work`;
-
-export function declareProfileAdd(command: Command, host: Host, run = profileAdd): void {
-  command
-    .argument('<name>', 'what to call it')
-    .addHelpText('after', ADD_EXAMPLES)
-    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
-}
-
 /** Adds a profile, or changes where one leads. The first one becomes the active one. */
 export async function profileAdd(ctx: Context, name: string): Promise<ExitCode> {
   if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
@@ -98,18 +74,6 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
   return settings.credentials.find(name)?.origin === new URL(baseUrl).origin;
 }
 
-const USE_EXAMPLES = `
-Examples:
-  promptrun profile use work
-  promptrun profile use local       # the service built in`;
-
-export function declareProfileUse(command: Command, host: Host, run = profileUse): void {
-  command
-    .argument('<name>', 'a profile, or local')
-    .addHelpText('after', USE_EXAMPLES)
-    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
-}
-
 /** Makes a profile the active one. */
 export async function profileUse(ctx: Context, name: string): Promise<ExitCode> {
   await ctx.settings.config.update(document => {
@@ -120,17 +84,6 @@ export async function profileUse(ctx: Context, name: string): Promise<ExitCode> 
   });
   await confirm(ctx, { activeProfile: name }, `Profile ${name} is active.`);
   return EXIT.ok;
-}
-
-const REMOVE_EXAMPLES = `
-Examples:
-  promptrun profile remove work`;
-
-export function declareProfileRemove(command: Command, host: Host, run = profileRemove): void {
-  command
-    .argument('<name>', 'the profile')
-    .addHelpText('after', REMOVE_EXAMPLES)
-    .action((name: string) => host.runAction(command, ctx => run(ctx, name)));
 }
 
 /** Forgets a profile and its key; if it was the active one, none is afterwards. */

@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Finding } from '../../../service/prompts/findings.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { withLocalStore } from '../../inputs/prompt-file.ts';
@@ -11,28 +10,11 @@ import { fileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
-const EXAMPLES = `
-Examples:
-  promptrun prompts check haiku.prompt
-  promptrun prompts check prompts/*.prompt
-
-A fault keeps a prompt from being used (exit 2); a note is only worth knowing (exit 0).
-A line is: file:line:column: fault or note: what.`;
-
-export function declarePromptsCheck(command: Command, host: Host, run = promptsCheck): void {
-  command
-    .argument('<file...>', 'prompt files (*.prompt)')
-    .option('--models', 'make a model that this machine does not know a fault')
-    .addHelpText('after', EXAMPLES)
-    .action((files: string[], { models = false }: { models?: boolean }) =>
-      host.runAction(command, ctx => run(ctx, { files, models })),
-    );
-}
-
 /** Shows every fault and every note of prompt files. */
 export async function promptsCheck(
   ctx: Context,
-  { files, models }: { readonly files: readonly string[]; readonly models: boolean },
+  files: readonly string[],
+  { models = false }: { readonly models?: boolean },
 ): Promise<ExitCode> {
   for (const file of files) await refuseUnreadable(ctx, file);
   const findings = await findingsOf(ctx, files, models);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
@@ -11,36 +11,17 @@ import { resolveAddress } from '../../settings/config/address.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-/** What the help says of the lines that a program reads. */
-const PLAIN_PROMPT_ROW =
-  'Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
-
-const LIST_EXAMPLES = `
-Examples:
-  promptrun prompts list
-  promptrun prompts list --query '[].slug'
-
-The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
-${PLAIN_PROMPT_ROW}`;
-
-/** Without a verb: the prompts there are, where this machine's own service can list them, else what can be done. */
-export function declarePrompts(
+/** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
+export async function prompts(
+  ctx: Context,
+  verbs: readonly string[],
+  _flags: object,
   command: Command & { unknownCommand?: () => void },
-  host: Host,
-  list = promptsList,
-): void {
-  command.argument('[verb...]').action((verbs: readonly string[]) => {
-    if (verbs.length > 0) command.unknownCommand?.();
-    return host.runAction(command, async ctx => {
-      if (resolveAddress(ctx).embedded) return list(ctx);
-      command.outputHelp();
-      return EXIT.ok;
-    });
-  });
-}
-
-export function declarePromptsList(command: Command, host: Host, run = promptsList): void {
-  command.addHelpText('after', LIST_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
+): Promise<ExitCode> {
+  if (verbs.length > 0) command.unknownCommand?.();
+  if (resolveAddress(ctx).embedded) return promptsList(ctx);
+  command.outputHelp();
+  return EXIT.ok;
 }
 
 /** Lists every published prompt of the service, newest first. */
@@ -68,25 +49,8 @@ async function allPrompts(
   }
 }
 
-const SEARCH_EXAMPLES = `
-Examples:
-  promptrun prompts search postcard
-  promptrun prompts search weekly report --query '[].slug'
-
-${PLAIN_PROMPT_ROW}`;
-
-export function declarePromptsSearch(command: Command, host: Host, run = promptsSearch): void {
-  command
-    .argument('<words...>', 'what to look for')
-    .addHelpText('after', SEARCH_EXAMPLES)
-    .action((words: string[]) => host.runAction(command, ctx => run(ctx, { words })));
-}
-
 /** Finds prompts, best match first. */
-export async function promptsSearch(
-  ctx: Context,
-  { words }: { readonly words: readonly string[] },
-): Promise<ExitCode> {
+export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<ExitCode> {
   const query = searchQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));

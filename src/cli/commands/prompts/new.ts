@@ -1,46 +1,27 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Command, Option } from 'commander';
 import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 
-export interface PromptsNewOptions {
-  readonly file: string;
+interface PromptsNewFlags {
   /** A prompt that makes an image instead of a text. */
   readonly image?: boolean;
   /** A `.prompt.yml` of GitHub Models to convert. */
   readonly from?: string;
 }
 
-const EXAMPLES = `
-Examples:
-  promptrun prompts new explain.prompt
-  promptrun prompts new places/postcard.prompt --image
-  promptrun prompts new summary.prompt --from .github/prompts/summary.prompt.yml
-
-A file that exists is never overwritten. Piped, a line is the path of a file that was written.`;
-
-export function declarePromptsNew(command: Command, host: Host, run = promptsNew): void {
-  command
-    .argument('<file>', 'the prompt file to write; .prompt is added where it is missing')
-    .option('--image', 'a prompt that makes an image')
-    .addOption(
-      new Option('--from <file>', 'convert a .prompt.yml of GitHub Models; no test file').conflicts('image'),
-    )
-    .addHelpText('after', EXAMPLES)
-    .action((file: string, flags: { image?: boolean; from?: string }) =>
-      host.runAction(command, ctx => run(ctx, { file, ...flags })),
-    );
-}
-
 /** Writes a prompt file to start from, and its test file; or one converted from another format. */
-export async function promptsNew(ctx: Context, { file, image, from }: PromptsNewOptions): Promise<ExitCode> {
+export async function promptsNew(
+  ctx: Context,
+  file: string,
+  { image, from }: PromptsNewFlags,
+): Promise<ExitCode> {
   const stem = stemOf(file);
   const written =
     from === undefined ? await writeStart(ctx, stem, image === true) : await writeConverted(ctx, stem, from);

@@ -1,32 +1,22 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
+import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-export interface PromptsPublishOptions {
-  readonly files: readonly string[];
+interface PromptsPublishFlags {
   /** Slugs to withdraw. */
   readonly unpublish: readonly string[];
   /** A URL of PostgreSQL. */
   readonly database?: string;
 }
-
-const EXAMPLES = `
-Examples:
-  promptrun prompts publish haiku.prompt
-  promptrun prompts publish prompts/*.prompt
-  promptrun prompts publish --unpublish haiku
-
-Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'SLUG', min: 8 },
@@ -35,28 +25,13 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE' },
 ];
 
-export function declarePromptsPublish(command: Command, host: Host, run = promptsPublish): void {
-  command
-    .argument('[file...]', 'prompt files (*.prompt)')
-    .option(
-      '--unpublish <slug>',
-      'withdraw a prompt; repeatable',
-      (slug: string, given: string[]) => [...given, slug],
-      [],
-    )
-    .option(...DATABASE_OPTION)
-    .addHelpText('after', EXAMPLES)
-    .action((files: string[], flags: { unpublish: string[]; database?: string }) =>
-      host.runAction(command, ctx => run(ctx, { files, ...flags })),
-    );
-}
-
 type Row = Published | { readonly slug: string; readonly unpublished: true };
 
 /** Publishes prompt files to the local service, and withdraws prompts. */
 export async function promptsPublish(
   ctx: Context,
-  { files, unpublish, database }: PromptsPublishOptions,
+  files: readonly string[],
+  { unpublish, database }: PromptsPublishFlags,
 ): Promise<ExitCode> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   requireLocalService(ctx, 'prompts publish');

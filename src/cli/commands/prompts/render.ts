@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
 import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
 import type { PromptPreview } from '../../../service/prompts/preview.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { collect } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImage } from '../../inputs/images/open-image.ts';
 import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
@@ -19,24 +17,6 @@ export interface RenderFlags {
   readonly input: readonly string[];
   readonly inputs?: string;
   readonly image: readonly string[];
-}
-
-const EXAMPLES = `
-Examples:
-  promptrun prompts render hello -i name=Ada
-  promptrun prompts render ./my.prompt --inputs inputs.yaml --json
-  promptrun prompts render describe --image photo.jpg
-
-Nothing is run, published or fetched. The values of --inputs are taken as they are, numbers as numbers.`;
-
-export function declarePromptsRender(command: Command, host: Host, run = promptsRender): void {
-  command
-    .argument('<prompt>', 'a prompt file, or a prompt of the service of this machine')
-    .option('-i, --input <key=value>', 'a text input, repeatable', collect, [])
-    .option('--inputs <file>', 'inputs from a JSON or YAML file, - for standard input')
-    .option('--image <file|url>', 'an image input, repeatable, in order; - for standard input', collect, [])
-    .addHelpText('after', EXAMPLES)
-    .action((prompt: string, flags: RenderFlags) => host.runAction(command, ctx => run(ctx, prompt, flags)));
 }
 
 /** Shows what a model would be sent. */

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -14,27 +13,6 @@ const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
   journal: ['journal'],
   all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
 };
-
-const EXAMPLES = `
-caches   models and prompts that were read; they are read again
-journal  what is known of runs started on this machine; the runs themselves stay at their services
-all      both, and profiles, keys, aliases and settings
-
-The prompts, runs and keys of the local service are never touched: see promptrun config path.
-
-Examples:
-  promptrun reset caches
-  promptrun reset all --yes`;
-
-export function declareReset(command: Command, host: Host, run = reset): void {
-  command
-    .argument('<part>', Object.keys(PARTS).join(', '))
-    .option('-y, --yes', 'do not ask')
-    .addHelpText('after', EXAMPLES)
-    .action((part: string, flags: { yes?: boolean }) =>
-      host.runAction(command, ctx => run(ctx, part, flags)),
-    );
-}
 
 /** Removes what is kept on this machine, once that is confirmed. */
 export async function reset(

@@ -1,20 +1,10 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { cachedResources } from '../../settings/caches/cached-resources.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
-
-const STATUS_EXAMPLES = `
-Examples:
-  promptrun resources status
-  promptrun resources status --query hash`;
-
-export function declareResourcesStatus(command: Command, host: Host, run = resourcesStatus): void {
-  command.addHelpText('after', STATUS_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
 export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
@@ -38,14 +28,6 @@ export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
     plain: () => plainRows(Object.entries(status).map(([key, value]) => [key, String(value ?? '')])),
   });
   return EXIT.ok;
-}
-
-const REFRESH_EXAMPLES = `
-Example:
-  promptrun resources refresh`;
-
-export function declareResourcesRefresh(command: Command, host: Host, run = resourcesRefresh): void {
-  command.addHelpText('after', REFRESH_EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
 }
 
 /** Renews the models that are held. */

@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { notFoundError, usageError } from '../../errors.ts';
@@ -18,27 +17,11 @@ export interface ResourcesListOptions {
   readonly cached?: boolean;
 }
 
-const EXAMPLES = `
-Examples:
-  promptrun resources list --modality image
-  promptrun models --cached --query '[].model'
-
-Piped, a line is: model, modality, run options (key=value,value …).`;
-
 const COLUMNS: readonly Column[] = [
   { title: 'MODEL', min: 12 },
   { title: 'MODALITY' },
   { title: 'RUN OPTIONS', min: 16 },
 ];
-
-export function declareResourcesList(command: Command, host: Host, run = resourcesList): void {
-  command
-    .option('--modality <modality>', `only models for ${MODALITIES.join(', ')}`)
-    .option('--model <model>', 'only this model')
-    .option('--cached', 'show what is held, send nothing')
-    .addHelpText('after', EXAMPLES)
-    .action((flags: ResourcesListOptions) => host.runAction(command, ctx => run(ctx, flags)));
-}
 
 /** Lists the models and the run options each accepts. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<ExitCode> {

@@ -1,34 +1,15 @@
-import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { namedRun, RUN_NAMES } from './named-run.ts';
+import { namedRun } from './named-run.ts';
 import { isLocalService } from './request-of-run.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun runs cancel 5f0c8f0e
-  promptrun runs cancel --last
-
-A cancelled run has failed; what its model still answers is dropped, and may have been paid for.
-${RUN_NAMES}`;
 
 export interface RunsCancelFlags {
   readonly last?: boolean;
-}
-
-export function declareRunsCancel(command: Command, host: Host, run = runsCancel): void {
-  command
-    .argument('[run...]', 'which runs')
-    .option('--last', 'the run started last on this machine')
-    .addHelpText('after', EXAMPLES)
-    .action((names: readonly string[], flags: RunsCancelFlags) =>
-      host.runAction(command, ctx => run(ctx, names, flags)),
-    );
 }
 
 /** Ends runs that have not ended; says which had ended by themselves. */

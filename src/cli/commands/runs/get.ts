@@ -1,33 +1,14 @@
-import type { Command } from 'commander';
 import { isOver } from '../../../client/poll.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { checkRunNamed, factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
-  promptrun runs get 5f0c8f --query runStatus
-  promptrun runs get --last --save pictures
-
-${RUN_NAMES}`;
+import { checkRunNamed, factsFromJournal, namedRun } from './named-run.ts';
 
 export interface RunsGetFlags extends OutputFlags {
   readonly last?: boolean;
-}
-
-export function declareRunsGet(command: Command, host: Host, run = runsGet): void {
-  declareOutputFlags(
-    command.argument('[run]', 'which run').option('--last', 'the run started last on this machine'),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action((name: string | undefined, flags: RunsGetFlags) =>
-      host.runAction(command, ctx => run(ctx, name, flags)),
-    );
 }
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */

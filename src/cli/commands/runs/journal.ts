@@ -1,18 +1,9 @@
-import type { Command } from 'commander';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, type Column, plainRows, runStatusCell, terminalTable } from '../../terminal/table.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun runs journal
-  promptrun runs journal --query "[?inDoubt]"
-
-A creation is in doubt where no answer came: it may have made a run. \`promptrun runs wait --last\` looks for the latest.
-Piped, a line is: time, status, run id (- if not known), prompt version, base URL.`;
 
 const COLUMNS: readonly Column[] = [
   { title: 'STARTED', dropOrder: 3 },
@@ -21,10 +12,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
   { title: 'SERVICE', min: 12, dropOrder: 2 },
 ];
-
-export function declareRunsJournal(command: Command, host: Host, run = runsJournal): void {
-  command.addHelpText('after', EXAMPLES).action(() => host.runAction(command, ctx => run(ctx)));
-}
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function runsJournal(ctx: Context): Promise<ExitCode> {

@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
 import type { RunRow } from '../../../wire/index.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -10,30 +9,6 @@ import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRow, runStatusCell, terminalTable } from '../../terminal/table.ts';
 import { type Pages, type Rest, type RunsListFlags, runPages, runsListRequest } from './list-request.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun runs list
-  promptrun runs list --status failed --since 7d
-  promptrun runs list --all --ndjson | jq .runId
-
-Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
-Piped, a line is: run id, status, time, credits (- if free), prompt version, name.
-With --ndjson, --query is applied to each row.`;
-
-export function declareRunsList(command: Command, host: Host, run = runsList): void {
-  command
-    .option('--limit <n>', 'how many at most (default: 10)')
-    .option('--all', 'all of them')
-    .option('--status <status>', 'only queued, running, succeeded or failed ones')
-    .option('--since <time>', 'only those created at or after this time')
-    .option('--until <time>', 'only those created before this time')
-    .option('--starting-after <runId>', 'only those created before this run')
-    .option('--ending-before <runId>', 'only those created after this run')
-    .option('--ndjson', 'one JSON object a line, as pages arrive')
-    .addHelpText('after', EXAMPLES)
-    .action((flags: RunsListFlags) => host.runAction(command, ctx => run(ctx, flags)));
-}
 
 /** Lists own runs, newest first. */
 export async function runsList(ctx: Context, flags: RunsListFlags): Promise<ExitCode> {

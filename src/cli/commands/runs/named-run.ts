@@ -5,10 +5,6 @@ import { resolveRun } from '../../inputs/run-name.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 
-/** What the help of a command says of the runs it takes. */
-export const RUN_NAMES =
-  'A run is named by its id, a beginning of it (6 characters or more) that no other run has, or --last.';
-
 /** Refuses a command line that names no run, or one run twice. */
 export function checkRunNamed(name: string | undefined, { last }: { readonly last?: boolean }): void {
   if ((name === undefined) !== (last === true)) {

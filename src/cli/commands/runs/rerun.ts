@@ -1,21 +1,19 @@
-import type { Command } from 'commander';
 import type { Run } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { collect } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
 import { withLocalStore } from '../../inputs/prompt-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { checkRunNamed, namedRun, RUN_NAMES } from './named-run.ts';
+import { checkRunNamed, namedRun } from './named-run.ts';
 import { isManifest, type RequestOfRun, requestFromManifest, requestFromService } from './request-of-run.ts';
 
 export interface RunsRerunFlags extends OutputFlags {
@@ -27,35 +25,6 @@ export interface RunsRerunFlags extends OutputFlags {
   readonly otherImages?: boolean;
   readonly validate: boolean;
   readonly compare?: boolean;
-}
-
-const EXAMPLES = `
-Examples:
-  promptrun runs rerun --last
-  promptrun runs rerun 5f0c8f0e -m openai/gpt-4o-mini --compare
-  promptrun runs rerun ./5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55.json --image photo.jpg
-
-The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file
-that --save wrote: images are to be given again, and must be the same unless --other-images says otherwise.
-${RUN_NAMES}`;
-
-export function declareRunsRerun(command: Command, host: Host, run = runsRerun): void {
-  declareOutputFlags(
-    command
-      .argument('[run]', 'which run, or the file that --save wrote of it')
-      .option('--last', 'the run started last on this machine')
-      .option('-m, --model <model>', "another model; this machine's own service only")
-      .option('-i, --input <key=value>', 'a text input to change, repeatable', collect, [])
-      .option('-o, --option <key=value>', 'a run option to change, repeatable', collect, [])
-      .option('--image <file|url>', 'the image inputs in order, in place of the former', collect, [])
-      .option('--other-images', 'images may differ from those of the run')
-      .option('--no-validate', 'send run options that no model lists')
-      .option('--compare', 'show both outputs side by side, with their differences'),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action((name: string | undefined, flags: RunsRerunFlags) =>
-      host.runAction(command, ctx => run(ctx, name, flags)),
-    );
 }
 
 /** Creates the same run once more, changed as the flags say: a creation of its own. */

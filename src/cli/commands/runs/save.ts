@@ -1,14 +1,13 @@
-import type { Command } from 'commander';
 import { isOver } from '../../../client/poll.ts';
 import type { Run } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { parseTime } from './list-request.ts';
-import { factsFromJournal, namedRun, RUN_NAMES } from './named-run.ts';
+import { factsFromJournal, namedRun } from './named-run.ts';
 
 export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'> {
   readonly last?: boolean;
@@ -16,34 +15,6 @@ export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'pre
   readonly since?: string;
   /** A directory, or `-` for standard output. */
   readonly to?: string;
-}
-
-const EXAMPLES = `
-Examples:
-  promptrun runs save --last
-  promptrun runs save 5f0c8f0e 7a1d22 --to pictures --force
-  promptrun runs save --since 12h --to pictures
-  promptrun runs save --last --to - > postcard.png
-
-${RUN_NAMES}
-Without --to they go to the current directory, or that of the setting saveDir. URLs of generated media live 24 hours.`;
-
-export function declareRunsSave(command: Command, host: Host, run = runsSave): void {
-  command
-    .argument('[run...]', 'which runs')
-    .option('--last', 'the run started last on this machine')
-    .option(
-      '--since <time>',
-      'every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
-    )
-    .option('--to <dir>', 'where to; - writes the only output of one run to standard output')
-    .option('--force', 'overwrite files that exist')
-    .option('--open', "open the outputs with the system's viewer")
-    .option('--no-preview', 'no small previews of images')
-    .addHelpText('after', EXAMPLES)
-    .action((names: string[], flags: RunsSaveFlags) =>
-      host.runAction(command, ctx => run(ctx, names, flags)),
-    );
 }
 
 /** Writes the outputs of runs to files, and gives them as `run` does. */

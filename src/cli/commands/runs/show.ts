@@ -1,31 +1,12 @@
-import type { Command } from 'commander';
 import { MAX_LIST_LIMIT, type OutputItem, type Run, type RunRow } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
-import { checkRunNamed, namedRun, RUN_NAMES } from './named-run.ts';
-
-const EXAMPLES = `
-Examples:
-  promptrun runs show 5f0c8f0e
-  promptrun runs show --last --query credits
-
-${RUN_NAMES}
-Name, time and credits are known of the newest ${MAX_LIST_LIMIT} runs. Piped, a line is: what, and its value.`;
-
-export function declareRunsShow(command: Command, host: Host, run = runsShow): void {
-  command
-    .argument('[run]', 'which run')
-    .option('--last', 'the run started last on this machine')
-    .addHelpText('after', EXAMPLES)
-    .action((name: string | undefined, flags: { last?: boolean }) =>
-      host.runAction(command, ctx => run(ctx, name, flags)),
-    );
-}
+import { checkRunNamed, namedRun } from './named-run.ts';
 
 /** Shows the facts of a run: its status, prompt, name, times, costs, and its outputs in short. */
 export async function runsShow(

@@ -1,37 +1,18 @@
-import type { Command } from 'commander';
 import type { Run } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
-import { declareOutputFlags, type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { factsOf, RUN_NAMES } from './named-run.ts';
+import { factsOf } from './named-run.ts';
 
 export interface RunsWaitFlags extends OutputFlags {
   readonly last?: boolean;
-}
-
-const EXAMPLES = `
-Examples:
-  promptrun runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55
-  promptrun runs wait 5f0c8f 6f0c8f --json
-  promptrun runs wait --last --timeout 10m --save pictures
-
-${RUN_NAMES}`;
-
-export function declareRunsWait(command: Command, host: Host, run = runsWait): void {
-  declareOutputFlags(
-    command.argument('[run...]', 'which runs').option('--last', 'the run started last on this machine'),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action((names: readonly string[], flags: RunsWaitFlags) =>
-      host.runAction(command, ctx => run(ctx, names, flags)),
-    );
 }
 
 /** A run to wait for, and what the journal knows of it. */

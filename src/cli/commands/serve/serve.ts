@@ -1,46 +1,20 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type { RequestEvent } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
-import type { Context, Host } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { DATABASE_OPTION, databaseUrl } from '../../settings/config/database.ts';
+import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-
-const EXAMPLES = `
-The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
-SIGTERM and Ctrl-C: no new requests, running runs are given --grace, the rest go on at the next start.
-
-Examples:
-  promptrun serve
-  promptrun serve --port 0 --prompts ./prompts --rate-limit 5
-  promptrun serve --host 0.0.0.0 --public-url https://prompts.example/team`;
-
-export function declareServe(command: Command, host: Host, run = serve): void {
-  command
-    .option('--host <host>', 'the address to listen on', '127.0.0.1')
-    .option('--port <port>', 'the port to listen on; 0 picks a free one', '8787')
-    .option('--sync-window <duration>', 'how long a creation is kept waiting for its run', '120s')
-    .option('--prompts <dir>', 'publish the prompt files there, again on each change')
-    .option('--rate-limit <n>', 'requests a second for each key; none without it')
-    .option('--max-queued <n>', 'runs of one user that may be queued; over it 429', '10000')
-    .option(...DATABASE_OPTION)
-    .option('--media-dir <dir>', 'with --database: keep media in a directory that all instances share')
-    .option('--new-store', 'put the store aside, and begin a new one beside it')
-    .option('--public-url <url>', 'where others reach it: media URLs begin with it')
-    .option('--grace <duration>', 'how long running runs are given at the end', '10s')
-    .addHelpText('after', EXAMPLES)
-    .action((flags: ServeFlags) => host.runAction(command, ctx => run(ctx, serveOptions(flags, ctx.cwd))));
-}
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
-export async function serve(ctx: Context, request: ServeRequest): Promise<ExitCode> {
+export async function serve(ctx: Context, flags: ServeFlags): Promise<ExitCode> {
+  const request = serveOptions(flags, ctx.cwd);
   const ending = firstSignal(ctx);
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);

@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
-import type { Connection, Context, Host } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { fieldText, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
@@ -17,34 +16,11 @@ import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { type Change, changesBetween } from './changes.ts';
 
-export interface VersionsDiffOptions {
-  readonly prompt: string;
-  /** None, one or two ids or beginnings of ids. */
-  readonly versions: readonly string[];
-}
-
-const EXAMPLES = `
-Examples:
-  promptrun versions diff hello
-  promptrun versions diff hello 3f0a9f0e
-  promptrun versions diff hello 3f0a9f0e 9b1f7c4e --json
-
-Without versions, the latest two; with one, that one and the latest. A file is compared with the latest version of its slug.`;
-
-export function declareVersionsDiff(command: Command, host: Host, run = versionsDiff): void {
-  command
-    .argument('<prompt>', 'an alias, a prompt file, an id or a slug')
-    .argument('[version...]', 'the ids of two versions, or beginnings of them')
-    .addHelpText('after', EXAMPLES)
-    .action((prompt: string, versions: string[]) =>
-      host.runAction(command, ctx => run(ctx, { prompt, versions })),
-    );
-}
-
 /** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
 export async function versionsDiff(
   ctx: Context,
-  { prompt, versions }: VersionsDiffOptions,
+  prompt: string,
+  versions: readonly string[],
 ): Promise<ExitCode> {
   if (versions.length > (promptFileOf(ctx, prompt) === undefined ? 2 : 1))
     throw usageError('two versions at most can be compared, a file among them');

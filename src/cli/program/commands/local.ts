@@ -1,0 +1,74 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+import { LOCAL } from '../headings.ts';
+import { DATABASE_FLAG } from './shared-flags.ts';
+
+/** The commands that serve this machine's store, and its keys. */
+export const LOCAL_COMMANDS: readonly CommandSpec[] = [
+  {
+    path: 'serve',
+    summary: 'offer the local service over HTTP',
+    heading: LOCAL,
+    flags: [
+      ['--host <host>', 'the address to listen on', { default: '127.0.0.1' }],
+      ['--port <port>', 'the port to listen on; 0 picks a free one', { default: '8787' }],
+      ['--sync-window <duration>', 'how long a creation is kept waiting for its run', { default: '120s' }],
+      ['--prompts <dir>', 'publish the prompt files there, again on each change', { completes: 'files' }],
+      ['--rate-limit <n>', 'requests a second for each key; none without it'],
+      ['--max-queued <n>', 'runs of one user that may be queued; over it 429', { default: '10000' }],
+      DATABASE_FLAG,
+      [
+        '--media-dir <dir>',
+        'with --database: keep media in a directory that all instances share',
+        { completes: 'files' },
+      ],
+      ['--new-store', 'put the store aside, and begin a new one beside it'],
+      ['--public-url <url>', 'where others reach it: media URLs begin with it'],
+      ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
+    ],
+    examples: [
+      'serve',
+      'serve --port 0 --prompts ./prompts --rate-limit 5',
+      'serve --host 0.0.0.0 --public-url https://prompts.example/team',
+    ],
+    notes: `The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
+SIGTERM and Ctrl-C: no new requests, running runs are given --grace, the rest go on at the next start.`,
+    load: () => import('../../commands/serve/serve.ts').then(file => file.serve),
+  },
+  {
+    path: 'keys',
+    aliases: ['key'],
+    summary: 'API keys of the local service',
+    heading: LOCAL,
+    examples: ['keys create --user ci', 'keys list'],
+  },
+  {
+    path: 'keys create',
+    summary: 'create a key and print it once',
+    flags: [
+      ['--user <name>', 'whose key it is (default: local)'],
+      ['--plan <plan>', "the user's plan: pro or none", { completes: ['pro', 'none'] }],
+      ['--credits <n>', "the user's credits"],
+      DATABASE_FLAG,
+    ],
+    examples: ['keys create', 'keys create --user ci --plan pro --credits 1000'],
+    notes: `The key is printed once and kept as a hash only. A user who is new gets the plan and credits given.
+A user has at most 10 keys at a time.`,
+    load: () => import('../../commands/keys/keys.ts').then(file => file.keysCreate),
+  },
+  {
+    path: 'keys list',
+    summary: 'the keys there are, never their text',
+    flags: [DATABASE_FLAG],
+    examples: ['keys list'],
+    notes: 'Piped, a line is: id, user, plan, credits, created at, last used at or nothing.',
+    load: () => import('../../commands/keys/keys.ts').then(file => file.keysList),
+  },
+  {
+    path: 'keys revoke',
+    summary: 'make a key invalid',
+    arguments: [['<id>', 'as keys list shows it']],
+    flags: [DATABASE_FLAG],
+    examples: ['keys list', 'keys revoke <id>'],
+    load: () => import('../../commands/keys/keys.ts').then(file => file.keysRevoke),
+  },
+];

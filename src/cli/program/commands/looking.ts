@@ -1,0 +1,98 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+import { LOOKING } from '../headings.ts';
+
+const RESOURCES_LIST = {
+  summary: 'models and their run options',
+  flags: [
+    [
+      '--modality <modality>',
+      'only models for text, image or video',
+      { completes: ['text', 'image', 'video'] },
+    ],
+    ['--model <model>', 'only this model', { completes: 'models' }],
+    ['--cached', 'show what is cached, send nothing'],
+  ],
+  examples: ['resources list --modality image', "models --cached --query '[].model'"],
+  notes: 'Piped, a line is: model, modality, run options (key=value,value …).',
+  load: () => import('../../commands/resources/list.ts').then(file => file.resourcesList),
+} as const satisfies Omit<CommandSpec, 'path'>;
+
+/** The commands that look at what else a service has. */
+export const LOOKING_COMMANDS: readonly CommandSpec[] = [
+  {
+    path: 'resources',
+    aliases: ['resource'],
+    summary: 'models and their run options',
+    heading: LOOKING,
+    examples: ['resources list --modality image', 'resources refresh'],
+  },
+  { path: 'resources list', ...RESOURCES_LIST },
+  {
+    path: 'resources refresh',
+    summary: 'renew the cached resources',
+    examples: ['resources refresh'],
+    load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesRefresh),
+  },
+  {
+    path: 'resources status',
+    summary: 'which hash is cached, how old, and where',
+    examples: ['resources status', 'resources status --query hash'],
+    load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesStatus),
+  },
+  { path: 'models', heading: LOOKING, ...RESOURCES_LIST, summary: 'the same as resources list' },
+  {
+    path: 'models discover',
+    summary: 'write the models of your endpoints to models.yaml',
+    examples: [
+      'OPENAI_API_KEY=… promptrun models discover',
+      'OPENAI_BASE_URL=http://localhost:8000/v1 promptrun models discover',
+    ],
+    notes: `Asks the providers whose keys are set (promptrun models providers lists them), those that models.yaml describes, and
+Ollama on this machine (OLLAMA_HOST, or port 11434). What models.yaml says already stays as it is.
+Piped, a line is: provider, base URL, models added, models known before, what went wrong.`,
+    load: () => import('../../commands/models/discover.ts').then(file => file.modelsDiscover),
+  },
+  {
+    path: 'models providers',
+    summary: 'the providers whose models need no description, and whether their keys are set',
+    examples: ['models providers', 'models providers --json'],
+    notes: `A model's name may begin with one of them: openai/gpt-4o-mini. <NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai,
+OLLAMA_HOST too); models.yaml may describe more, under providers.
+Piped, a line is: provider, address, variables that may hold its key, whether one is set.`,
+    load: () => import('../../commands/models/providers.ts').then(file => file.modelsProviders),
+  },
+  {
+    path: 'account',
+    summary: 'who the key belongs to, credits left',
+    heading: LOOKING,
+    examples: ['account', 'account --query credits'],
+    load: () => import('../../commands/account/account.ts').then(file => file.account),
+  },
+  {
+    path: 'api',
+    summary: 'any endpoint, authenticated, as it answers',
+    heading: LOOKING,
+    arguments: [
+      ['<method>', 'GET, POST, PUT, PATCH or DELETE', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+      [
+        '<path>',
+        'below the base URL, such as /runs',
+        ['/runs', '/resources', '/me', '/me/credits', '/prompts/publish'],
+      ],
+    ],
+    flags: [
+      ['-f, --field <key=value>', 'a query parameter or a field of the body; repeatable', { repeats: true }],
+      ['--input <file>', 'send this file as the body; - is standard input', { completes: 'files' }],
+      ['--include', "print the answer's status and headers as well"],
+      ['--paginate', 'follow a list to its end'],
+    ],
+    examples: [
+      'api GET /runs -f limit=50 -f status=failed',
+      "api GET /runs -f limit=50 --paginate --query 'data.rows[].runId'",
+      'api POST /runs --input run.json',
+    ],
+    notes: `Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a
+field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells them apart.`,
+    load: () => import('../../commands/api/api.ts').then(file => file.api),
+  },
+];

@@ -1,0 +1,157 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+import { LOOKING } from '../headings.ts';
+import { DATABASE_FLAG, INPUT_FLAGS } from './shared-flags.ts';
+
+const PROMPT_ROW =
+  'Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
+
+/** The commands that look after prompts and their versions. */
+export const PROMPTS_COMMANDS: readonly CommandSpec[] = [
+  {
+    path: 'prompts',
+    aliases: ['prompt'],
+    summary: 'find, read, check and publish prompts',
+    heading: LOOKING,
+    arguments: [['[verb...]', '']],
+    examples: ['prompts', 'prompts get hello', 'prompts new haiku.prompt'],
+    load: () => import('../../commands/prompts/find.ts').then(file => file.prompts),
+  },
+  {
+    path: 'prompts list',
+    summary: 'all prompts of the local service',
+    examples: ['prompts list', "prompts list --query '[].slug'"],
+    notes: `The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
+${PROMPT_ROW}`,
+    load: () => import('../../commands/prompts/find.ts').then(file => file.promptsList),
+  },
+  {
+    path: 'prompts get',
+    summary: 'title, version and inputs of a prompt',
+    arguments: [['<prompt>', 'which prompt', 'targets']],
+    flags: [
+      ['--version-id <promptVersionId>', 'this version instead of the latest', { completes: 'versions' }],
+    ],
+    examples: [
+      'prompts get hello',
+      'prompts get hello@3f0a9f0e',
+      'prompts get 3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11 --query config.textInputs',
+    ],
+    notes: 'The prompt is an alias, a prompt file, the id of a prompt or of a version, or a slug.',
+    load: () => import('../../commands/prompts/get.ts').then(file => file.promptsGet),
+  },
+  {
+    path: 'prompts search',
+    summary: 'find prompts',
+    arguments: [['<words...>', 'what to look for']],
+    examples: ['prompts search postcard', "prompts search weekly report --query '[].slug'"],
+    notes: PROMPT_ROW,
+    load: () => import('../../commands/prompts/find.ts').then(file => file.promptsSearch),
+  },
+  {
+    path: 'prompts new',
+    summary: 'a prompt file to start from, and its test file',
+    arguments: [['<file>', 'the prompt file to write; .prompt is added if it is missing', 'promptFiles']],
+    flags: [
+      ['--image', 'a prompt that makes an image'],
+      [
+        '--from <file>',
+        'convert a .prompt.yml of GitHub Models; no test file',
+        { conflicts: 'image', completes: 'files' },
+      ],
+    ],
+    examples: [
+      'prompts new explain.prompt',
+      'prompts new places/postcard.prompt --image',
+      'prompts new summary.prompt --from .github/prompts/summary.prompt.yml',
+    ],
+    notes: 'A file that exists is never overwritten. Piped, a line is the path of a file that was written.',
+    load: () => import('../../commands/prompts/new.ts').then(file => file.promptsNew),
+  },
+  {
+    path: 'prompts check',
+    summary: 'every fault of prompt files, with its place',
+    arguments: [['<file...>', 'prompt files (*.prompt)', 'promptFiles']],
+    flags: [['--models', 'make a model that this machine does not know a fault']],
+    examples: ['prompts check haiku.prompt', 'prompts check prompts/*.prompt'],
+    notes: `A fault keeps a prompt from being used (exit 2); a note is only worth knowing (exit 0).
+A line is: file:line:column: fault or note: what.`,
+    load: () => import('../../commands/prompts/check.ts').then(file => file.promptsCheck),
+  },
+  {
+    path: 'prompts render',
+    summary: 'what a model would be sent',
+    arguments: [['<prompt>', 'a prompt file, or a prompt of the service of this machine', 'targets']],
+    flags: INPUT_FLAGS,
+    examples: [
+      'prompts render hello -i name=Ada',
+      'prompts render ./my.prompt --inputs inputs.yaml --json',
+      'prompts render describe --image photo.jpg',
+    ],
+    notes:
+      'Nothing is run, published or fetched. The values of --inputs are taken as they are, numbers as numbers.',
+    load: () => import('../../commands/prompts/render.ts').then(file => file.promptsRender),
+  },
+  {
+    path: 'prompts publish',
+    summary: 'publish prompt files to the local service',
+    arguments: [['[file...]', 'prompt files (*.prompt)', 'promptFiles']],
+    flags: [
+      ['--unpublish <slug>', 'withdraw a prompt; repeatable', { repeats: true, completes: 'prompts' }],
+      DATABASE_FLAG,
+    ],
+    examples: [
+      'prompts publish haiku.prompt',
+      'prompts publish prompts/*.prompt',
+      'prompts publish --unpublish haiku',
+    ],
+    notes: 'Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.',
+    load: () => import('../../commands/prompts/publish.ts').then(file => file.promptsPublish),
+  },
+  {
+    path: 'versions',
+    aliases: ['version'],
+    summary: 'the published versions of a prompt',
+    heading: LOOKING,
+    examples: ['versions list hello', 'versions diff hello'],
+  },
+  {
+    path: 'versions list',
+    summary: 'published versions of a prompt, newest first',
+    arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
+    examples: [
+      'versions list hello',
+      "versions list 3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11 --query '[0].promptVersionId'",
+    ],
+    notes: 'Piped, a line is: prompt version, time, and "latest" for the latest one.',
+    load: () => import('../../commands/versions/versions.ts').then(file => file.versionsList),
+  },
+  {
+    path: 'versions get',
+    summary: 'one version and its inputs',
+    arguments: [
+      [
+        '<promptVersionId>',
+        'the id of a version, an alias, slug@<beginning of the id>, or a slug',
+        'prompts',
+      ],
+    ],
+    examples: ['versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77', 'versions get hello@9b1f7c4e --json'],
+    load: () => import('../../commands/versions/versions.ts').then(file => file.versionsGet),
+  },
+  {
+    path: 'versions diff',
+    summary: 'what changed between two versions',
+    arguments: [
+      ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
+      ['[version...]', 'the ids of two versions, or beginnings of them', 'versions'],
+    ],
+    examples: [
+      'versions diff hello',
+      'versions diff hello 3f0a9f0e',
+      'versions diff hello 3f0a9f0e 9b1f7c4e --json',
+    ],
+    notes:
+      'Without versions, the latest two; with one, that one and the latest. A file is compared with the latest version of its slug.',
+    load: () => import('../../commands/versions/diff.ts').then(file => file.versionsDiff),
+  },
+];

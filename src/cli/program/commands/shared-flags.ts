@@ -1,0 +1,50 @@
+import type { FlagSpec } from '../../core/command-spec.ts';
+
+/** Of every command that gives the outputs of a run. */
+export const OUTPUT_FLAGS: readonly FlagSpec[] = [
+  [
+    '--save [dir]',
+    'write the outputs to files as well; - writes the only one to standard output',
+    { completes: 'files' },
+  ],
+  ['--force', 'overwrite files that exist'],
+  ['--open', "open the outputs with the system's viewer"],
+  ['--no-preview', 'no small previews of images'],
+  [
+    '--schema <file>',
+    'a JSON Schema the text output must match as JSON; exit 5 if it does not',
+    { completes: 'files' },
+  ],
+];
+
+/** Of every command that gives a prompt its inputs on the command line. */
+export const INPUT_FLAGS: readonly FlagSpec[] = [
+  ['-i, --input <key=value>', 'a text input, repeatable', { repeats: true, completes: 'inputs' }],
+  ['--inputs <file>', 'inputs from a JSON or YAML file, - for standard input', { completes: 'files' }],
+  [
+    '--image <file|url>',
+    'an image input, repeatable, in order; - for standard input',
+    { repeats: true, completes: 'files' },
+  ],
+];
+
+/** Of every command that runs the rows of a file: what all rows have in common. */
+export const ROW_INPUT_FLAGS: readonly FlagSpec[] = [
+  [
+    '-i, --input <key=value>',
+    'a text input of every row, repeatable',
+    { repeats: true, completes: 'inputs' },
+  ],
+  ['--image <file|url>', 'an image of every row, repeatable', { repeats: true, completes: 'files' }],
+  [
+    '-o, --option <key=value>',
+    'a run option of every row, repeatable',
+    { repeats: true, completes: 'runOptions' },
+  ],
+];
+
+/** Of every command that works on the local store. */
+export const DATABASE_FLAG: FlagSpec = [
+  '--database <url>',
+  'keep everything in PostgreSQL (postgres://…); PROMPTRUN_DATABASE_URL does the same and shows no password',
+];
