@@ -18,7 +18,9 @@ export function formatDollars(amount: Money): string {
   const value = dollars(amount);
   if (value >= 1 || value === 0) return `$${value.toFixed(2)}`;
   const digits = Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(value))));
-  return `$${value.toFixed(digits).replace(/(?<=\.\d\d\d*?)0+$/, '')}`;
+  let text = value.toFixed(digits);
+  while (text.endsWith('0') && /\.\d{3,8}$/.test(text)) text = text.slice(0, -1);
+  return `$${text}`;
 }
 
 /** Reads a plain decimal number of US dollars, at least 0; undefined for anything else. */

@@ -110,7 +110,7 @@ function ollamaAddress(env: Env): string | undefined {
 function addressOf({ engine, name, baseUrl }: ProviderData, address: string): string {
   if (engine === 'anthropic') return address.replace(/\/v1\/*$/, '');
   if (name === 'openai' || !URL.canParse(address) || new URL(address).pathname !== '/') return address;
-  return `${address.replace(/\/+$/, '')}${new URL(baseUrl).pathname}`;
+  return new URL(new URL(baseUrl).pathname, address).href;
 }
 
 /** What is wrong with a base URL, as a sentence that begins after its name; undefined if nothing is. */

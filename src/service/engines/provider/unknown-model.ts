@@ -7,7 +7,10 @@ const SHOWN = 5;
 
 /** Whether a provider refused because it does not know the model. */
 export function isUnknownModel({ what, more: { status } }: ProviderFault): boolean {
-  return status === 404 || (status === 400 && /\bmodel\b.*\b(?:not|unknown|invalid|exist)/is.test(what));
+  return (
+    status === 404 ||
+    (status === 400 && /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what))
+  );
 }
 
 /** What a provider has in place of a model, the nearest names first; undefined if it does not tell. */
