@@ -168,3 +168,61 @@ it('tells faults of models.yaml in lists of models and in doctor, which asks pro
   const gone = await runCommand(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
   expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing listens there') as string });
 });
+
+it('runs a model by its prefix with nothing but a key', async () => {
+  const { home, env } = homeWith();
+  provider.reset(said('Hi Ada'));
+  const withKey = { ...env, OPENAI_API_KEY: 'sk-12345678', OPENAI_BASE_URL: provider.baseUrl };
+  const hello = ['run', 'hello', '-i', 'name=Ada', '-m'];
+  const ran = await runCommand([...hello, 'openai/gpt-9'], { home, env: withKey });
+  expect(ran).toMatchObject({ code: 0, stdout: 'Hi Ada\n' });
+  expect(provider.body()).toMatchObject({ model: 'gpt-9' });
+  expect(await runCommand([...hello, 'gpt-9'], { home, env: withKey })).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('gpt-9 is taken for a model of openai') as string,
+  });
+  provider.reset({ status: 401, body: { error: { message: 'no' } } });
+  expect(await runCommand([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('it refuses the key in OPENAI_API_KEY') as string,
+  });
+});
+
+it.each<[string, string, Record<string, string>, number, string]>([
+  ['without a key', 'anthropic/claude-9', {}, 3, 'set ANTHROPIC_API_KEY'],
+  ['of an unknown provider', 'nobody/x', {}, 2, 'there are openai, anthropic, googleai'],
+  ['of Vertex AI', 'vertexai/gemini-9', {}, 2, 'Vertex AI takes no API key'],
+  ['with a key that is no header', 'openai/x', { OPENAI_API_KEY: 'a\nb' }, 2, 'the key in OPENAI_API_KEY'],
+  [
+    'in the clear',
+    'xai/x',
+    { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://x.example' },
+    2,
+    'in the clear to x.example',
+  ],
+])('refuses a model %s before anything is sent', async (_, model, more, code, message) => {
+  const { home, env } = homeWith();
+  const refused = await runCommand(['run', 'hello', '-i', 'name=Ada', '-m', model], {
+    home,
+    env: { ...env, ...more },
+  });
+  expect(refused).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) as string });
+});
+
+it('lists the providers without their keys', async () => {
+  const { home, env } = homeWith();
+  const keys = { ...env, GOOGLE_API_KEY: 'secret-key' };
+  const { code, stdout } = await runCommand(['models', 'providers'], { home, env: keys });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^openai\thttps:\/\/api\.openai\.com\/v1\tOPENAI_API_KEY\tnot set$/m);
+  expect(stdout).toMatch(/^googleai\t.*\tGEMINI_API_KEY or GOOGLE_API_KEY\tset \(GOOGLE_API_KEY\)$/m);
+  expect(stdout).toMatch(/^vllm\thttp:\/\/127\.0\.0\.1:8000\/v1\t\tnot needed$/m);
+  expect(stdout).not.toContain('secret-key');
+});
+
+it('serve does not start with a faulty models.yaml', async () => {
+  const { home, env } = homeWith('models:\n  - {model: tiny}\n');
+  const { code, stderr } = await runCommand(['serve', '--port', '0'], { home, env });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/models\.yaml:2: a model needs a/);
+});
