@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { usageError } from '../errors.ts';
 
-export const REPORTERS = ['junit', 'json', 'github'] as const;
+export const REPORTERS = ['junit', 'json', 'github', 'html', 'markdown'] as const;
 export type Reporter = (typeof REPORTERS)[number];
 
 /** A report, and where it goes. */

@@ -4,11 +4,14 @@ import { replaceFile } from '../../files/write-file.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
+import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
+import { gridPage } from '../outputs/pages/grid-page.ts';
 import { checkFile } from '../outputs/writable.ts';
 import type { Reporter, ReportOutput } from './report-outputs.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
 import { jsonReport } from './reporters/json.ts';
 import { junitReport } from './reporters/junit.ts';
+import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
 
@@ -22,10 +25,11 @@ export async function reportTests(
   ctx: Context,
   results: readonly EntryResult[],
   outputs: readonly ReportOutput[],
+  material: ReportMaterial,
 ): Promise<void> {
   const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) await writeReport(ctx, out, await reportText(results, reporter));
+    if (out !== undefined) await writeReport(ctx, out, await reportText(results, reporter, material));
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
@@ -34,7 +38,8 @@ export async function reportTests(
   if (wantsJson(ctx)) return printValue(ctx, jsonReport(results));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
-  if (shown !== undefined || isOnGithub) await ctx.io.out(await reportText(results, shown ?? 'github'));
+  if (shown !== undefined || isOnGithub)
+    await ctx.io.out(await reportText(results, shown ?? 'github', material));
   else await ctx.io.out(stdout.isTerminal ? await treeReport(results, paint) : await linesReport(results));
 }
 
@@ -42,10 +47,18 @@ function isGithub({ reporter }: ReportOutput): boolean {
   return reporter === 'github';
 }
 
-async function reportText(results: readonly EntryResult[], reporter: Reporter): Promise<string> {
+async function reportText(
+  results: readonly EntryResult[],
+  reporter: Reporter,
+  material: ReportMaterial,
+): Promise<string> {
   switch (reporter) {
     case 'junit':
       return junitReport(results);
+    case 'html':
+      return gridPage(await testsGrid(results, material));
+    case 'markdown':
+      return gridMarkdown(await testsGrid(results), LONGEST_COMMENT);
     case 'github':
       return githubReport(results);
     case 'json':
@@ -53,6 +66,9 @@ async function reportText(results: readonly EntryResult[], reporter: Reporter): 
       return `${JSON.stringify(jsonReport(results), undefined, 2)}\n`;
   }
 }
+
+/** In characters: what GitHub takes as a comment. */
+const LONGEST_COMMENT = 65_536;
 
 /** The tests have run: a report that can't be written must not cost what is known of them. */
 async function writeReport(ctx: Context, out: string, text: string): Promise<void> {

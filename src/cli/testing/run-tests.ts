@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { wantsJson } from '../outputs/json.ts';
+import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
@@ -58,13 +59,14 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
   const prepared = await prepareEntries(ctx, target => pacedConnection(ctx, target, options), files);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
-  const results = await runAll(ctx, { entries: prepared.entries, paths, judge }, options);
+  const media = new Map<string, MediaContent>();
+  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, media }, options);
   if (results.length + allFaults.length === 0) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
   const all = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
-  if (isShown) await reportTests(ctx, all, options.outputs);
+  if (isShown) await reportTests(ctx, all, options.outputs, { media });
   return exitCodeOf(all);
 }
 
@@ -147,6 +149,8 @@ interface Tests {
   /** Of all test files that were named. */
   readonly paths: readonly string[];
   readonly judge: Judge;
+  /** Takes what a page shows. */
+  readonly media: Map<string, MediaContent>;
 }
 
 /** Runs the entries of each service. */
@@ -161,7 +165,7 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
 
 async function runService(
   ctx: Context,
-  { entries, paths, judge }: Tests,
+  { entries, paths, judge, media }: Tests,
   options: TestOptions,
 ): Promise<EntryResult[]> {
   const [first] = entries;
@@ -172,7 +176,19 @@ async function runService(
   try {
     const chosen = options.failed ? entries.filter(entry => state.hasFailed(entry)) : entries;
     const tools = toolsFor(ctx, judge, await ctx.checks());
-    return await runEntries(ctx, connection, chosen, { concurrency, state, resume, retryUnknown, tools });
+    const results = await runEntries(ctx, connection, chosen, {
+      concurrency,
+      state,
+      resume,
+      retryUnknown,
+      tools,
+    });
+    if (options.outputs.some(({ reporter }) => reporter === 'html')) {
+      const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+      const own = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
+      for (const [url, content] of own) media.set(url, content);
+    }
+    return results;
   } finally {
     await state.close();
   }

@@ -87,7 +87,7 @@ describe('batch report', () => {
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).toContain('&lt;b&gt;Ada&lt;/b&gt;');
     expect(page).not.toMatch(/<script>alert|<b>Ada|(?:src|href)="(?!data:)/u);
-    expect(page.match(/data-status="failed"/gu)).toHaveLength(3);
+    expect(page.match(/data-state="failed"/gu)).toHaveLength(3);
   });
 
   it('shows pictures that were saved', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Project, projectOf } from './support.ts';
+import { ECHO, Project, projectOf } from './support.ts';
 
 const HOSTILE = `  - name: "hostile ]]> <b> %0A"
     inputs: { text: "::set-output name=a::b\\n<script>alert(1)</script>\\n]]>\\u001b[31m" }
@@ -83,7 +83,40 @@ describe('the report of tests', () => {
     expect(markdown.length).toBeLessThan(1_048_576);
     expect(markdown).toContain('<summary>first</summary>');
     expect(markdown).toContain('<td>third</td>');
-    expect(markdown).toMatch(/The rest is in the log: .*\n\n$/u);
+    expect(markdown).toContain('more characters)');
+  });
+
+  it('is a comment of at most 65,536 characters that says what it lacks, and mentions nobody', async () => {
+    const cases = Array.from(
+      { length: 150 },
+      (_, at) =>
+        `  - { name: "@team/x ${at} ${'|'.repeat(400)}", inputs: { text: "@@you <b>\\n\\n# a" }, expect: [{ equals: no }] }\n`,
+    );
+    const { stdout } = await projectOf(cases.join('')).run(['test', '--reporter', 'markdown']);
+    const markdown = stdout().trimEnd();
+    expect(markdown.length).toBeLessThanOrEqual(65_536);
+    expect(markdown).toMatch(
+      /Left out, since this can be no longer: \d+ rows of the table and the details of \d+\.$/u,
+    );
+    expect(markdown).not.toMatch(/@\w|<b>|^# a/mu);
+  });
+
+  it('is a page of cases by models with what is wrong first, its differences and pictures', async () => {
+    const project = new Project({
+      'say.prompt': ECHO,
+      'say.test.yaml':
+        'models: [echo, card]\ncases:\n  - { name: passes, inputs: { text: a } }\n' +
+        '  - { name: fails, inputs: { text: "<script>alert(1)</script>\\nsame" }, expect: [{ equals: "no\\nsame" }] }\n',
+    });
+    const { exitCode } = await project.run(['test', '--reporter', 'html', '--out', 'tests.html']);
+    const page = readFileSync(path.join(project.home, 'tests.html'), 'utf8');
+    expect(exitCode).toBe(5);
+    expect(page).not.toContain('<script>alert');
+    expect(page.indexOf('<b>fails</b>')).toBeLessThan(page.indexOf('<b>passes</b>'));
+    expect(page).toMatch(/<del>no\n<\/del><ins>&lt;script&gt;alert\(1\)&lt;\/script&gt;\n<\/ins>same/u);
+    expect(page).toMatch(
+      /<h3>echo<\/h3>[\s\S]*<h3>card<\/h3>[\s\S]*<img alt="" src="data:image\/png;base64,/u,
+    );
   });
 
   it('is JSON with --json and with --reporter json alike', async () => {

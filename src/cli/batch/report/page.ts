@@ -1,24 +1,12 @@
-import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fieldText } from '../../core/json-value.ts';
-import { htmlPage, htmlText, statusFilter } from '../../outputs/html.ts';
+import { fileDataUrl } from '../../outputs/media-content.ts';
+import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
+import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { type BatchTotals, hasSucceeded, type ReportedOutput, type ReportedRow } from './reported-rows.ts';
 
-/** Larger pictures and videos are named, not shown. */
-const MOST_SHOWN = 8 * 1024 * 1024;
-
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.gif': 'image/gif',
-  '.mp4': 'video/mp4',
-  '.webm': 'video/webm',
-};
-
 /**
- * The results as one page: inputs beside outputs, saved pictures in it, nothing loaded from elsewhere.
+ * The results as one page: inputs beside outputs, saved pictures in it.
  *
  * @param directories where paths of saved outputs may start from
  */
@@ -27,81 +15,45 @@ export async function reportPage(
   totals: BatchTotals,
   { title, directories }: { readonly title: string; readonly directories: readonly string[] },
 ): Promise<string> {
-  const sections: string[] = [];
-  for (const row of rows) {
-    sections.push(await rowSection(row, directories));
-  }
-  const body = [
-    `<h1>${htmlText(title)}</h1>`,
-    `<p>${totals.rows} rows: ${totals.succeeded} succeeded, ${totals.failed} failed; ${totals.tokens} tokens</p>`,
-    failuresTable(totals),
-    statusFilter(['succeeded', 'failed']),
-    ...sections,
-  ];
-  return htmlPage({ title, style: STYLE, body: body.join('\n'), script: '' });
+  const gridRows: Grid['rows'][number][] = [];
+  for (const row of rows) gridRows.push(await gridRow(row, directories));
+  const seconds = totals.seconds === undefined ? '–' : `${totals.seconds} s`;
+  return gridPage({
+    title,
+    facts: [`${totals.rows} rows: ${totals.succeeded} succeeded, ${totals.failed} failed`],
+    measures: ['tokens', 'time'],
+    columns: [{ name: 'output', totals: [String(totals.tokens), seconds] }],
+    rows: gridRows,
+    reasons: totals.failures.map(({ reason, rows: count }) => ({ reason, count })),
+  });
 }
 
-const STYLE = '.succeeded{color:#286}.failed{color:#b22}td{padding:.1rem 1rem .1rem 0}';
-
-function failuresTable({ failures }: BatchTotals): string {
-  const rows = failures.map(({ reason, rows }) => `<tr><td>${rows}</td><td>${htmlText(reason)}</td></tr>`);
-  return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`;
-}
-
-async function rowSection(row: ReportedRow, directories: readonly string[]): Promise<string> {
-  const status = hasSucceeded(row) ? 'succeeded' : 'failed';
-  const outputs: string[] = [];
-  for (const output of row.outputs) {
-    outputs.push(await outputHtml(output, directories));
-  }
-  const facts = [
-    row.runId ?? 'no run',
-    ...(row.seconds === null ? [] : [`${row.seconds} s`]),
-    `${row.tokens} tokens`,
-  ];
-  const error = row.error === null ? '' : `<pre class="failed">${htmlText(row.error)}</pre>`;
-  return `<section data-status="${status}"><h2>${htmlText(row.id)} <span class="${status}">${status}</span></h2>
-<small>${htmlText(facts.join(', '))}</small><div class="sides">${inputsHtml(row)}<div class="side">${outputs.join('')}${error}</div></div></section>`;
-}
-
-function inputsHtml({ inputs }: ReportedRow): string {
-  if (inputs === undefined) {
-    return '';
-  }
-  const texts = Object.entries(inputs.textInputs ?? {}).map(
-    ([key, value]) => `<small>${htmlText(key)}</small><pre>${htmlText(fieldText(value))}</pre>`,
-  );
-  const images = (inputs.imageInputs ?? []).map(image => `<pre>${htmlText(fieldText(image))}</pre>`);
-  return `<div class="side">${[...texts, ...images].join('')}</div>`;
+async function gridRow(row: ReportedRow, directories: readonly string[]): Promise<Grid['rows'][number]> {
+  const { inputs, error, outputs, seconds, tokens } = row;
+  const state = hasSucceeded(row) ? 'succeeded' : 'failed';
+  const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
+  for (const output of outputs) parts.push(await outputPart(output, directories));
+  const time = seconds === null ? [] : [`${seconds} s`];
+  return {
+    name: row.id,
+    state,
+    inputs: [
+      ...Object.entries(inputs?.textInputs ?? {}).map(([name, value]) => [name, fieldText(value)] as const),
+      ...(inputs?.imageInputs ?? []).map((image, at) => [`image ${at + 1}`, fieldText(image)] as const),
+    ],
+    cells: [{ state, facts: [row.runId ?? 'no run', ...time, `${tokens} tokens`], parts }],
+  };
 }
 
 /** A URL of a service is shown as text and never loaded. */
-async function outputHtml(
+async function outputPart(
   { type, data, savedTo }: ReportedOutput,
   directories: readonly string[],
-): Promise<string> {
-  const shown = typeof savedTo === 'string' ? await mediaHtml(savedTo, directories) : undefined;
-  return shown ?? `<pre${type === 'error' ? ' class="failed"' : ''}>${htmlText(fieldText(data))}</pre>`;
-}
-
-async function mediaHtml(file: string, directories: readonly string[]): Promise<string | undefined> {
-  const type = MEDIA_TYPES[path.extname(file).toLowerCase()];
-  if (type === undefined) {
-    return undefined;
+): Promise<GridPart> {
+  const isMedia = type === 'image' || type === 'video';
+  for (const directory of isMedia && typeof savedTo === 'string' ? directories : []) {
+    const url = await fileDataUrl(path.resolve(directory, savedTo ?? '')).catch(() => undefined);
+    if (url !== undefined) return { kind: 'media', url };
   }
-  for (const directory of directories) {
-    const bytes = await readSmall(path.resolve(directory, file)).catch(() => undefined);
-    if (bytes !== undefined) {
-      const url = `data:${type};base64,${bytes.toString('base64')}`;
-      return type.startsWith('video/')
-        ? `<video controls src="${url}"></video>`
-        : `<img alt="" src="${url}">`;
-    }
-  }
-  return undefined;
-}
-
-async function readSmall(file: string): Promise<Buffer | undefined> {
-  const stats = await stat(file);
-  return stats.isFile() && stats.size <= MOST_SHOWN ? readFile(file) : undefined;
+  return { kind: type === 'error' ? 'error' : 'text', text: fieldText(data) };
 }

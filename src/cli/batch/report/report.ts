@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -31,7 +31,7 @@ export async function reportBatch(
 
 async function write(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await writeFile(path.resolve(ctx.cwd, file), page);
+    await replaceFile(path.resolve(ctx.cwd, file), page);
   } catch (error) {
     throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
   }

@@ -4,9 +4,10 @@ import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { differences as differencesOf } from '../../outputs/differences.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
-import { markedPart, wordDiff } from '../../testing/compare/comparison.ts';
+import { markedPart } from '../../testing/compare/comparison.ts';
 
 /** Shows a run beside the former one, with their differences; the exit code is the new one's. */
 export async function compareWithFormer(
@@ -48,7 +49,7 @@ function textOf({ outputs }: Run): string {
 }
 
 async function differences({ io }: Context, before: string, after: string): Promise<string> {
-  const parts = await wordDiff(before, after);
+  const parts = await differencesOf(before, after, 'words');
   return parts.map(part => markedPart(part, io.paint)).join('');
 }
 

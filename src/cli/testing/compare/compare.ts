@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChalkInstance } from 'chalk';
 import { messageOf } from '../../../files/error-utils.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import type { Format } from '../../batch/rows/source.ts';
 import { RequestPace } from '../../batch/run/request-pace.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -11,6 +11,8 @@ import { openImages } from '../../inputs/images/open-image.ts';
 import { connectionForAll } from '../../inputs/prompt-file.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
+import { differences } from '../../outputs/differences.ts';
+import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -22,9 +24,8 @@ import {
   type Verdict,
   verdictOn,
   withCredits,
-  wordDiff,
 } from './comparison.ts';
-import { comparisonPage } from './page.ts';
+import { comparisonGrid, factsOf, MEASURES, totalsOf } from './comparison-grid.ts';
 import { readCheckedRows, runComparison } from './run-comparison.ts';
 import { type Variant, variantsOf } from './variants.ts';
 
@@ -66,7 +67,7 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const complete = await withCredits(connection, compared, ctx.signal);
   await show(ctx, complete, variants);
   if (report !== undefined) {
-    await writePage(ctx, report, await comparisonPage(complete, variants));
+    await writePage(ctx, report, gridPage(await comparisonGrid(complete, variants)));
   }
   return exitCodeOf(complete, options.failOn);
 }
@@ -83,7 +84,7 @@ async function show(ctx: Context, rows: readonly ComparedRow[], variants: readon
     rows.map(row => rowData(row, variants)),
     {
       terminal: async () =>
-        `${await table(ctx, rows, variants)}${await differences(rows, variants, ctx.io.paint)}`,
+        `${await table(ctx, rows, variants)}${await changes(rows, variants, ctx.io.paint)}`,
       plain: () => plainRows(rows.map(row => [...rowCells(row)])),
       paged: true,
     },
@@ -136,18 +137,25 @@ function table(ctx: Context, rows: readonly ComparedRow[], variants: readonly Va
   const columns = [{ title: 'Row' }, { title: 'Result' }, ...variants.map(({ name }) => ({ title: name }))];
   const cells = rows.map((row): Cell[] => {
     const verdict = verdictOn(row);
-    return [row.id, { text: verdict, paint: colours[verdict] }, ...row.results.map(factsText)];
+    return [
+      row.id,
+      { text: verdict, paint: colours[verdict] },
+      ...row.results.map(result => factsOf(result).join(', ')),
+    ];
   });
-  return terminalTable(ctx.io, columns, cells);
+  const totals = variants.map((_, at) => totalsText(rows.flatMap(row => row.results[at] ?? [])));
+  return terminalTable(ctx.io, columns, [...cells, ['all', '', ...totals]]);
 }
 
-function factsText({ run, seconds, credits }: ComparedRow['results'][number]): string {
-  const cost = credits === null ? [] : [`${credits} credits`];
-  return [`${seconds.toFixed(1)} s`, `${run?.tokens ?? '–'} tokens`, ...cost].join(', ');
+function totalsText(results: ComparedRow['results']): string {
+  const totals = totalsOf(results);
+  return MEASURES.flatMap((name, at) =>
+    totals[at] === '–' || name === 'time' ? [] : `${totals[at]} ${name}`,
+  ).join(', ');
 }
 
 /** Under the table: how each row that changed differs from the first variant, word by word. */
-async function differences(
+async function changes(
   rows: readonly ComparedRow[],
   variants: readonly Variant[],
   paint: ChalkInstance,
@@ -156,7 +164,7 @@ async function differences(
   for (const row of rows.filter(one => verdictOn(one) !== 'same')) {
     const [first, ...others] = row.results;
     for (const [at, other] of others.entries()) {
-      const parts = await wordDiff(first === undefined ? '' : shownText(first), shownText(other));
+      const parts = await differences(first === undefined ? '' : shownText(first), shownText(other), 'words');
       lines.push('', paint.bold(visible(`${row.id}: ${variants[0]?.name} → ${variants[at + 1]?.name}`)));
       lines.push(
         parts
@@ -172,7 +180,7 @@ async function differences(
 /** The runs are made: a page that can't be written must not cost what is known of them. */
 async function writePage(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await writeFile(path.resolve(ctx.cwd, file), page);
+    await replaceFile(path.resolve(ctx.cwd, file), page);
     ctx.io.note(`note: the page is ${file}`);
   } catch (error) {
     throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {

@@ -1,8 +1,11 @@
 import type { ChalkInstance } from 'chalk';
-import type { OutputItem, Run } from '../../../wire/index.ts';
+import type { Run } from '../../../wire/index.ts';
+import type { Money } from '../../../wire/money.ts';
 import type { Connection } from '../../context.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
+import type { DiffPart } from '../../outputs/differences.ts';
+import type { MediaContent } from '../../outputs/media-content.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
 /** What one variant made of a row. */
@@ -12,16 +15,11 @@ export interface VariantResult {
   readonly seconds: number;
   /** As the service's list says; null where the run was free or is not known. */
   readonly credits: number | null;
+  /** Of this machine's own service; null if it is not known. */
+  readonly cost: Money | null;
   /** SHA-256 of each picture or video, by its URL. */
   readonly media: ReadonlyMap<string, MediaContent>;
   readonly fault: Failure | undefined;
-}
-
-export interface MediaContent {
-  /** Hexadecimal. */
-  readonly sha256: string;
-  /** For a page; undefined where none is made, or it is too large for one. */
-  readonly dataUrl?: string;
 }
 
 /** A row of the input with what each variant made of it, in the order of the variants. */
@@ -53,13 +51,6 @@ function contentOf({ run, media }: VariantResult): string {
   );
 }
 
-/** The URLs of pictures and videos among outputs. */
-export function mediaUrls(outputs: readonly OutputItem[]): string[] {
-  return outputs
-    .filter(({ type }) => type === 'image' || type === 'video')
-    .flatMap(({ data }) => (typeof data === 'string' ? [data] : []));
-}
-
 /** The text of a variant's answer, or why there is none. */
 export function shownText({ run, fault }: VariantResult): string {
   if (fault !== undefined) {
@@ -76,7 +67,7 @@ const MOST_PAGES = 20;
 
 /** The rows with what each run cost: only the list of runs says that. What is not found there stays unknown. */
 export async function withCredits(
-  { client }: Connection,
+  { client, costs }: Connection,
   rows: readonly ComparedRow[],
   signal: AbortSignal,
 ): Promise<ComparedRow[]> {
@@ -100,41 +91,21 @@ export async function withCredits(
   } catch {
     // A comparison is complete without them.
   }
+  const money = await costs?.of([...wanted]);
   return rows.map(row => ({
     ...row,
     results: row.results.map(result => ({
       ...result,
       credits: credits.get(result.run?.runId ?? '') ?? null,
+      cost: money?.get(result.run?.runId ?? '')?.cost ?? null,
     })),
-  }));
-}
-
-/** A piece of two texts: in both, only in the first, or only in the second. */
-export interface DiffPart {
-  readonly kind: 'same' | 'removed' | 'added';
-  readonly text: string;
-}
-
-/** Longer texts are compared by lines: by words it would take too long. */
-const MOST_CHARACTERS = 50_000;
-
-/** The differences of two texts, word by word. */
-export async function wordDiff(one: string, other: string): Promise<DiffPart[]> {
-  const { diffLines, diffWordsWithSpace } = await import('diff');
-  const isLong = one.length + other.length > MOST_CHARACTERS;
-  const parts = isLong ? diffLines(one, other) : diffWordsWithSpace(one, other);
-  return parts.map(({ value, added, removed }) => ({
-    kind: added ? 'added' : removed ? 'removed' : 'same',
-    text: value,
   }));
 }
 
 /** Without colours the marks of `git diff --word-diff` show what was removed and added. */
 export function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
   const safe = visible(text);
-  if (kind === 'same') {
-    return safe;
-  }
+  if (kind === 'same' || kind === 'note') return safe;
   if (paint.level === 0) {
     return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
   }

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import type { Run } from '../../../wire/index.ts';
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { type Format, openSource, readRows } from '../../batch/rows/source.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -10,8 +8,9 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
+import { mediaOf } from '../../outputs/media-content.ts';
 import { type RequestResult, runRequests } from '../run/run-requests.ts';
-import { type ComparedRow, type MediaContent, mediaUrls, type VariantResult } from './comparison.ts';
+import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** What every row has in common. */
@@ -98,7 +97,7 @@ export async function runComparison(
     variants.map((variant, at) => ({ id: jobId(row, at), request: requestOf(row, variant, runOptions) })),
   );
   const onResult = async ({ id }: { id: string }, result: RequestResult): Promise<void> => {
-    results.set(id, await variantResult(connection, result, keepMedia));
+    results.set(id, await variantResult(ctx, connection, result, keepMedia));
   };
   await runRequests(ctx, connection, jobs, { concurrency, onResult });
   return rows.map(row => ({
@@ -123,52 +122,17 @@ function requestOf(
 }
 
 async function variantResult(
+  ctx: Context,
   connection: Connection,
   result: RequestResult,
-  keepMedia: boolean,
+  forPage: boolean,
 ): Promise<VariantResult> {
   const { run, seconds } = result;
   if (run === undefined) {
     const fault = failureOf(result.error);
-    return { run, seconds, credits: null, media: new Map(), fault };
+    return { run, seconds, credits: null, cost: null, media: new Map(), fault };
   }
-  const media = await mediaOf(connection, run, keepMedia);
-  return { run, seconds, credits: null, media, fault: undefined };
-}
-
-/** Larger pictures and videos are compared, but not part of a page. */
-const MOST_ON_PAGE = 8 * 1024 * 1024;
-
-/** What can't be fetched is compared by its URL, and so counts as changed. */
-async function mediaOf(
-  { client }: Connection,
-  { outputs }: Run,
-  keep: boolean,
-): Promise<Map<string, MediaContent>> {
-  const media = new Map<string, MediaContent>();
-  for (const url of mediaUrls(outputs)) {
-    const content = await fetched(client, url, keep).catch(() => undefined);
-    if (content !== undefined) {
-      media.set(url, content);
-    }
-  }
-  return media;
-}
-
-async function fetched(client: Connection['client'], url: string, keep: boolean): Promise<MediaContent> {
-  const { body, contentType = '' } = await client.download(url);
-  const hash = createHash('sha256');
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    hash.update(chunk);
-    size += chunk.length;
-    if (keep && size <= MOST_ON_PAGE) {
-      chunks.push(chunk);
-    }
-  }
-  const [type = ''] = /^(?:image|video)\/[\w.+-]+/u.exec(contentType) ?? [];
-  const isShown = keep && size <= MOST_ON_PAGE && type !== '' && type !== 'image/svg+xml';
-  const dataUrl = isShown ? `data:${type};base64,${Buffer.concat(chunks).toString('base64')}` : undefined;
-  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
+  // What can't be fetched is compared by its URL, and so counts as changed.
+  const media = await mediaOf(connection, [run], { forPage, signal: ctx.signal });
+  return { run, seconds, credits: null, cost: null, media, fault: undefined };
 }

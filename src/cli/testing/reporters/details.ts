@@ -1,3 +1,4 @@
+import { type DiffPart, differences } from '../../outputs/differences.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import type { Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
@@ -50,22 +51,25 @@ async function repetitionDetails({ fault, mismatches }: Repetition, prefix: stri
   const lines: DetailLine[] = [];
   for (const mismatch of mismatches) {
     lines.push(message(`${prefix}line ${mismatch.line}: ${visible(mismatch.message)}`));
-    lines.push(...cut(await difference(mismatch)));
+    lines.push(...(await difference(mismatch)));
   }
   return lines;
 }
 
-async function difference({ expected, actual }: Mismatch): Promise<DetailLine[]> {
-  if (actual === undefined) {
-    return [];
-  }
-  if (expected === undefined) {
-    return linesOf(actual, 'actual');
-  }
-  const { diffLines } = await import('diff');
-  return diffLines(ended(expected), ended(actual)).flatMap(({ value, added, removed }) =>
-    linesOf(value, added ? 'actual' : removed ? 'expected' : 'same'),
-  );
+async function difference(mismatch: Mismatch): Promise<DetailLine[]> {
+  const { expected, actual } = mismatch;
+  if (actual === undefined) return [];
+  if (expected === undefined) return cut(linesOf(actual, 'actual'));
+  const parts = await mismatchParts(mismatch);
+  const lines = parts.flatMap(({ kind, text }) => linesOf(text, KINDS[kind]));
+  return parts[0]?.kind === 'note' ? lines : cut(lines);
+}
+
+const KINDS = { same: 'same', removed: 'expected', added: 'actual', note: 'message' } as const;
+
+/** What was expected and what came, line by line. */
+export function mismatchParts({ expected = '', actual = '' }: Mismatch): Promise<DiffPart[]> {
+  return differences(ended(expected), ended(actual), 'lines');
 }
 
 function ended(text: string): string {

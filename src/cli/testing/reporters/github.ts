@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../../../files/error-utils.ts';
-import { htmlText } from '../../outputs/html.ts';
+import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { type EntryResult, entryName, totalsOf, totalsText } from '../result.ts';
-import { detailsOf, hintsOf, markedLine, messagesOf } from './details.ts';
+import { type EntryResult, entryName } from '../result.ts';
+import { hintsOf, messagesOf } from './details.ts';
+import { testsGrid } from './tests-grid.ts';
 import { linesReport } from './text.ts';
 
 /**
@@ -42,47 +43,11 @@ export async function writeJobSummary(
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendFile(file, await jobSummary(results));
+    await appendFile(file, gridMarkdown(await testsGrid(results), LONGEST_SUMMARY));
   } catch (error) {
     note(`note: the job summary can't be written: ${messageOf(error)}`);
   }
 }
 
-const ICONS = { passed: '✅', failed: '❌', fault: '⚠️' } as const;
-
-async function jobSummary(results: readonly EntryResult[]): Promise<string> {
-  const rows = results.map(
-    ({ entry, status, seconds }) =>
-      `<tr><td>${ICONS[status]}</td><td>${html(entry.file.name)}</td><td>${html(entryName(entry))}</td><td>${seconds.toFixed(1)} s</td></tr>`,
-  );
-  const details: string[] = [];
-  for (const result of results.filter(({ status }) => status !== 'passed')) {
-    const text = (await detailsOf(result)).map(markedLine).join('\n');
-    details.push(
-      `<details><summary>${html(entryName(result.entry))}</summary><pre>${html(text)}</pre></details>`,
-    );
-  }
-  const heading = `### Prompt tests: ${totalsText(totalsOf(results))}`;
-  const shownRows = fitting(rows, LONGEST_SUMMARY / 2);
-  const shownDetails = fitting(details, LONGEST_SUMMARY / 2);
-  const isWhole = shownRows.length === rows.length && shownDetails.length === details.length;
-  const end = isWhole ? '' : 'The rest is in the log: a summary can be no longer than this.\n\n';
-  return `${heading}\n\n<table>${shownRows.join('')}</table>\n\n${shownDetails.join('\n')}\n\n${end}`;
-}
-
-/** In bytes. GitHub drops a step's whole summary where it is longer than 1 MiB. */
-const LONGEST_SUMMARY = 1_000_000;
-
-/** The first of these texts, as many as fit, each with a line break. */
-function fitting(texts: readonly string[], bytes: number): string[] {
-  let left = bytes;
-  return texts.filter(text => {
-    left -= Buffer.byteLength(text) + 1;
-    return left >= 0;
-  });
-}
-
-/** Text inside HTML inside Markdown: an empty line would end the HTML block. */
-function html(text: string): string {
-  return htmlText(text).replaceAll('\n', '&#10;');
-}
+/** In bytes, of which a character may take four. GitHub drops a step's whole summary if it is longer than 1 MiB. */
+const LONGEST_SUMMARY = 250_000;

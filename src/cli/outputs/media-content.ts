@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import type { Run } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { isMedia } from './print-outputs.ts';
+
+/** Larger pictures and videos are not part of a page. */
+const MOST_ON_PAGE = 8 * 1024 * 1024;
+
+/** A picture or video of an output. */
+export interface MediaContent {
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** For a page; undefined if it is too large for one, or nothing that a browser shows. */
+  readonly dataUrl?: string;
+}
+
+/** What the media of runs hold, by their URLs; without those that can't be fetched. */
+export async function mediaOf(
+  { client }: Connection,
+  runs: readonly Run[],
+  options: { readonly forPage: boolean; readonly signal: AbortSignal },
+): Promise<Map<string, MediaContent>> {
+  const media = new Map<string, MediaContent>();
+  for (const { data: url } of runs.flatMap(({ outputs }) => outputs.filter(isMedia))) {
+    const content = await fetched(client, url, options).catch(() => undefined);
+    options.signal.throwIfAborted();
+    if (content !== undefined) media.set(url, content);
+  }
+  return media;
+}
+
+async function fetched(
+  client: Connection['client'],
+  url: string,
+  { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
+): Promise<MediaContent> {
+  const { body } = await client.download(url, { signal });
+  const hash = createHash('sha256');
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    size += chunk.length;
+    if (forPage && size <= MOST_ON_PAGE) chunks.push(chunk);
+  }
+  const dataUrl = forPage && size <= MOST_ON_PAGE ? await dataUrlOf(Buffer.concat(chunks)) : undefined;
+  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
+}
+
+/** A saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
+export async function fileDataUrl(file: string): Promise<string | undefined> {
+  const stats = await stat(file);
+  return stats.isFile() && stats.size <= MOST_ON_PAGE ? dataUrlOf(await readFile(file)) : undefined;
+}
+
+/** By the bytes: what somebody calls a picture may be anything. */
+async function dataUrlOf(bytes: Buffer): Promise<string | undefined> {
+  const { fileTypeFromBuffer } = await import('file-type');
+  const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
+  return SHOWN.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
+}
+
+const SHOWN = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+  'image/gif',
+  'image/avif',
+  'video/mp4',
+  'video/webm',
+]);

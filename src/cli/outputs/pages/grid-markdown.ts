@@ -1,0 +1,90 @@
+import type { DiffPart } from '../differences.ts';
+import { type Grid, type GridCell, type GridPart, isBad, worstFirst } from './grid.ts';
+import { htmlText } from './html.ts';
+
+const ICONS = {
+  passed: '✅',
+  succeeded: '✅',
+  same: '✅',
+  changed: '✏️',
+  failed: '❌',
+  'not run': '⚠️',
+} as const;
+
+/**
+ * A grid for a comment or a summary on GitHub: a table of all rows, then what is wrong. Blocks of HTML, in which nothing
+ * is Markdown; what does not fit is counted.
+ *
+ * @param most characters
+ */
+export function gridMarkdown(grid: Grid, most: number): string {
+  const rows = worstFirst(grid.rows);
+  const heading = `### ${plain(grid.title)}\n\n${grid.facts.map(plain).join(' · ')}\n\n`;
+  const columns = grid.columns.map(({ name }) => `<th>${plain(name)}</th>`).join('');
+  const head = grid.columns.length > 1 ? `<tr><th></th><th></th>${columns}</tr>` : '';
+  const lines = rows.map(
+    ({ name, place = '', cells }) =>
+      `<tr><td>${plain(place)}</td><td>${plain(name)}</td>${cells.map(cellText).join('')}</tr>`,
+  );
+  const details = rows
+    .filter(({ state }) => isBad(state) || state === 'changed')
+    .map(({ name, cells }) => {
+      const text = cells.flatMap((cell, at) => cellLines(cell, grid.columns[at]?.name ?? '')).join('\n');
+      return `<details><summary>${plain(name)}</summary><pre>${plain(text)}</pre></details>\n`;
+    });
+  const room = most - heading.length - head.length - 200;
+  const shownLines = fitting(lines, room / 2);
+  const left = room - shownLines.reduce((sum, { length }) => sum + length, 0);
+  const shownDetails = fitting(details, left);
+  const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
+  return heading + table + shownDetails.join('\n') + leftOut(lines, shownLines, details, shownDetails);
+}
+
+function leftOut(...[lines, shownLines, details, shownDetails]: readonly (readonly string[])[]): string {
+  const [rows, reasons] = [
+    (lines?.length ?? 0) - (shownLines?.length ?? 0),
+    (details?.length ?? 0) - (shownDetails?.length ?? 0),
+  ];
+  if (rows + reasons === 0) return '';
+  return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
+}
+
+function cellText(cell: GridCell | undefined): string {
+  return cell === undefined
+    ? '<td></td>'
+    : `<td>${ICONS[cell.state]} ${cell.facts.map(plain).join(', ')}</td>`;
+}
+
+function cellLines(cell: GridCell | undefined, column: string): string[] {
+  if (cell === undefined || !(isBad(cell.state) || cell.state === 'changed')) return [];
+  return [...(column === '' ? [] : [`${column}:`]), ...cell.parts.map(partText)];
+}
+
+function partText(part: GridPart): string {
+  if (part.kind === 'media') return '(a picture)';
+  return part.kind === 'difference' ? part.parts.map(differenceText).join('') : part.text;
+}
+
+function differenceText({ kind, text }: DiffPart): string {
+  if (kind === 'removed') return `[-${text}-]`;
+  return kind === 'added' ? `{+${text}+}` : text;
+}
+
+/** Text inside HTML inside Markdown: an empty line would end the block of HTML, and an @ mention somebody. */
+function plain(text: string): string {
+  const more = text.length - LONGEST_TEXT;
+  const shown = more > 0 ? `${text.slice(0, LONGEST_TEXT)}… (${more} more characters)` : text;
+  return htmlText(shown).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
+}
+
+const LONGEST_TEXT = 10_000;
+
+/** The first of these texts, as many as fit. */
+function fitting(texts: readonly string[], most: number): string[] {
+  let left = most;
+  const kept = texts.findIndex(text => {
+    left -= text.length + 1;
+    return left < 0;
+  });
+  return kept < 0 ? [...texts] : texts.slice(0, kept);
+}

@@ -1,0 +1,91 @@
+import { formatDollars } from '../../../wire/money.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { differences } from '../../outputs/differences.ts';
+import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
+import { isMedia } from '../../outputs/print-outputs.ts';
+import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
+import type { Variant } from './variants.ts';
+
+/** What of a variant is told in all, in the order of the columns of a table. */
+export const MEASURES = ['succeeded', 'failed', 'time', 'tokens', 'credits', 'cost'] as const;
+
+/** Rows by variants: what each made, and how it differs from the first. */
+export async function comparisonGrid(
+  rows: readonly ComparedRow[],
+  variants: readonly Variant[],
+): Promise<Grid> {
+  const count = (verdict: string): string =>
+    `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
+  const gridRows: GridRow[] = [];
+  for (const row of rows) gridRows.push(await gridRow(row));
+  return {
+    title: variants.map(({ name }) => name).join(' · '),
+    facts: [count('same'), count('changed'), count('failed')],
+    measures: MEASURES,
+    columns: variants.map(({ name }, at) => ({
+      name,
+      totals: totalsOf(rows.flatMap(row => row.results[at] ?? [])),
+    })),
+    rows: gridRows,
+  };
+}
+
+/** The totals of one variant, as text, in the order of `MEASURES`. */
+export function totalsOf(results: readonly VariantResult[]): string[] {
+  const succeeded = results.filter(({ run }) => run?.runStatus === 'succeeded').length;
+  return [
+    String(succeeded),
+    String(results.length - succeeded),
+    `${total(results.map(({ seconds }) => seconds))?.toFixed(1)} s`,
+    fieldText(total(results.map(({ run }) => run?.tokens)) ?? '–'),
+    fieldText(total(results.map(({ credits }) => credits)) ?? '–'),
+    dollarsText(total(results.map(({ cost }) => cost))) ?? '–',
+  ];
+}
+
+/** The sum of the numbers among these; undefined if there is none. */
+function total(values: readonly unknown[]): number | undefined {
+  const numbers = values.filter(value => typeof value === 'number');
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, number) => sum + number, 0);
+}
+
+async function gridRow(row: ComparedRow): Promise<GridRow> {
+  const [first] = row.results;
+  const cells: GridCell[] = [];
+  for (const result of row.results) {
+    const state =
+      result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
+    cells.push({ state, facts: factsOf(result), parts: await partsOf(result, first) });
+  }
+  return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
+}
+
+/** Time, tokens and what it cost, where that is known. */
+export function factsOf({ run, seconds, credits, cost }: VariantResult): string[] {
+  const price = dollarsText(cost);
+  return [
+    `${seconds.toFixed(1)} s`,
+    `${fieldText(run?.tokens ?? '–')} tokens`,
+    ...(credits === null ? [] : [`${fieldText(credits)} credits`]),
+    ...(price === undefined ? [] : [price]),
+  ];
+}
+
+function dollarsText(cost: number | null | undefined): string | undefined {
+  return cost === null || cost === undefined ? undefined : formatDollars(cost);
+}
+
+/** The first variant's answer as it is, the others' with what differs from it. */
+async function partsOf(result: VariantResult, first: VariantResult | undefined): Promise<GridPart[]> {
+  const text = shownText(result);
+  const media = (result.run?.outputs ?? [])
+    .filter(isMedia)
+    .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
+  if (result.fault !== undefined) return [{ kind: 'error', text }];
+  if (text === '') return media;
+  const isFirst = first === undefined || first === result || first.fault !== undefined;
+  const part: GridPart = isFirst
+    ? { kind: 'text', text }
+    : { kind: 'difference', parts: await differences(shownText(first), text, 'words') };
+  return [part, ...media];
+}
