@@ -16,6 +16,9 @@ await mkdir(path.join(outdir, 'assets'), { recursive: true });
 for (const file of [FONT, 'src/service/engines/clip.mp4']) {
   await cp(file, path.join(outdir, 'assets', path.basename(file)));
 }
+for (const file of ['index.html', 'page.css']) {
+  await cp(path.join('src/page', file), path.join(outdir, 'page', file));
+}
 await cp(SQLITE_BINARIES, path.join(outdir, path.basename(SQLITE_BINARIES)), { recursive: true });
 makeTypes();
 

@@ -1,4 +1,4 @@
-// The two bundles: the command, and the library.
+// The bundles: the command, the library, and the page of `serve`.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
@@ -27,10 +27,11 @@ export function packageOf(name) {
   return path.dirname(require.resolve(`${name}/package.json`));
 }
 
-/** Writes both bundles and gives the names of all files that are part of them, or shipped beside them. */
+/** Writes the bundles and gives the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
-  const [command, library] = await Promise.all([bundleCommand(outdir), bundleLibrary(outdir)]);
-  return [...[...command, ...library].flatMap(chunk => chunk.moduleIds ?? []), FONT, IN_BINARIES];
+  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePage(outdir)];
+  const written = (await Promise.all(bundles)).flat();
+  return [...written.flatMap(chunk => chunk.moduleIds ?? []), FONT, IN_BINARIES];
 }
 
 /** A file of CommonJS starts faster than an ES module, and a few files faster than many: chunks.js says which. */
@@ -69,6 +70,21 @@ async function bundleLibrary(outdir) {
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
     entryFileNames: '[name].js',
     chunkFileNames: 'library/[name]-[hash].js',
+  });
+  return output;
+}
+
+/** What `serve` hands out to browsers, beside its document and style. */
+async function bundlePage(outdir) {
+  const bundle = await rolldown({
+    input: 'src/page/page.ts',
+    platform: 'browser',
+    transform: { target: 'es2022' },
+  });
+  const { output } = await bundle.write({
+    file: path.join(outdir, 'page/page.js'),
+    format: 'esm',
+    minify: true,
   });
   return output;
 }

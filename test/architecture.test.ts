@@ -43,6 +43,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   files: ['files'],
   service: ['service', 'files', 'wire', '..'], // package.json, for what requests to providers say of who sends them
   cli: ['cli', 'files', 'client', 'wire'],
+  page: ['page', 'client', 'wire'],
   'index.ts': ['client', 'wire'],
   'main.ts': ['cli', 'client', 'service', 'wire', '..'], // the package's own package.json, for the version
   'run-process.ts': ['service'],

@@ -29,6 +29,7 @@ const TAGS: Readonly<Record<AnyRoute['operation']['tag'], string>> = {
   Resources: 'Models and their run options',
   User: 'Whose key it is, and what is left to spend',
   Media: 'Generated pictures and videos',
+  Page: 'What browsers show',
   Health: 'For load balancers and whoever restarts processes',
 };
 

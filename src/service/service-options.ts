@@ -42,6 +42,8 @@ export interface ServiceOptions extends CommonOptions {
   port?: number;
   /** What media URLs begin with where the service is reached under another name, without a slash at its end. */
   publicUrl?: string | undefined;
+  /** Whether the page for people is served at the root; default true. */
+  page?: boolean | undefined;
   /** A directory whose prompt files are published, now and on every change. */
   promptsDir?: string | undefined;
   /** Runs at a time; default 32. */

@@ -15,6 +15,7 @@ import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaRoutes } from './routes/media.ts';
+import { pageRoutes } from './routes/page.ts';
 import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
@@ -75,7 +76,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
         : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,
-    routes: [...described, openApiRoute(described)],
+    routes: [...described, openApiRoute(described), ...(options.page === false ? [] : pageRoutes)],
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
     closing: closing.signal,

@@ -65,7 +65,7 @@ export class WrittenOut {
 interface Operation {
   /** What generated clients call it, such as `createRun`. */
   readonly id: string;
-  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health';
+  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';
   readonly summary: string;
   readonly description: string;
 }

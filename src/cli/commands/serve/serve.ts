@@ -72,6 +72,7 @@ export interface ServeFlags {
   readonly newStore?: boolean;
   readonly publicUrl?: string;
   readonly grace: string;
+  readonly page: boolean;
 }
 
 /** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
@@ -84,6 +85,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
+    page: flags.page,
     maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
     newStore: flags.newStore ?? false,
     ...(flags.database === undefined ? {} : { database: flags.database }),

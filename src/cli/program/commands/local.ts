@@ -24,6 +24,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       ['--new-store', 'put the store aside, and begin a new one beside it'],
       ['--public-url <url>', 'where others reach it: media URLs begin with it'],
       ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
+      ['--no-page', 'leave out the page for people at the root'],
     ],
     examples: [
       'serve',

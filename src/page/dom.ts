@@ -1,0 +1,94 @@
+/** What an element holds: text is never read as markup. */
+export type Child = Node | string | number | undefined | false;
+
+type Properties = Readonly<Record<string, string | number | boolean | ((event: Event) => void) | undefined>>;
+
+/** An element; properties that are functions listen to the event of their name, `true` is an empty attribute. */
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name, value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.filter(child => child !== undefined && child !== false).map(nodeOf));
+  return element;
+}
+
+function nodeOf(child: Child): Node | string {
+  return child instanceof Node ? child : String(child);
+}
+
+/** A control under its name. */
+export function labelled(name: string, control: HTMLElement, hint?: string): HTMLElement {
+  return el(
+    'label',
+    { class: 'field' },
+    el('span', {}, name),
+    hint !== undefined && el('span', { class: 'hint' }, hint),
+    control,
+  );
+}
+
+/** A choice of texts and what each of them stands for. */
+export function choice(
+  options: readonly (readonly [value: string, text: string])[],
+  chosen: string,
+  properties: Properties = {},
+): HTMLSelectElement {
+  return el(
+    'select',
+    properties,
+    ...options.map(([value, text]) => el('option', { value, selected: value === chosen }, text)),
+  );
+}
+
+export interface Column {
+  readonly title: string;
+  /** `number`: aligned at its end; `wide`: left out on a phone. */
+  readonly class?: string;
+}
+
+export function table(
+  caption: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Child[])[],
+): HTMLElement {
+  const head = columns.map(({ title, class: name }) => el('th', { scope: 'col', class: name }, title));
+  const body = rows.map(row =>
+    el('tr', {}, ...row.map((cell, at) => el('td', { class: columns[at]?.class }, cell))),
+  );
+  return el(
+    'div',
+    { class: 'scroll', role: 'region', 'aria-label': caption, tabindex: 0 },
+    el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...body)),
+  );
+}
+
+/** Names and what they stand for. */
+export function facts(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
+  const shown = entries.filter(([, value]) => value !== undefined && value !== '');
+  return el('dl', {}, ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+}
+
+/** A time as people here write it, with the exact one at hand. */
+export function time(iso: string): HTMLElement {
+  const shown = new Date(iso).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  return el('time', { datetime: iso, title: iso }, shown);
+}
+
+export function status(runStatus: string): HTMLElement {
+  return el('span', { class: runStatus }, runStatus);
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function creditsText(credits: number | null): string {
+  return credits === null ? 'free' : String(credits);
+}

@@ -1,0 +1,135 @@
+import { AccountApi } from '../client/account.ts';
+import { GatewayTimeoutError, NetworkError } from '../client/errors.ts';
+import { type Outcome, parseResponse } from '../client/parse-response.ts';
+import { Prompts, Versions } from '../client/prompts.ts';
+import { Redaction } from '../client/redaction.ts';
+import type { Answer, Requester, RequestOptions } from '../client/request.ts';
+import { ResourcesApi } from '../client/resources.ts';
+import { MAX_ATTEMPTS, retryDelay } from '../client/retry.ts';
+import { Runs } from '../client/runs.ts';
+import type { CreateRunRequest, Model, PromptSearchRow } from '../wire/index.ts';
+
+/** The service that this page came from, by the methods that the command uses, over the browser's `fetch`. */
+export class BrowserService implements Requester {
+  readonly runs: Runs = new Runs(this);
+  readonly versions: Versions = new Versions(this);
+  readonly account: AccountApi = new AccountApi(this);
+  readonly now = Date.now;
+  readonly random = Math.random;
+  readonly sleep = sleep;
+  readonly #key: string;
+  #prompts: Promise<readonly PromptSearchRow[]> | undefined;
+  #models: Promise<readonly Model[]> | undefined;
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** Every prompt, read once. */
+  prompts(): Promise<readonly PromptSearchRow[]> {
+    this.#prompts ??= this.#allPrompts().catch((error: unknown) => {
+      this.#prompts = undefined;
+      throw error;
+    });
+    return this.#prompts;
+  }
+
+  /** Every model in the order in which prompts count them; none if they can't be read, as nothing needs them. */
+  models(): Promise<readonly Model[]> {
+    this.#models ??= new ResourcesApi(this).get().then(
+      ({ resources }) => resources.models,
+      () => [],
+    );
+    return this.#models;
+  }
+
+  /** What a run was created from. @throws {ServiceError} GONE_ERROR once it is no longer kept */
+  async requestOf(runId: string, signal: AbortSignal): Promise<CreateRunRequest> {
+    const path = `/runs/${encodeURIComponent(runId)}/request`;
+    return (await this.request<CreateRunRequest>('GET', path, { signal })).data;
+  }
+
+  /** As the command's client does it; what carries an idempotency key is repeated too, as this service keeps such keys. */
+  async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#attempt(method, path, options);
+      const error = 'error' in outcome ? outcome.error : outcome.answer.error;
+      if ('answer' in outcome && !error) {
+        return { ...outcome.answer, data: outcome.answer.envelope.data as T };
+      }
+      const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
+      const repeatable = options.idempotencyKey === undefined ? method : 'GET';
+      const failed = { method: repeatable, attempt, maxAttempts, error, retryAfterMs: outcome.retryAfterMs };
+      const waitMs = error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random);
+      if (error && waitMs === undefined) throw error;
+      await sleep(waitMs ?? 0, options.signal);
+    }
+  }
+
+  async #attempt(method: string, path: string, options: RequestOptions): Promise<Outcome> {
+    const { query = {}, body, idempotencyKey, signal } = options;
+    const url = addressBelow(`v1${path}`);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.#key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+      });
+      const headers = Object.fromEntries(response.headers);
+      const text = await response.text();
+      const received = {
+        method,
+        url: url.href,
+        httpStatus: response.status,
+        headers,
+        text,
+        receivedAt: Date.now(),
+      };
+      return parseResponse(received, new Redaction(this.#key));
+    } catch (cause) {
+      signal?.throwIfAborted();
+      return { error: new NetworkError('The service does not answer.', { nothingSent: false, cause }) };
+    }
+  }
+
+  async #allPrompts(): Promise<readonly PromptSearchRow[]> {
+    const rows: PromptSearchRow[] = [];
+    for await (const row of new Prompts(this).all()) rows.push(row);
+    return rows;
+  }
+}
+
+/** An address below that of the page, whatever path a proxy has put before it. */
+export function addressBelow(path: string): URL {
+  return new URL(path, document.baseURI.replace(/[?#].*$/u, ''));
+}
+
+/** The picture or video of an output, from where the page itself came from; undefined if it is not the service's own. */
+export function mediaAddress(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { pathname, search } = new URL(url);
+  const file = /\/(media\/[^/]+)$/u.exec(pathname)?.[1];
+  return file === undefined ? undefined : addressBelow(file + search).href;
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    });
+  });
+}

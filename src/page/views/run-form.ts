@@ -1,0 +1,143 @@
+import { GatewayTimeoutError } from '../../client/errors.ts';
+import type {
+  CreateRunRequest,
+  ImageInput,
+  PromptConfig,
+  PromptVersion,
+  RunOption,
+  TextInputConfig,
+} from '../../wire/index.ts';
+import { choice, el, labelled } from '../dom.ts';
+import type { Place } from '../place.ts';
+import type { BrowserService } from '../service.ts';
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/**
+ * A form with a control for each input and run option. One submission is one creation, however often the button is
+ * pressed: the same content keeps its idempotency key until the service has answered.
+ */
+export function runForm(
+  { service, signal, guard }: Place,
+  { promptVersionId, config }: PromptVersion,
+  options: readonly RunOption[],
+): HTMLElement {
+  const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
+  const texts = Object.entries(textInputs).map(([key, field]) => ({ key, field, control: controlOf(field) }));
+  const pictures = imageInputs.map(({ description }, at) => ({
+    name: imageInputs.length === 1 ? 'Image' : `Image ${at + 1}`,
+    description,
+    control: el('input', { type: 'file', accept: 'image/*', required: true }),
+  }));
+  const choices = options.map(({ key, options: values }) => ({
+    key,
+    control: choice([['', 'default'], ...values.map(value => [value, value] as const)], ''),
+  }));
+  const button = el('button', { class: 'main' }, 'Run');
+  const progress = el('div', { role: 'status' });
+  let sent: { readonly content: string; readonly key: string } | undefined;
+
+  const requestNow = async (): Promise<CreateRunRequest> => ({
+    promptVersionId,
+    inputs: {
+      textInputs: valuesOf(texts),
+      imageInputs: await Promise.all(pictures.map(({ control }) => imageIn(control))),
+    },
+    ...(options.length > 0 && { runOptions: valuesOf(choices) }),
+  });
+
+  const submit = async (): Promise<void> => {
+    if (button.disabled) return;
+    button.disabled = true;
+    const startedAt = Date.now();
+    const tell = (): void => {
+      progress.textContent = `Running · ${Math.round((Date.now() - startedAt) / 1000)} s`;
+    };
+    tell();
+    const ticking = setInterval(tell, 1000);
+    try {
+      const request = await requestNow();
+      const content = JSON.stringify(request);
+      if (sent?.content !== content) sent = { content, key: randomId() };
+      const runId = await createdRun(service, request, sent.key);
+      sent = undefined;
+      if (!signal.aborted) location.hash = `#/runs/${runId}`;
+    } finally {
+      clearInterval(ticking);
+      button.disabled = false;
+    }
+  };
+
+  const hintOf = ({ description, type, required }: TextInputConfig): string | undefined =>
+    [description, HINTS[type], required ? undefined : 'May be left empty.'].filter(Boolean).join(' · ') ||
+    undefined;
+  return el(
+    'form',
+    {
+      submit: event => {
+        event.preventDefault();
+        guard(submit(), progress);
+      },
+    },
+    ...texts.map(({ key, field, control }) => labelled(key, control, hintOf(field))),
+    ...pictures.map(({ name, control, description }) => labelled(name, control, description)),
+    ...choices.map(({ key, control }) => labelled(key, control, 'Run option')),
+    button,
+    progress,
+  );
+}
+
+/** The id of the one run that is made, ended or not. It is not aborted when the view is left: it may be paid for. */
+async function createdRun(
+  service: BrowserService,
+  request: CreateRunRequest,
+  idempotencyKey: string,
+): Promise<string> {
+  try {
+    return (await service.runs.create(request, { idempotencyKey })).runId;
+  } catch (error) {
+    if (error instanceof GatewayTimeoutError) return error.runId;
+    throw error;
+  }
+}
+
+const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
+  array: 'A list as JSON',
+  object: 'An object as JSON',
+  any: 'A text, or JSON',
+};
+
+function controlOf({ type, required, default: standard = '', enum: values }: TextInputConfig): Control {
+  const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
+  if (choices !== undefined) {
+    const none = required || standard !== '' ? [] : [['', 'none'] as const];
+    return choice([...none, ...choices.map(value => [value, value] as const)], standard, { required });
+  }
+  if (type === 'number' || type === 'integer') {
+    return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: standard, required });
+  }
+  return el('textarea', { rows: type === 'string' ? 2 : 4, required }, standard);
+}
+
+/** What is filled in, by its name. */
+function valuesOf(
+  fields: readonly { readonly key: string; readonly control: Control }[],
+): Record<string, string> {
+  const filled = fields.filter(({ control }) => control.value !== '');
+  return Object.fromEntries(filled.map(({ key, control }) => [key, control.value]));
+}
+
+async function imageIn({ files }: HTMLInputElement): Promise<ImageInput> {
+  const bytes = new Uint8Array((await files?.[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
+  const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
+  return { type: 'base64', base64: btoa(text) };
+}
+
+/** A version 4 UUID; `crypto.randomUUID` is missing on pages that came over plain HTTP. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const hex = Array.from(bytes, (byte, at) =>
+    (at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0'),
+  ).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,90 @@
+import { isOver, waitForRun } from '../../client/poll.ts';
+import type { CreateRunRequest, OutputItem, Run, RunRow } from '../../wire/index.ts';
+import { type Child, creditsText, el, facts, status, time } from '../dom.ts';
+import type { Place } from '../place.ts';
+import { mediaAddress } from '../service.ts';
+
+/** One run with what it was created from and what came of it; followed until it has ended. */
+export async function showRun({ service, main, signal, entitle, path: [runId = ''] }: Place): Promise<void> {
+  const request = service.requestOf(runId, signal).catch(() => undefined);
+  const draw = async (run: Run): Promise<void> => {
+    const [row, created] = await Promise.all([rowOf({ service, signal }, runId), request]);
+    signal.throwIfAborted();
+    entitle(row?.runName || 'Run');
+    main.replaceChildren(...(await sections(service, run, row, created)));
+  };
+  const first = await service.runs.get(runId, { signal });
+  await draw(first);
+  if (isOver(first)) return;
+  await draw(await waitForRun(service, runId, { signal, delayFirst: true }));
+}
+
+/** What only the list tells of a run, if it is among the latest. */
+async function rowOf(
+  { service, signal }: Pick<Place, 'service' | 'signal'>,
+  runId: string,
+): Promise<RunRow | undefined> {
+  const { rows } = await service.runs.list({ limit: 50 }, { signal });
+  return rows.find(row => row.runId === runId);
+}
+
+async function sections(
+  service: Place['service'],
+  run: Run,
+  row: RunRow | undefined,
+  created: CreateRunRequest | undefined,
+): Promise<Node[]> {
+  const versionId = created?.promptVersionId ?? row?.promptVersionId;
+  const prompt = (await service.prompts()).find(({ promptVersionId }) => promptVersionId === versionId);
+  const again = prompt && el('a', { href: `#/prompts/${prompt.promptId}` }, prompt.title || prompt.slug);
+  return [
+    facts([
+      [
+        'Status',
+        isOver(run)
+          ? status(run.runStatus)
+          : el('span', {}, status(run.runStatus), ' · this page follows it'),
+      ],
+      ['Prompt', again ?? versionId],
+      ['Created', row && time(row.createdAt)],
+      ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
+      ['Tokens', run.tokens],
+      ['Id', el('code', {}, run.runId)],
+    ]),
+    el('h2', {}, 'Outputs'),
+    ...(run.outputs.length === 0 ? [el('p', { class: 'quiet' }, 'None so far.')] : run.outputs.map(output)),
+    el('h2', {}, 'Inputs'),
+    ...inputs(created),
+  ];
+}
+
+function output({ type, data }: OutputItem, at: number): Node {
+  const address = type === 'image' || type === 'video' ? mediaAddress(data) : undefined;
+  const name = `Output ${at + 1}`;
+  if (type === 'image' && address !== undefined) {
+    return el('a', { href: address }, el('img', { src: address, alt: name }));
+  }
+  if (type === 'video' && address !== undefined) {
+    return el('video', { src: address, controls: true, 'aria-label': name });
+  }
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  return el('pre', { class: type === 'error' && 'fault' }, type === 'error' ? `error: ${text}` : text);
+}
+
+function inputs(created: CreateRunRequest | undefined): Node[] {
+  if (created === undefined) return [el('p', { class: 'quiet' }, 'They are no longer kept.')];
+  const { textInputs = {}, imageInputs = [] } = created.inputs;
+  const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [
+    key,
+    el('pre', {}, value),
+  ]);
+  const images = imageInputs.map((image, at) =>
+    image.type === 'base64'
+      ? // The browser tells the kind of picture by its bytes, and shows nothing else as one.
+        el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${at + 1}` })
+      : el('p', {}, image.url),
+  );
+  const options = Object.entries(created.runOptions ?? {});
+  const nothing = entries.length + images.length + options.length === 0;
+  return nothing ? [el('p', { class: 'quiet' }, 'None.')] : [facts([...entries, ...options]), ...images];
+}

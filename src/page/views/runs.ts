@@ -1,0 +1,99 @@
+import { RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
+import { choice, creditsText, el, labelled, status, table, time } from '../dom.ts';
+import type { Place } from '../place.ts';
+
+/** Rows that are shown before more are asked for. */
+const PAGE = 50;
+
+const TIMES = [
+  ['', 'any time'],
+  ['3600', 'the last hour'],
+  ['86400', 'the last day'],
+  ['604800', 'the last 7 days'],
+  ['2592000', 'the last 30 days'],
+] as const;
+
+const COLUMNS = [
+  { title: 'Run' },
+  { title: 'Status' },
+  { title: 'Created', class: 'time' },
+  { title: 'Credits', class: 'number' },
+  { title: 'Id', class: 'wide' },
+];
+
+/** The caller's runs, newest first, by status, prompt and time. */
+export async function showRuns({ service, main, signal, guard }: Place): Promise<void> {
+  const prompts = await service.prompts();
+  const statuses = choice([['', 'any'], ...RUN_STATUSES.map(name => [name, name] as const)], '');
+  const names = choice(
+    [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
+    '',
+  );
+  const times = choice(TIMES, '');
+  const list = el('div');
+  const more = el('button', { type: 'button' }, 'More');
+  const filters = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
+  main.replaceChildren(
+    el('form', { class: 'filters', submit: event => event.preventDefault() }, ...filters),
+    list,
+    more,
+  );
+
+  let pages: AsyncGenerator<readonly RunRow[], undefined>;
+  let rows: RunRow[] = [];
+  const showMore = async (): Promise<void> => {
+    more.disabled = true;
+    const source = pages;
+    const { value: page = [] } = await source.next();
+    if (source !== pages) return; // another filter was chosen meanwhile
+    rows.push(...page);
+    more.hidden = page.length < PAGE;
+    more.disabled = false;
+    list.replaceChildren(rows.length === 0 ? el('p', { class: 'quiet' }, 'No runs.') : runsTable(rows));
+  };
+  const restart = async (): Promise<void> => {
+    const versions = names.value === '' ? undefined : await service.versions.list(names.value, { signal });
+    const wanted = versions && new Set(versions.versions.map(version => version.promptVersionId));
+    const query = {
+      ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
+      ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
+    };
+    rows = [];
+    pages = pagesOf({ service, signal }, query, row => wanted?.has(row.promptVersionId) ?? true);
+    await showMore();
+  };
+  const refilter = (): void => guard(restart(), list);
+  for (const filter of [statuses, names, times]) filter.addEventListener('change', refilter);
+  more.addEventListener('click', () => guard(showMore(), list));
+  await restart();
+}
+
+async function* pagesOf(
+  { service, signal }: Pick<Place, 'service' | 'signal'>,
+  query: RunListQuery,
+  isWanted: (row: RunRow) => boolean,
+): AsyncGenerator<readonly RunRow[], undefined> {
+  let page: RunRow[] = [];
+  for await (const row of service.runs.all(query, { signal })) {
+    if (isWanted(row)) page.push(row);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  yield page;
+  return undefined;
+}
+
+function runsTable(rows: readonly RunRow[]): HTMLElement {
+  return table(
+    'Runs',
+    COLUMNS,
+    rows.map(({ runId, runName, runStatus, createdAt, credits }) => [
+      el('a', { href: `#/runs/${runId}` }, runName || runId),
+      status(runStatus),
+      time(createdAt),
+      creditsText(credits),
+      el('code', {}, runId.slice(0, 8)),
+    ]),
+  );
+}

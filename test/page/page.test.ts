@@ -1,0 +1,255 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TestService } from '../support/local-service.ts';
+import { png } from '../support/pictures.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+const SKIPPED = 'Chromium is not installed: the tests of the page are skipped.\n';
+if (CHROMIUM === undefined) process.stderr.write(SKIPPED);
+
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+];
+/** Where the pictures of the views go, with `PICTURES=1`. */
+const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pictures');
+
+describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: [...ARGS, '--disable-sync'] });
+  });
+  afterAll(() => browser.close());
+
+  /** A tab, what it asked for, and what it complained of. */
+  async function open(
+    address: string,
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<{ page: Page; requests: Request[]; complaints: string[] }> {
+    const context = await browser.newContext({
+      viewport: { width: 1000, height: 720 },
+      locale: 'en-GB',
+      ...options,
+    });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const requests: Request[] = [];
+    const complaints: string[] = [];
+    page.on('request', request => requests.push(request));
+    page.on('pageerror', error => complaints.push(error.message));
+    page.on('console', message => {
+      if (/Content Security Policy|TypeError/u.test(message.text())) complaints.push(message.text());
+    });
+    await page.goto(address);
+    return { page, requests, complaints };
+  }
+
+  const signIn = async (page: Page, key: string): Promise<void> => {
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  };
+
+  const start = async (options: Parameters<typeof TestService.start>[0] = {}) => {
+    const service = await TestService.start(options);
+    onTestFinished(() => service.close());
+    return { service, root: service.service.url.replace(/v1$/u, '') };
+  };
+
+  const picture = async (page: Page, name: string): Promise<void> => {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    writeFileSync(path.join(PICTURES, `page-${name}.png`), await page.screenshot());
+  };
+
+  it('signs in, runs a prompt once, shows what came of it and what it cost, and signs out', async () => {
+    const { service, root } = await start();
+    const { page, requests, complaints } = await open(root);
+    await picture(page, 'sign-in');
+    await page.getByLabel('API key').fill('pr_wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: /key/iu }).waitFor();
+    await signIn(page, service.key);
+    await page.getByText('No runs.').waitFor();
+
+    await page.getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('link', { name: 'Postcard' }).waitFor();
+    await picture(page, 'prompts');
+    await page.getByRole('link', { name: 'Postcard' }).click();
+    await page.getByLabel('place').fill('Oslo <b>harbour</b>');
+    await page.getByLabel('mood').selectOption('rainy');
+    await picture(page, 'prompt');
+    await page.getByRole('button', { name: 'Run' }).dblclick();
+    await page.getByRole('img', { name: 'Output 1' }).waitFor();
+    const creations = requests.filter(request => request.method() === 'POST');
+    expect(creations).toHaveLength(1);
+    expect(creations[0]?.headers()['idempotency-key']).toMatch(/^[\da-f-]{36}$/u);
+    const image = page.getByRole('img', { name: 'Output 1' });
+    await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
+    await page.getByText('Oslo <b>harbour</b>').waitFor();
+    expect(await page.locator('main').textContent()).toMatch(/Credits4/u);
+    await picture(page, 'run');
+
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('meter', { name: 'Postcard: 4 of 4 credits' }).waitFor();
+    await picture(page, 'usage');
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByRole('link', { name: 'Postcard' }).waitFor();
+    await picture(page, 'runs');
+    await page.getByLabel('Status').selectOption('failed');
+    await page.getByText('No runs.').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.textContent('body')).not.toContain('Postcard');
+    expect(complaints).toEqual([]);
+    const elsewhere = requests.filter(
+      request => !request.url().startsWith('data:') && !request.url().startsWith(root),
+    );
+    expect(elsewhere.map(request => request.url())).toEqual([]);
+  });
+
+  it('takes a picture as an input, and shows it with the run', async () => {
+    const { service, root } = await start();
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    await page.getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('link', { name: 'Describe a picture' }).click();
+    await page
+      .getByLabel('Image')
+      .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: png(40, 30) });
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('img', { name: 'Image input 1' }).waitFor();
+    await page.getByText(/PNG/u).waitFor();
+  });
+
+  it('follows a run that takes longer than its creation is answered', async () => {
+    const { service, root } = await start({ syncWindowMs: 50 });
+    const { page, requests } = await open(root);
+    await signIn(page, service.key);
+    await page.getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('link', { name: 'Sandbox' }).click();
+    await page.getByLabel('delaySeconds').selectOption('1');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('this page follows it').waitFor();
+    await page.getByText('succeeded').waitFor();
+    expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
+  });
+
+  it('leads back to signing in once the key is revoked', async () => {
+    const { service, root } = await start();
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    await page.route('**/v1/**', route =>
+      route.fulfill({
+        status: 401,
+        json: { status: 'UNAUTHORIZED_ERROR', message: 'Invalid API key', data: null },
+      }),
+    );
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByText('This key is not accepted any more.').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  it('works behind a proxy that strips a path, in dark colours and on a phone, by keyboard alone', async () => {
+    const base = await strippingProxy();
+    const { service } = await start({ publicUrl: 'https://prompts.example.com/team' });
+    base.leadTo(service.service.url);
+    const { data } = await service.call<{ rows: { promptVersionId: string }[] }>(
+      'GET',
+      '/prompts/publish?q=postcard',
+    );
+    const promptVersionId = data.rows[0]?.promptVersionId;
+    const body = { promptVersionId, inputs: { textInputs: { place: 'Rome' }, imageInputs: [] } };
+    await service.call('POST', '/runs', { body });
+    const { page, complaints } = await open(`${base.url}/team/`, {
+      viewport: { width: 360, height: 640 },
+      colorScheme: 'dark',
+    });
+    await signIn(page, service.key);
+    const link = page.getByRole('link', { name: 'Postcard' });
+    for (let steps = 0; steps < 20; steps += 1) {
+      await page.keyboard.press('Tab');
+      if (await isFocused(link)) break;
+    }
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+    await page.keyboard.press('Enter');
+    const image = page.getByRole('img', { name: 'Output 1' });
+    await image.waitFor();
+    await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
+    expect(await image.getAttribute('src')).toMatch(new RegExp(`^${base.url}/team/media/`, 'u'));
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await picture(page, 'phone');
+    expect(complaints).toEqual([]);
+  });
+
+  it('gives every control a name', async () => {
+    const { service, root } = await start();
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    for (const view of ['Runs', 'Usage', 'Prompts']) {
+      await page.getByRole('link', { name: view }).click();
+      await page.getByRole('heading', { name: view }).waitFor();
+      const names = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('button, input, select, textarea, meter')].map(
+          node => node.labels?.[0]?.textContent || node.ariaLabel || node.textContent)`,
+      );
+      expect(names.filter(name => !name)).toEqual([]);
+    }
+  });
+});
+
+describe('the files of the page', () => {
+  it('come with a strict policy, and not at all with --no-page', async () => {
+    const service = await TestService.start();
+    onTestFinished(() => service.close());
+    const root = service.service.url.replace(/v1$/u, '');
+    const answer = await fetch(root);
+    expect(answer.status).toBe(200);
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    for (const rule of ["default-src 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'"]) {
+      expect(policy.split('; ')).toContain(rule);
+    }
+    const html = await answer.text();
+    expect(html).not.toMatch(/style=|<style|<script>|(?:src|href)="(?:https?:|\/)/u);
+    const without = await TestService.start({ page: false });
+    onTestFinished(() => without.close());
+    expect((await fetch(without.service.url.replace(/v1$/u, ''))).status).toBe(404);
+  });
+});
+
+/** How wide the picture is that the browser has read; 0 if it has none. */
+function widthOf(image: Locator): Promise<number> {
+  return image.evaluate((node: object) => Reflect.get(node, 'naturalWidth') as number);
+}
+
+async function isFocused(control: Locator): Promise<boolean> {
+  return (await control.and(control.page().locator(':focus')).count()) === 1;
+}
+
+/** A proxy that strips `/team` from paths, and hands everything else on. */
+async function strippingProxy(): Promise<{ url: string; leadTo: (service: string) => void }> {
+  let target = new URL('http://127.0.0.1/');
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '' } = incoming;
+    const [host, port] = [target.hostname, target.port];
+    const sent = httpRequest({ method, headers, host, port, path: url.replace(/^\/team/u, '') }, answer => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(sent);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, leadTo: service => (target = new URL(service)) };
+}
