@@ -52,8 +52,12 @@ export const localService: LocalService = {
     const { newPrompt } = await import('./service/prompts/new-prompt.ts');
     return newPrompt(name, options);
   },
-  async convertPrompt(source, file) {
-    const { convertGithubPrompt } = await import('./service/prompts/from-github.ts');
-    return convertGithubPrompt(source, file);
+  async convertForeign(text, file, options) {
+    const { convertForeign } = await import('./service/foreign/convert.ts');
+    return await convertForeign(text, file, options);
+  },
+  async foreignTests(text, file) {
+    const { foreignTests } = await import('./service/foreign/convert.ts');
+    return foreignTests(text, file);
   },
 };

@@ -97,6 +97,7 @@ export async function testContext(
 
 const DEFAULTS: GlobalOptions = {
   insecureHttp: false,
+  allowOutside: false,
   json: false,
   quiet: false,
   debug: false,
@@ -175,7 +176,8 @@ const NO_LOCAL_SERVICE: LocalService = {
   serve: unexpected('serve'),
   open: unexpected('open'),
   newPrompt: unexpected('write a prompt'),
-  convertPrompt: unexpected('convert a prompt'),
+  convertForeign: unexpected('convert a file'),
+  foreignTests: unexpected('read tests'),
   discoverModels: unexpected('discover models'),
   reportModels: unexpected('report models'),
   listProviders: unexpected('list providers'),

@@ -62,6 +62,7 @@ function withFlags(ctx: Context, { given }: Call): Context {
       ...(profile !== undefined && { profile }),
       ...(baseUrl !== undefined && { baseUrl }),
       insecureHttp: given.has('--insecure-http'),
+      allowOutside: false,
     },
   };
 }

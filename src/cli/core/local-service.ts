@@ -1,8 +1,8 @@
 import type { EmbeddedService, startEmbedded } from '../../service/embedded.ts';
+import type { convertForeign, foreignTests } from '../../service/foreign/convert.ts';
 import type { openStore } from '../../service/lifecycle/local-store.ts';
 import type { discoverModels } from '../../service/models/discover.ts';
 import type { keyVariables, listProviders, reportModels } from '../../service/models/report.ts';
-import type { convertGithubPrompt } from '../../service/prompts/from-github.ts';
 import type { newPrompt } from '../../service/prompts/new-prompt.ts';
 import type { startService } from '../../service/start-service.ts';
 
@@ -16,7 +16,8 @@ export interface LocalService {
   readonly listProviders: (options: OptionsOf<typeof listProviders>) => ReturnType<typeof listProviders>;
   readonly keyVariables: (options: OptionsOf<typeof keyVariables>) => ReturnType<typeof keyVariables>;
   readonly newPrompt: Later<typeof newPrompt>;
-  readonly convertPrompt: Later<typeof convertGithubPrompt>;
+  readonly convertForeign: typeof convertForeign;
+  readonly foreignTests: Later<typeof foreignTests>;
 }
 
 type OptionsOf<F extends (options: never) => unknown> = Omit<Parameters<F>[0], 'env'>;

@@ -5,6 +5,8 @@ export interface GlobalOptions {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly insecureHttp: boolean;
+  /** Whether a prompt or test file may name files outside its folder. */
+  readonly allowOutside: boolean;
   readonly json: boolean;
   /** A JMESPath expression; implies `json`. */
   readonly query?: string;

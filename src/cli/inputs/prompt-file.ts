@@ -28,9 +28,8 @@ const ENDING = /\.prompt(?:\.ya?ml)?$/u;
 const GIT = '@git:';
 
 /**
- * The prompt file that a target names: one that exists, or `file@git:<revision>`.
- *
- * @throws {CliError} USAGE_ERROR for a file of another form
+ * The prompt file that a target names: one that exists, or `file@git:<revision>`. What reads it refuses other forms, and
+ * says what they are.
  */
 export function promptFileOf(ctx: Context, target: string): PromptFile | undefined {
   const name = aliasOrName(ctx, target);
@@ -42,8 +41,7 @@ export function promptFileOf(ctx: Context, target: string): PromptFile | undefin
   if (!/[./\\]/u.test(name) || statSync(absolute, { throwIfNoEntry: false })?.isFile() !== true) {
     return undefined;
   }
-  if (ENDING.test(name)) return { name, path: absolute, revision: undefined };
-  throw usageError(`${name} is not a prompt file`, 'The name of a prompt file ends in .prompt.');
+  return { name, path: absolute, revision: undefined };
 }
 
 /** The service that runs a target: a prompt file always runs on this machine. */
@@ -96,7 +94,11 @@ export function versionOfFile(
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string }> {
   return withPromptFile(file, content =>
     withLocalStore(ctx, store =>
-      store.ensureUnlistedVersion({ file: content, ...(model !== undefined && { model }) }),
+      store.ensureUnlistedVersion({
+        file: content,
+        allowOutside: ctx.globals.allowOutside,
+        ...(model !== undefined && { model }),
+      }),
     ),
   );
 }

@@ -10,6 +10,7 @@ import { wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
+import { hasForeignTests } from './cases/read-foreign-tests.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
@@ -53,7 +54,7 @@ export interface TestOptions {
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
-  const paths = await findTestFiles(options.paths, ctx.cwd);
+  const paths = await findTestFiles(options.paths, ctx.cwd, file => hasForeignTests(ctx, file));
   const judge = new Judge(ctx, options.judge);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const prepared = await prepareEntries(ctx, target => pacedConnection(ctx, target, options), files);

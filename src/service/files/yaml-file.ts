@@ -1,10 +1,12 @@
 import {
+  CST,
   type Document,
   isAlias,
   isCollection,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   type Pair,
@@ -68,8 +70,20 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
 const MAX_FAULTS = 20;
 
 /** The parser calls itself for each level; thousands of them would end the process. */
+const MAX_LEVELS = 1000;
+
+/** The lexer calls itself for none. */
 function isNestedTooDeeply(text: string): boolean {
-  return text.split(/[[{]/).length > 2000 || /(?:[-?:][ \t]+){200}/.test(text);
+  if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
+  if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
+  let level = 0;
+  for (const token of new Lexer().lex(text)) {
+    const type = CST.tokenType(token);
+    if (type === 'flow-seq-start' || type === 'flow-map-start') level += 1;
+    if (type === 'flow-seq-end' || type === 'flow-map-end') level -= 1;
+    if (level > MAX_LEVELS) return true;
+  }
+  return false;
 }
 
 /** What each alias stands for, found in one pass: the last node of its anchor before it. */

@@ -82,7 +82,7 @@ function localStore(
     listKeys: async () => (await store.accounts.keys()).map(keyView),
     revokeKey: id => store.accounts.removeKey(id),
     async publish(file) {
-      const definition = await readPromptFile(file, tasks);
+      const definition = await readPromptFile(file, { tasks });
       return await publishPrompt({ store, clock, tasks, models: await models() }, definition, file);
     },
     ensureUnlistedVersion: async wanted =>

@@ -2,6 +2,8 @@
 export const BOUNDS = {
   /** Bytes of a prompt file, and of each partial. */
   fileBytes: 128 * 1024,
+  /** Bytes of a file of another form. */
+  foreignBytes: 8 * 1024 * 1024,
   /** Partials of a prompt, and bytes of all of them. */
   partials: 100,
   partialBytes: 1024 * 1024,

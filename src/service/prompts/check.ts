@@ -11,9 +11,9 @@ import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 
 export interface CheckOptions extends ParseTextOptions {
   /** The models there are; without them the model is not checked. */
-  readonly models?: KnownModels;
+  readonly models?: KnownModels | undefined;
   /** Whether a model that is not there is only worth a note; default false. */
-  readonly mayLackModel?: boolean;
+  readonly mayLackModel?: boolean | undefined;
 }
 
 /** Everything wrong with a prompt file, and everything that is merely unknown, each with its line and column. */
@@ -22,9 +22,8 @@ export async function checkPrompt(
   file: string,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const { models, tasks = tasksHere, mayLackModel } = options;
   const parsed = await parseText(source, file, options);
-  await checkParsed(parsed, models, tasks, mayLackModel);
+  await checkParsed(parsed, options);
   const { findings, definition } = parsed;
   if (definition && isEmptyPrompt(definition)) {
     findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
@@ -35,9 +34,7 @@ export async function checkPrompt(
 /** Adds what only shows with the models and schemas at hand. */
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
-  models?: KnownModels,
-  tasks: PromptTasks = tasksHere,
-  mayLackModel = false,
+  { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
 ): Promise<void> {
   if (!definition) return;
   await checkSchemas(definition, findings, tasks);

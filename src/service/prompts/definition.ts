@@ -30,7 +30,7 @@ export interface ImageInputField {
 
 /** What a prompt file says. It is plain JSON, so that it can be kept and need not be parsed again. */
 export interface PromptDefinition {
-  /** The file's name without `.prompt`. */
+  /** The file's name without its ending. */
   readonly slug: string;
   readonly title: string;
   readonly description: string;

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile } from './definition.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
@@ -11,35 +11,44 @@ import type { PartialLookup } from './template/syntax.ts';
 export async function readPromptText(file: string): Promise<string> {
   const found = await stat(file);
   if (!found.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
-  if (found.size > BOUNDS.fileBytes) {
-    throw new InvalidPromptFile(file, 1, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
-  }
+  // What another form has besides messages, such as rows for its tests, is not bounded with them.
+  const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
+  if (found.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
   const text = textOf(await readFile(file));
   if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
   return text;
 }
 
-/** The partials of a prompt file: `{{> name}}` is `_name.prompt` beside it. */
-export function partialsBeside(file: string): PartialLookup {
+/**
+ * The partials of a prompt file: `{{> name}}` is `_name.prompt` beside it or below.
+ *
+ * @param allowOutside whether a link may lead out of the file's folder
+ */
+export function partialsBeside(file: string, allowOutside = false): PartialLookup {
   return name => {
-    const found = partialPath(path.dirname(file), name);
-    if (found === undefined) return undefined;
+    const partial = partialPath(path.dirname(file), name);
+    if (partial === undefined) return undefined;
     try {
-      const bytes = readFileSync(found);
-      const text = bytes.length > BOUNDS.fileBytes ? undefined : textOf(bytes);
-      if (text === undefined) {
-        throw new InvalidPromptFile(
-          found,
-          1,
-          `the partial is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB`,
-        );
-      }
-      return { file: found, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+      return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {
-      if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-      throw error;
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+      return { fault: `the partial \`${name}\` can’t be read: ${messageOf(error)}` };
     }
   };
+}
+
+/** By its real path, at which nothing but a file is opened: a device or a pipe could be read without end. */
+function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
+  const real = realpathSync(file);
+  const stats = statSync(real);
+  if (folder !== undefined && !real.startsWith(path.join(realpathSync(folder), path.sep))) {
+    const what = 'lies outside the folder of its prompt: --allow-outside takes it all the same';
+    return { fault: `the partial \`${name}\` ${what}` };
+  }
+  if (!stats.isFile()) return { fault: `the partial \`${name}\` is not a file` };
+  const text = stats.size > BOUNDS.fileBytes ? undefined : textOf(readFileSync(real));
+  if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+  return { fault: `the partial \`${name}\` is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB` };
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

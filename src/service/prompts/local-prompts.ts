@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { PromptConfig } from '../../wire/index.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Store } from '../store/store.ts';
-import { type CheckOptions, checkPrompt } from './check.ts';
+import { checkPrompt } from './check.ts';
 import { InvalidPromptFile, type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import { readPromptText } from './files.ts';
@@ -13,7 +13,13 @@ import type { PromptTasks } from './tasks/prompt-tasks.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 /** A prompt file, or a version in the local store. */
-export type LocalPromptTarget = { readonly file: string } | { readonly promptVersionId: string };
+export type LocalPromptTarget =
+  | {
+      readonly file: string;
+      /** Whether its partials may lie outside its folder; default false. */
+      readonly allowOutside?: boolean | undefined;
+    }
+  | { readonly promptVersionId: string };
 
 export interface PromptText {
   /** The whole file. */
@@ -29,14 +35,17 @@ export interface RenderInputs extends PreviewInputs {
   readonly texts?: Readonly<Record<string, string>>;
 }
 
+export interface CheckFileOptions {
+  /** Whether partials may lie outside the folder of the file; default false. */
+  readonly allowOutside?: boolean | undefined;
+  /** Whether a model that this machine does not have is a fault; default a note. */
+  readonly needsModel?: boolean | undefined;
+}
+
 /** What is done with prompts on this machine without a run. */
 export interface LocalPrompts {
-  /**
-   * Every fault and every note of a prompt file. Rejects with what the file system says.
-   *
-   * @param needsModel whether a model that this machine does not know is a fault
-   */
-  check(file: string, needsModel: boolean): Promise<Finding[]>;
+  /** Every fault and every note of a prompt file. Rejects with what the file system says. */
+  check(file: string, options?: CheckFileOptions): Promise<Finding[]>;
   /**
    * What a model would be sent; fetches nothing. Undefined where there is no such version.
    *
@@ -58,13 +67,14 @@ export function localPrompts(
 ): LocalPrompts {
   const definitions = createDefinitions(store, tasks);
   const definitionOf = async (target: LocalPromptTarget): Promise<PromptDefinition | undefined> => {
-    if ('file' in target) return await readPromptFile(target.file, tasks);
+    if ('file' in target) {
+      return await readPromptFile(target.file, { tasks, allowOutside: target.allowOutside });
+    }
     const version = await store.prompts.version(target.promptVersionId.toLowerCase());
     return version && (await definitions.of(version));
   };
   return {
-    check: async (file, needsModel) =>
-      await checkFile(file, { models: await models(), tasks, mayLackModel: !needsModel }),
+    check: async (file, options = {}) => await checkFile(file, await models(), tasks, options),
     async render(target, given) {
       const definition = await definitionOf(target);
       return definition && previewPrompt(definition, await withTexts(definition, given));
@@ -96,8 +106,14 @@ async function withTexts(
   return { ...given, inputs: { ...given.inputs, ...texts, ...typed } };
 }
 
-async function checkFile(file: string, options: CheckOptions): Promise<Finding[]> {
+async function checkFile(
+  file: string,
+  models: ModelTable,
+  tasks: PromptTasks,
+  { allowOutside, needsModel = false }: CheckFileOptions,
+): Promise<Finding[]> {
   try {
+    const options = { models, tasks, allowOutside, mayLackModel: !needsModel };
     return await checkPrompt(await readPromptText(file), file, options);
   } catch (error) {
     if (!(error instanceof InvalidPromptFile)) throw error;

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import type { Place } from '../files/yaml-file.ts';
+import { explainForm, formOf } from '../foreign/forms.ts';
+import { readGithubPrompt } from '../foreign/github-models.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile, type PromptDefinition, type PromptPlaces } from './definition.ts';
 import { Findings } from './findings.ts';
@@ -37,14 +39,19 @@ export function parsePromptFile(text: string, file: string, options: ParseOption
 /** As `parsePromptFile`, with all findings instead of an error. */
 export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
   const findings = new Findings(file);
-  const size = Buffer.byteLength(text);
-  if (size > BOUNDS.fileBytes) {
+  const form = formOf(file, text);
+  if (form.kind === 'prompt' && Buffer.byteLength(text) > BOUNDS.fileBytes) {
     findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return { findings, definition: undefined };
+  }
+  if (form.kind !== 'prompt' && form.kind !== 'github-models') {
+    findings.fault({ line: 1, column: 1 }, explainForm(form, file));
     return { findings, definition: undefined };
   }
   const fault = isPartialFile(file) ? undefined : slugFault(file);
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
-  return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
+  const read = form.kind === 'prompt' ? define : defineGithub;
+  return { findings, definition: findings.attempt(() => read(text, file, findings, options)) };
 }
 
 /** An error of the first fault, which carries the others. */
@@ -52,6 +59,19 @@ export function invalid(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
   return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);
+}
+
+/** A prompt of GitHub Models is read as the prompt file it can be converted to. */
+function defineGithub(text: string, file: string, findings: Findings): PromptDefinition | undefined {
+  const github = readGithubPrompt(text, findings);
+  if (!github || findings.hasFaults) return undefined;
+  const converted = new Findings(file);
+  const definition = define(github.prompt, file, converted, {});
+  // Its own places are those of the converted text.
+  for (const { severity, message } of converted.list()) {
+    if (severity === 'fault') findings.fault(github.places.output, message);
+  }
+  return { ...definition, places: github.places };
 }
 
 function define(

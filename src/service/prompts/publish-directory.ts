@@ -121,5 +121,8 @@ class Scanner {
 function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {
   if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = partialsBeside(file);
-  return Object.entries(taken.partials).every(([name, text]) => partials(name)?.text === text);
+  return Object.entries(taken.partials).every(([name, text]) => {
+    const partial = partials(name);
+    return partial && 'text' in partial && partial.text === text;
+  });
 }

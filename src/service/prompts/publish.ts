@@ -61,7 +61,7 @@ export async function refuseFaulty(
   if (isEmptyPrompt(definition)) {
     findings.fault(top, 'the prompt has no template: write one below the front matter');
   }
-  await checkParsed({ findings, definition }, models, tasks);
+  await checkParsed({ findings, definition }, { models, tasks });
   const [fault] = findings.list().filter(({ severity }) => severity === 'fault');
   if (fault) throw new InvalidPromptFile(file, fault.line, fault.message, findings.list());
 }

@@ -7,13 +7,18 @@ import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 export interface ParseTextOptions {
   /** By name; default those beside the file. */
   readonly partials?: Readonly<Record<string, string>>;
+  /** Whether partials may lie outside the folder of the file; default false. */
+  readonly allowOutside?: boolean | undefined;
   /** How it is done; default in this process. */
   readonly tasks?: PromptTasks;
 }
 
 /** Reads one prompt file. Throws InvalidPromptFile for what is in it, and what the file system says. */
-export async function readPromptFile(file: string, tasks?: PromptTasks): Promise<PromptDefinition> {
-  return await readDefinition(await readPromptText(file), file, { ...(tasks && { tasks }) });
+export async function readPromptFile(
+  file: string,
+  options?: Pick<ParseTextOptions, 'tasks' | 'allowOutside'>,
+): Promise<PromptDefinition> {
+  return await readDefinition(await readPromptText(file), file, options);
 }
 
 /** Reads the text of a prompt file. Throws InvalidPromptFile. */
@@ -33,9 +38,9 @@ export async function readDefinition(
 export async function parseText(
   text: string,
   file: string,
-  { partials, tasks = tasksHere }: ParseTextOptions = {},
+  { partials, allowOutside = false, tasks = tasksHere }: ParseTextOptions = {},
 ): Promise<ParsedPrompt> {
-  const work = { text, file, ...(partials && { partials }) };
+  const work = { text, file, allowOutside, ...(partials && { partials }) };
   const { findings, definition } = await tasks.do('parse', work);
   return { findings: new Findings(file, findings), definition };
 }

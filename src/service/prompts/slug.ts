@@ -5,11 +5,12 @@ export const PROMPT_FILE_EXTENSION = '.prompt';
 
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
-/** The slug of a prompt file: its name without `.prompt`. */
+/** The slug of a prompt file: its name without `.prompt`, or `.prompt.yml` as GitHub Models has it. */
 export function slugOf(file: string): string {
-  const name = path.basename(file);
-  const slug = name.endsWith(PROMPT_FILE_EXTENSION) ? name.slice(0, -PROMPT_FILE_EXTENSION.length) : name;
-  return slug.normalize('NFC');
+  return path
+    .basename(file)
+    .replace(/\.prompt(?:\.ya?ml)?$|\.ya?ml$/u, '')
+    .normalize('NFC');
 }
 
 /** Why a file's name can't be a slug; undefined if it can. */

@@ -15,6 +15,8 @@ import type { PromptTasks } from './tasks/prompt-tasks.ts';
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {
   readonly file?: string;
+  /** Whether the partials of the file may lie outside its folder; default false. */
+  readonly allowOutside?: boolean;
   readonly promptVersionId?: string;
   readonly slug?: string;
   /** In place of the model that the prompt names. */
@@ -61,17 +63,17 @@ export async function ensureUnlistedVersion(
   if (version && (model ?? version.model) === version.model) return shown(version);
   const unlisted = version
     ? await copyOf(context, version, model)
-    : await readFile(wanted.file ?? '', { models, tasks }, model);
+    : await readFile(wanted, { models, tasks }, model);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return shown(unlisted);
 }
 
 async function readFile(
-  file: string,
+  { file = '', allowOutside }: UnlistedWanted,
   { models, tasks }: { models: ModelTable; tasks: PromptTasks },
   model: string | undefined,
 ): Promise<NewVersion> {
-  const definition = await readPromptFile(file, tasks);
+  const definition = await readPromptFile(file, { tasks, allowOutside });
   await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
   return unlistedOf(newVersionOf(definition), model);
 }

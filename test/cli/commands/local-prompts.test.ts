@@ -123,7 +123,7 @@ describe('prompts new', () => {
       'sum.prompt.yml',
     ]);
     expect([stdout, exitCode]).toEqual(['sum.prompt\n', 0]);
-    expect(stderr).toContain('note: converted sum.prompt.yml to sum.prompt\nnote: without testData\n');
+    expect(stderr).not.toContain('sum.prompt.yml');
     const rendered = await promptrun([
       'prompts',
       'render',
@@ -131,15 +131,15 @@ describe('prompts new', () => {
       '-i',
       'json=A',
       '-i',
-      'b=B',
+      'z=Z',
       '--json',
     ]);
     expect(JSON.parse(rendered.stdout)).toMatchObject({
       model: 'openai/gpt-4o-mini',
       config: { temperature: 0.5, maxOutputTokens: 9 },
       messages: [
-        { role: 'system', content: [{ text: 'Sum up. {{#if x}} \\{{#y}} {{{z}}}' }] },
-        { role: 'user', content: [{ text: '<A> C:\\B\n' }] },
+        { role: 'system', content: [{ text: 'Sum up. {{#if x}} \\{{#y}} {Z}' }] },
+        { role: 'user', content: [{ text: '<A> C:\\{{ b }}\n' }] },
         { role: 'model', content: [{ text: 'Yes' }] },
       ],
       output: { format: 'json', schema: { type: 'object' } },
@@ -147,10 +147,12 @@ describe('prompts new', () => {
   });
 
   it('says what is wrong with a file that it can not convert', async () => {
-    const { promptrun, home } = machine({ 'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n' });
+    const { promptrun, home } = machine({
+      'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
+    });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'a', '--from', 'a.prompt.yml']);
     expect([stderr, exitCode]).toEqual([
-      'error: a.prompt.yml:1: the `role` of a message must be system, user or assistant (USAGE_ERROR)\n',
+      'error: a.prompt.yml:3: the `role` of a message must be system, user or assistant (USAGE_ERROR)\n',
       2,
     ]);
     expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
@@ -202,9 +204,22 @@ describe('prompts check', () => {
     expect([stdout, exitCode]).toEqual([expect.stringMatching(/^x\.prompt:3:1: note: .*flavour/), 0]);
   });
 
-  it.each(['missing.prompt', '.'])('refuses %s', async file => {
+  it.each([
+    ['missing.prompt', /^error: prompts check: /],
+    ['.', /^error: 1 fault in 1 prompt file/],
+  ])('refuses %s', async (file, message) => {
     const { exitCode, stderr } = await machine().promptrun(['prompts', 'check', file]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^error: prompts check: /)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('takes a model that is not here for a fault only if asked to, and prints its schema', async () => {
+    const { promptrun } = machine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
+    const plain = await promptrun(['prompts', 'check', 'x.prompt']);
+    expect([plain.stdout, plain.exitCode]).toEqual([expect.stringMatching(/^x\.prompt:2:8: note: /), 0]);
+    const strict = await promptrun(['prompts', 'check', 'x.prompt', '--models']);
+    expect([strict.stdout, strict.exitCode]).toEqual([expect.stringMatching(/^x\.prompt:2:8: fault: /), 2]);
+    const { stdout } = await promptrun(['prompts', 'check', '--print-schema']);
+    expect(JSON.parse(stdout)).toMatchObject({ properties: { model: { type: 'string' } } });
   });
 });
 

@@ -17,7 +17,7 @@ const models = {
 };
 
 async function found(...lines: string[]): Promise<string[]> {
-  const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models });
+  const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
   return findings.map(({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`);
 }
 
@@ -44,7 +44,7 @@ describe('checking a prompt', () => {
       '  {{role c}} {{> none}}',
     );
     expect(faults).toEqual([
-      'fault 2:8 there is no model gpt-9',
+      'note 2:8 there is no model gpt-9',
       'fault 3:8 title must be a text',
       expect.stringMatching(/^fault 6:8 `text` is not a type: /),
       expect.stringMatching(/^fault 7:5 `b`: in parentheses stands array, object or enum, not `list`/),
@@ -210,7 +210,7 @@ describe('prompts on this machine', () => {
 
   it('can be a partial, which is checked by itself and not published', async () => {
     const file = await write('_part.prompt', '{{anything}} {{shout x}}');
-    expect(await store.check(file, true)).toMatchObject([{ severity: 'fault', line: 1, column: 16 }]);
+    expect(await store.check(file)).toMatchObject([{ severity: 'fault', line: 1, column: 16 }]);
     await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
       'is published with the prompts',
     );
@@ -225,7 +225,7 @@ describe('prompts on this machine', () => {
   it('tell faults of a partial in the partial', async () => {
     const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
     const file = await write('x.prompt', '{{> part}}');
-    expect(await store.check(file, true)).toMatchObject([
+    expect(await store.check(file)).toMatchObject([
       { file: part, line: 2, column: 1, message: '`each` takes one value' },
     ]);
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -47,6 +48,45 @@ describe('a directory of prompts', () => {
   it('must be there', async () => {
     await expect(promptFilesIn(at('none'))).rejects.toThrow(/ENOENT/);
     await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
+  });
+});
+
+describe('a partial', () => {
+  const faults = async (options: { allowOutside?: boolean } = {}): Promise<string> =>
+    await readPromptFile(at('in/x.prompt'), options).then(
+      ({ partials }) => partials['p'] ?? 'none',
+      (error: unknown) => String(error).replace(directory, ''),
+    );
+
+  beforeEach(async () => {
+    await mkdir(at('in'));
+    await write('in/x.prompt', 'a\n{{> p}}');
+  });
+
+  it('lies below the folder of its prompt, by its real path', async () => {
+    await write('secret', 's');
+    await symlink(at('secret'), at('in/_p.prompt'));
+    expect(await faults()).toMatch(/in\/x\.prompt:2: the partial `p` lies outside the folder/);
+    expect(await faults({ allowOutside: true })).toBe('s');
+    await rm(at('in/_p.prompt'));
+    await write('in/q', 'q');
+    await symlink('q', at('in/_p.prompt'));
+    expect(await faults()).toBe('q');
+  });
+
+  it.each([
+    ['a pipe', () => execFileSync('mkfifo', [at('in/_p.prompt')])],
+    ['a device', () => symlink('/dev/zero', at('in/_p.prompt'))],
+    ['a folder', () => mkdir(at('in/_p.prompt'))],
+  ])('is a file, not %s', async (_, make) => {
+    await make();
+    const options = { allowOutside: true };
+    expect(await faults(options)).toMatch(/in\/x\.prompt:2: the partial `p` is not a file/);
+  });
+
+  it('is of bounded size', async () => {
+    await write('in/_p.prompt', 'x'.repeat(128 * 1024 + 1));
+    expect(await faults()).toMatch(/:2: the partial `p` is not UTF-8 text of at most 128 KiB/);
   });
 });
 

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Finding } from '../../../service/prompts/findings.ts';
@@ -7,16 +6,28 @@ import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { withLocalStore } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
+import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
+
+interface CheckFlags {
+  /** Whether a model that this machine does not have is a fault. */
+  readonly models?: boolean;
+  readonly printSchema?: boolean;
+}
 
 /** Shows every fault and every note of prompt files. */
 export async function promptsCheck(
   ctx: Context,
   files: readonly string[],
-  { models = false }: { readonly models?: boolean },
+  { models = false, printSchema = false }: CheckFlags,
 ): Promise<ExitCode> {
-  for (const file of files) await refuseUnreadable(ctx, file);
+  if (printSchema) {
+    await ctx.io.out(`${toJson(FRONT_MATTER_SCHEMA, false)}\n`);
+    return EXIT.ok;
+  }
+  if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
   await present(ctx, findings, {
     terminal: () => lines(ctx, findings),
@@ -29,24 +40,16 @@ export async function promptsCheck(
 }
 
 /** What is in a file is a finding; a file that is not there is a mistake of the command line. */
-async function refuseUnreadable({ cwd }: Context, file: string): Promise<void> {
-  try {
-    const handle = await open(path.resolve(cwd, file));
-    try {
-      await handle.read(Buffer.alloc(1));
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw fileFault(error, file, 'prompts check');
-  }
-}
-
-function findingsOf(ctx: Context, files: readonly string[], models: boolean): Promise<Finding[]> {
+function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
+  const { allowOutside } = ctx.globals;
   const check = async (store: LocalStore): Promise<Finding[]> => {
     const findings: Finding[] = [];
     for (const file of files) {
-      const found = await store.check(path.resolve(ctx.cwd, file), models);
+      const found = await store
+        .check(path.resolve(ctx.cwd, file), { allowOutside, needsModel })
+        .catch((error: unknown) => {
+          throw fileFault(error, file, 'prompts check');
+        });
       findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
     }
     return findings;

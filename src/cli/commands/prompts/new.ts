@@ -1,30 +1,41 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 interface PromptsNewFlags {
   /** A prompt that makes an image instead of a text. */
   readonly image?: boolean;
-  /** A `.prompt.yml` of GitHub Models to convert. */
+  /** A file of another form to convert. */
   readonly from?: string;
+  /** Which of several prompts of that file, from 1. */
+  readonly prompt?: string;
+  /** Whether files that exist are overwritten. */
+  readonly force?: boolean;
 }
 
-/** Writes a prompt file to start from, and its test file; or one converted from another format. */
-export async function promptsNew(
-  ctx: Context,
-  file: string,
-  { image, from }: PromptsNewFlags,
-): Promise<ExitCode> {
+/** Writes a prompt file to start from, and its test file; or both made from a file of another form. */
+export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<ExitCode> {
   const stem = stemOf(file);
-  const written =
-    from === undefined ? await writeStart(ctx, stem, image === true) : await writeConverted(ctx, stem, from);
+  const { prompt, test } = await textsOf(ctx, stem, flags);
+  const written = {
+    prompt: `${stem}.prompt`,
+    ...(test !== undefined && { test: `${stem}.test.yaml` }),
+  };
+  const texts = [
+    [written.prompt, prompt] as const,
+    ...(written.test ? [[written.test, test ?? ''] as const] : []),
+  ];
+  await writeBoth(ctx, texts, flags);
   const paths = (): string => plainRows(Object.values(written).map(path => [path]));
   await present(ctx, written, { terminal: paths, plain: paths });
   ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
@@ -32,30 +43,28 @@ export async function promptsNew(
   return EXIT.ok;
 }
 
-/** The paths of what was written, by what it is. */
-type Written = { readonly prompt: string; readonly test?: string };
-
-async function writeStart(ctx: Context, stem: string, image: boolean): Promise<Written> {
-  const texts = await ctx.local.newPrompt(path.basename(stem), { image });
-  const written = { prompt: `${stem}.prompt`, test: `${stem}.test.yaml` };
-  await writeNew(ctx, written.prompt, texts.prompt);
-  try {
-    await writeNew(ctx, written.test, texts.test);
-  } catch (error) {
-    await rm(path.resolve(ctx.cwd, written.prompt), { force: true });
-    throw error;
+async function textsOf(
+  ctx: Context,
+  stem: string,
+  { from, image = false, prompt }: PromptsNewFlags,
+): Promise<{ prompt: string; test?: string | undefined }> {
+  if (from === undefined) return await ctx.local.newPrompt(path.basename(stem), { image });
+  const source = await readTextFile(from, ctx.cwd, 'prompts new');
+  const converted = await ctx.local.convertForeign(source, from, {
+    directory: path.dirname(path.resolve(ctx.cwd, from)),
+    prompt: prompt === undefined ? undefined : promptNumber(prompt),
+    allowOutside: ctx.globals.allowOutside,
+  });
+  for (const { file, line, message } of converted.notes) {
+    ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }
-  return written;
+  return converted;
 }
 
-async function writeConverted(ctx: Context, stem: string, from: string): Promise<Written> {
-  const source = await readFile(path.resolve(ctx.cwd, from), 'utf8');
-  const { prompt, leftOut } = await ctx.local.convertPrompt(source, from);
-  const written = { prompt: `${stem}.prompt` };
-  await writeNew(ctx, written.prompt, prompt);
-  ctx.io.note(`note: converted ${shellWord(from)} to ${shellWord(written.prompt)}`);
-  if (leftOut.length > 0) ctx.io.note(`note: without ${leftOut.map(shellWord).join(', ')}`);
-  return written;
+function promptNumber(written: string): number {
+  const number = Number(written);
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw usageError('--prompt takes the number of a prompt, from 1');
 }
 
 /** The path without `.prompt`. */
@@ -67,14 +76,24 @@ function stemOf(file: string): string {
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
-async function writeNew({ cwd }: Context, file: string, text: string): Promise<void> {
-  const target = path.resolve(cwd, file);
+type Texts = readonly (readonly [file: string, text: string])[];
+
+/** Both or neither. */
+async function writeBoth({ cwd }: Context, texts: Texts, { force = false }: PromptsNewFlags): Promise<void> {
+  const written: string[] = [];
   try {
-    makeDirectory(path.dirname(target));
-    await writeFile(target, text, { flag: 'wx' });
+    for (const [file, text] of texts) {
+      const target = path.resolve(cwd, file);
+      makeDirectory(path.dirname(target));
+      if (force) await replaceFile(target, text);
+      else if (!(await createFile(target, text))) {
+        throw usageError(`${file} exists already`, 'Choose another name, or add --force.');
+      }
+      written.push(target);
+    }
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw usageError(`${file} exists already`, 'Choose another name.');
+    if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
     if (codeOf(error) === undefined) throw error;
-    throw usageError(`${file} can't be written: ${messageOf(error)}`);
+    throw usageError(`${texts[written.length]?.[0] ?? ''} can't be written: ${messageOf(error)}`);
   }
 }

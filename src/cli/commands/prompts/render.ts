@@ -34,7 +34,9 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   const preview =
     file === undefined
       ? await render(await versionOf(ctx, prompt))
-      : await withPromptFile(file, content => render({ file: content }));
+      : await withPromptFile(file, content =>
+          render({ file: content, allowOutside: ctx.globals.allowOutside }),
+        );
   if (preview === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),

@@ -8,9 +8,13 @@ import { openImages } from '../../inputs/images/open-image.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/read-expectations.ts';
+import { isTestFile } from './find-test-files.ts';
+import { readForeignTests } from './read-foreign-tests.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { YamlPlace } from './yaml-place.ts';
 
+/** A prompt file of ours comes before one of GitHub Models. */
+const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
 const FILE_KEYS = ['target', 'model', 'models', 'cases'];
 /** Repetitions of a case at most. */
 const MOST_REPEATED = 1000;
@@ -22,6 +26,7 @@ const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'p
  * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
  */
 export async function readTestFile(ctx: Context, file: string): Promise<TestFile> {
+  if (!isTestFile(file)) return await readForeignTests(ctx, file);
   const name = path.relative(ctx.cwd, file) || file;
   const place = new YamlPlace(await readTextFile(file, ctx.cwd, 'test'), name);
   const entries = place.entries(place.contents, 'a test file', FILE_KEYS);
@@ -51,26 +56,25 @@ type Entries = ReturnType<YamlPlace['entries']>;
 async function targetOf(place: YamlPlace, entries: Entries, file: string): Promise<string> {
   const directory = path.dirname(file);
   const named = entries.get('target');
-  const target =
+  const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
+  const targets =
     named === undefined
-      ? `./${path.basename(file).replace(/\.test\.ya?ml$/u, '.prompt')}`
-      : place.text(named.value ?? named.key, 'target');
-  if (!target.endsWith('.prompt')) {
-    return target;
-  }
-  const prompt = path.resolve(directory, target);
-  const exists = await access(prompt).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) {
-    throw place.fault(
-      named?.value ?? place.contents,
-      `there is no prompt file ${target}`,
-      'target names what to test: a prompt file, a slug, a version id or an alias.',
+      ? PROMPT_ENDINGS.map(ending => own + ending)
+      : [place.text(named.value ?? named.key, 'target')];
+  const [target = ''] = targets;
+  if (!PROMPT_ENDINGS.some(ending => target.endsWith(ending))) return target;
+  for (const prompt of targets.map(target => path.resolve(directory, target))) {
+    const exists = await access(prompt).then(
+      () => true,
+      () => false,
     );
+    if (exists) return prompt;
   }
-  return prompt;
+  throw place.fault(
+    named?.value ?? place.contents,
+    `there is no prompt file ${target}`,
+    'target names what to test: a prompt file, a slug, a version id or an alias.',
+  );
 }
 
 function modelsOf(place: YamlPlace, entries: Entries): readonly (string | undefined)[] {

@@ -43,6 +43,8 @@ export interface ParseWork {
   readonly file: string;
   /** By name; default those beside the file. */
   readonly partials?: Readonly<Record<string, string>>;
+  /** Whether those may lie outside its folder; default false. */
+  readonly allowOutside?: boolean;
 }
 
 export interface SchemaFault {
@@ -110,17 +112,17 @@ function sizeOfTexts(texts: Readonly<Record<string, string>>): number {
 }
 
 async function parseWithin(
-  { text, file, partials }: ParseWork,
+  { text, file, partials, allowOutside }: ParseWork,
   { characters }: TaskLimits,
 ): Promise<ParsedFile> {
   const { parsePrompt } = await loadLanguage();
-  const lookup = partials ? partialsIn(partials) : partialsBeside(file);
+  const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const left = new CharactersLeft(characters);
   left.take(text);
   const { findings, definition } = parsePrompt(text, file, {
     partials(name) {
       const found = lookup(name);
-      if (found) left.take(found.text);
+      if (found && 'text' in found) left.take(found.text);
       return found;
     },
   });

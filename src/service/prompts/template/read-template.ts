@@ -138,7 +138,7 @@ class TemplateReader {
       if (!isPath(value) || here.scope.meaning(value).kind !== 'inputs') this.#tags.expression(value, here);
     }
     const isHere = name === PARTIAL_BLOCK || here.inlines.has(name);
-    const isThere = isHere || this.#readPartial(name, scopeOf(partial, here));
+    const isThere = isHere || this.#readPartial(name, partial, here);
     if (partial.type === 'PartialBlockStatement') {
       return this.#program(partial.program, { ...here, scope: here.scope.within('perhaps') });
     }
@@ -153,10 +153,13 @@ class TemplateReader {
   }
 
   /** False if there is no such partial. */
-  #readPartial(name: string, scope: Scope): boolean {
+  #readPartial(name: string, tag: PartialTag, here: Here): boolean {
     const partial = this.#partials.find(name);
     if (!partial) return false;
+    if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
+    if ('fault' in partial) return true;
     const { file, text } = partial;
+    const scope = scopeOf(tag, here);
     const isNew = this.#partials.take(name, text, scope.key);
     if (isNew) this.read(text, { scope, file, start: { line: 1, column: 1 }, inlines: new Set() });
     return true;

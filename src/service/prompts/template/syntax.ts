@@ -25,10 +25,10 @@ export function roleNamed(name: unknown): Role | undefined {
   return ROLES.find(role => role === (name === 'assistant' ? 'model' : name));
 }
 
-/** The text of a partial, undefined where there is none of that name. */
-export type PartialLookup = (name: string) => PartialText | undefined;
+/** The text of a partial, or why it can't be taken; undefined if there is none of that name. */
+export type PartialLookup = (name: string) => PartialText | { readonly fault: string } | undefined;
 
-export interface PartialText {
+interface PartialText {
   /** As faults name it. */
   readonly file: string;
   readonly text: string;

@@ -1,0 +1,54 @@
+/** The front matter of a prompt file as a JSON Schema, for editors. */
+export const FRONT_MATTER_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Front matter of a promptrun prompt file',
+  type: 'object',
+  properties: {
+    title: { type: 'string', description: 'What lists show' },
+    description: { type: 'string', description: 'What the prompt does, in one sentence' },
+    model: { type: 'string', description: 'The model to run with, such as openai/gpt-4o; echo if left out' },
+    config: {
+      type: 'object',
+      description: 'Default run options, and settings for the model’s provider',
+      properties: {
+        temperature: { type: 'number', minimum: 0 },
+        maxOutputTokens: { type: 'integer', minimum: 1 },
+        topP: { type: 'number', minimum: 0, maximum: 1 },
+        topK: { type: 'integer', minimum: 1 },
+        stopSequences: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    input: {
+      type: 'object',
+      properties: {
+        schema: { $ref: '#/$defs/schema', description: 'The inputs, as Picoschema or JSON Schema' },
+        default: { type: 'object', description: 'Values for inputs that are left out' },
+      },
+      additionalProperties: false,
+    },
+    output: {
+      type: 'object',
+      properties: {
+        format: { enum: ['text', 'json'], description: 'json: the answer must be JSON' },
+        schema: {
+          $ref: '#/$defs/schema',
+          description: 'What the answer must match, as Picoschema or JSON Schema',
+        },
+      },
+      additionalProperties: false,
+    },
+    name: { type: 'string' },
+    variant: { type: 'string' },
+    version: { type: 'string' },
+    metadata: { type: 'object' },
+    ext: { type: 'object' },
+    tools: { type: 'array' },
+    toolDefs: { type: 'array' },
+    maxTurns: { type: 'integer' },
+  },
+  patternProperties: { '\\.': true },
+  additionalProperties: false,
+  $defs: {
+    schema: { anyOf: [{ type: 'string' }, { type: 'object' }] },
+  },
+} as const;

@@ -1,0 +1,54 @@
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import type { TestCase, TestFile } from './test-case.ts';
+
+/**
+ * Reads the tests that a prompt file of another form has of its own.
+ *
+ * @throws {CliError} USAGE_ERROR for a file without tests
+ * @throws {InvalidPromptFile} with file and line for what is wrong in it
+ */
+export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
+  const name = path.relative(ctx.cwd, file) || file;
+  const tests = await ctx.local.foreignTests(await readTextFile(file, ctx.cwd, 'test'), name);
+  if (!tests || tests.cases.length === 0) {
+    throw usageError(
+      `${name} has no testData: there is nothing to test`,
+      'Add rows to it, or a test file beside it.',
+    );
+  }
+  for (const { line, message } of tests.notes)
+    ctx.io.note(`note: ${oneLine(name)}:${line}: ${oneLine(message)}`);
+  const cases = tests.cases.map(
+    ({ name, line, inputs, data, expect }): TestCase => ({
+      name,
+      line,
+      text: new Map(Object.entries(inputs)),
+      images: [],
+      options: new Map(),
+      expect: expect.map(one =>
+        one.kind === 'rubric' && tests.model !== undefined ? { model: tests.model, ...one } : one,
+      ),
+      repeat: 1,
+      pass: 1,
+      data: new Map(Object.entries(data)),
+      trims: true,
+    }),
+  );
+  return { file, name, target: file, models: [undefined], cases };
+}
+
+/** Whether a file has rows and checks for them; one that can't be read may have, which is told when it is read. */
+export async function hasForeignTests(ctx: Context, file: string): Promise<boolean> {
+  const text = await readTextFile(file, ctx.cwd, 'test');
+  if (!/^testData\s*:/mu.test(text) || !/^evaluators\s*:/mu.test(text)) return false;
+  try {
+    const tests = await ctx.local.foreignTests(text, file);
+    return tests?.cases.some(({ expect }) => expect.length > 0) ?? false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,5 @@
+import type { Converted, ConvertOptions } from './convert.ts';
+
+export function convertPromptfoo(_text: string, _file: string, _options: ConvertOptions): Promise<Converted> {
+  return Promise.reject(new Error('not yet'));
+}

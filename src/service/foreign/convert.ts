@@ -1,0 +1,96 @@
+import type { JsonObject } from '../files/json.ts';
+import { Findings } from '../prompts/findings.ts';
+import { invalid } from '../prompts/parse.ts';
+import { filled } from './as-template.ts';
+import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
+import { explainForm, formOf } from './forms.ts';
+import { type GithubPrompt, readGithubPrompt } from './github-models.ts';
+import { testFileText } from './test-file.ts';
+
+/** A prompt file and its test file, made from a file of another form. */
+export interface Converted {
+  readonly prompt: string;
+  /** Undefined if there are no tests. */
+  readonly test: string | undefined;
+  /** What has no equivalent and was left out, and what is worth knowing. */
+  readonly notes: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+}
+
+export interface ConvertOptions {
+  /** That of the file, absolute; what it names is found from there. */
+  readonly directory: string;
+  /** Which of several prompts, from 1; default the first. */
+  readonly prompt?: number | undefined;
+  /** Whether it may name files outside its folder; default false. */
+  readonly allowOutside?: boolean | undefined;
+}
+
+/**
+ * Writes a file of another form as a prompt file of ours, with its tests.
+ *
+ * @param file as messages name it
+ * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
+ */
+export async function convertForeign(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+): Promise<Converted> {
+  if (formOf(file, text).kind === 'promptfoo') {
+    const { convertPromptfoo } = await import('./convert-promptfoo.ts');
+    return await convertPromptfoo(text, file, options);
+  }
+  const { prompt, findings } = readForm(text, file);
+  return convertedGithub(prompt, findings);
+}
+
+/**
+ * The cases of a file of another form that has tests of its own; undefined if it has none.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line
+ */
+export function foreignTests(text: string, file: string): ForeignTests | undefined {
+  const github = readForm(text, file);
+  return github.prompt.tests;
+}
+
+function readForm(text: string, file: string): { prompt: GithubPrompt; findings: Findings } {
+  const form = formOf(file, text);
+  const findings = new Findings(file);
+  const prompt = form.kind === 'github-models' ? readGithubPrompt(text, findings) : undefined;
+  if (form.kind !== 'github-models') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+  if (!prompt || findings.hasFaults) throw invalid(findings);
+  return { prompt, findings };
+}
+
+function convertedGithub({ prompt, tests }: GithubPrompt, findings: Findings): Converted {
+  const notes = findings.list().map(({ line, message }) => ({ file: findings.file, line, message }));
+  if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
+  const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
+    name,
+    inputs,
+    expect: expect.map(expectation => written(expectation, data)),
+  }));
+  const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
+  const judge = { file: findings.file, message: 'judged by the model that `promptrun test --judge` names' };
+  return {
+    prompt,
+    test: testFileText({ cases }),
+    notes: [...notes, ...(judged ? [{ ...judge, line: judged.line }] : [])],
+  };
+}
+
+function written(expectation: ForeignExpectation, data: Readonly<Record<string, string>>): JsonObject {
+  const { kind } = expectation;
+  if (kind !== 'llm') return { [kind]: expectation.text };
+  const { prompt, systemPrompt, model, choices } = expectation;
+  const { completion: _, ...fields } = data;
+  return {
+    llm: {
+      prompt: filled(prompt, fields),
+      ...(systemPrompt !== undefined && { systemPrompt: filled(systemPrompt, fields) }),
+      ...(model !== undefined && { model }),
+      choices: choices.map(({ choice, score }) => ({ choice, score })),
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import path from 'node:path';
+import { isJsonObject, type JsonValue } from '../files/json.ts';
+import { FileFault, parseYaml } from '../files/yaml-file.ts';
+import { isGithubPrompt } from './github-models.ts';
+import { isPromptfooConfig } from './promptfoo.ts';
+
+/** What a file is, whatever its name. */
+export type Form =
+  | { readonly kind: 'prompt' | 'github-models' | 'promptfoo' }
+  /** `name` continues a sentence that begins with "this is". */
+  | { readonly kind: 'other'; readonly name: string };
+
+const GITHUB_NAME = /\.prompt\.ya?ml$/u;
+/** Tags of Jinja and Nunjucks. */
+const JINJA = /\{%-?\s*(?:if|for|set|block|extends|include|import|macro|raw)\b/u;
+/** The beginning of a map that YAML reads; our own files begin with a fence, or with the template. */
+const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
+
+/** The form of a file by its name and its text. */
+export function formOf(file: string, text: string): Form {
+  if (GITHUB_NAME.test(file)) return { kind: 'github-models' };
+  const isOurs = file.endsWith('.prompt');
+  if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
+    return { kind: 'prompt' };
+  }
+  const whole = parse(text);
+  if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'github-models' };
+  if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
+  if (isJsonObject(whole) && isLlmTemplate(whole)) return { kind: 'other', name: LLM_TEMPLATE };
+  if (isOurs) return { kind: 'prompt' };
+  const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
+  return { kind: 'other', name: name ?? nameByEnding(file, text) };
+}
+
+/** What a file of another form is, and what to do with it. */
+export function explainForm(form: Form, file: string): string {
+  if (form.kind === 'promptfoo') {
+    const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}`;
+    return `this is a configuration of promptfoo, not a prompt file: convert it with \`${command}\``;
+  }
+  return `this is ${form.kind === 'other' ? form.name : 'a prompt file'}, not a prompt file`;
+}
+
+function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undefined {
+  const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(whole, key));
+  if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
+  return has('cases') ? 'a test file of promptrun' : undefined;
+}
+
+const LLM_TEMPLATE = 'a template of `llm` (docs/moving.md shows how to write it as a prompt file)';
+const LLM_KEYS = new Set(
+  'prompt system model defaults options attachments attachment_types extract extract_last schema_object functions fragments system_fragments tools'.split(
+    ' ',
+  ),
+);
+
+function isLlmTemplate(whole: { readonly [key: string]: JsonValue }): boolean {
+  const keys = Object.keys(whole);
+  const isSaying = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
+  return isSaying && keys.every(key => LLM_KEYS.has(key));
+}
+
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/\.(?:j2|jinja2?|njk)$/iu, 'a template of Jinja'],
+  [/\.prompty$/iu, 'a file of Prompty'],
+  [/\.poml$/iu, 'a file of POML'],
+  [/\.(?:md|mdx|markdown)$/iu, 'Markdown'],
+  [/\.txt$/iu, 'plain text'],
+  [/\.jsonl$/iu, 'a list of JSON values (JSONL)'],
+  [/\.json$/iu, 'JSON'],
+  [/\.csv$/iu, 'a table (CSV)'],
+  [/\.toml$/iu, 'TOML'],
+  [/\.ya?ml$/iu, 'YAML of an unknown form'],
+  [/\.(?:[cm]?[jt]sx?|py|sh|rb|go)$/iu, 'a program'],
+];
+
+function nameByEnding(file: string, text: string): string {
+  const [, name] = ENDINGS.find(([ending]) => ending.test(file)) ?? [];
+  if (name !== undefined) return name;
+  return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
+}
+
+export function isJinja(text: string): boolean {
+  return JINJA.test(text);
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    const { root, read } = parseYaml(text);
+    return read.json(root);
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}

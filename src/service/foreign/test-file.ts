@@ -1,0 +1,39 @@
+import { stringify } from 'yaml';
+import type { JsonObject, JsonValue } from '../files/json.ts';
+
+/** A test file of ours, as it is written. */
+export interface TestFileText {
+  readonly model?: string;
+  readonly models?: readonly string[];
+  readonly cases: readonly TestCaseText[];
+}
+
+export interface TestCaseText {
+  readonly name: string;
+  /** As texts, whatever they begin with. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly expect: readonly JsonObject[];
+}
+
+/** The text of a test file. */
+export function testFileText({ model, models, cases }: TestFileText): string {
+  const written: JsonObject = {
+    ...(model !== undefined && { model }),
+    ...(models && { models }),
+    cases: cases.map(({ name, inputs, expect }) => ({
+      name,
+      ...(Object.keys(inputs).length > 0 && { inputs: literal(inputs) }),
+      ...(expect.length > 0 && { expect }),
+    })),
+  };
+  return stringify(written, { lineWidth: 0 });
+}
+
+/** A text that begins with `@` would name a file. */
+function literal(inputs: Readonly<Record<string, string>>): JsonObject {
+  const entries = Object.entries(inputs).map(([key, text]): [string, JsonValue] => [
+    key,
+    text.startsWith('@') ? `@${text}` : text,
+  ]);
+  return Object.fromEntries(entries);
+}
