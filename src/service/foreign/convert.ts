@@ -2,28 +2,10 @@ import type { JsonObject } from '../files/json.ts';
 import { Findings } from '../prompts/findings.ts';
 import { invalid } from '../prompts/parse.ts';
 import { filled } from './as-template.ts';
+import { type Converted, type ConvertOptions, testFileText } from './converted.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { explainForm, formOf } from './forms.ts';
 import { type GithubPrompt, readGithubPrompt } from './github-models.ts';
-import { testFileText } from './test-file.ts';
-
-/** A prompt file and its test file, made from a file of another form. */
-export interface Converted {
-  readonly prompt: string;
-  /** Undefined if there are no tests. */
-  readonly test: string | undefined;
-  /** What has no equivalent and was left out, and what is worth knowing. */
-  readonly notes: readonly { readonly file: string; readonly line: number; readonly message: string }[];
-}
-
-export interface ConvertOptions {
-  /** That of the file, absolute; what it names is found from there. */
-  readonly directory: string;
-  /** Which of several prompts, from 1; default the first. */
-  readonly prompt?: number | undefined;
-  /** Whether it may name files outside its folder; default false. */
-  readonly allowOutside?: boolean | undefined;
-}
 
 /**
  * Writes a file of another form as a prompt file of ours, with its tests.

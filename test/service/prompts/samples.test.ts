@@ -23,7 +23,7 @@ const text = async (slug: string, textInputs: Record<string, string> = {}, image
 };
 const findingsOf = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
-  checkModel(definition, models, findings, true);
+  checkModel(definition, models, findings);
   return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
 };
 

@@ -1,6 +1,24 @@
 import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '../files/json.ts';
 
+/** A prompt file and its test file, made from a file of another form. */
+export interface Converted {
+  readonly prompt: string;
+  /** Undefined if there are no tests. */
+  readonly test: string | undefined;
+  /** What has no equivalent and was left out, and what is worth knowing. */
+  readonly notes: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+}
+
+export interface ConvertOptions {
+  /** That of the file, absolute; what it names is found from there. */
+  readonly directory: string;
+  /** Which of several prompts, from 1; default the first. */
+  readonly prompt?: number | undefined;
+  /** Whether it may name files outside its folder; default false. */
+  readonly allowOutside?: boolean | undefined;
+}
+
 /** A test file of ours, as it is written. */
 export interface TestFileText {
   readonly model?: string;
