@@ -13,6 +13,23 @@ import { path } from './path.ts';
 import type { ReadOptions, Requester } from './request.ts';
 import { type Fields, listOf, payload, strings } from './shape.ts';
 
+/** A prompt file to publish. */
+export interface PromptFile {
+  readonly file: string;
+  /** The partials that it uses, by name. */
+  readonly partials?: Readonly<Record<string, string>>;
+}
+
+/** What publishing came to. */
+export interface PublishedPrompt {
+  readonly slug: string;
+  readonly promptId: string;
+  readonly promptVersionId: string;
+  readonly title: string;
+  /** False if this very content was the latest version already. */
+  readonly changed: boolean;
+}
+
 /** Published prompts (interface §4.4, §4.7). */
 export class Prompts {
   readonly #service: Requester;
@@ -55,6 +72,22 @@ export class Prompts {
       'list of prompts',
       rowsFault,
     );
+  }
+
+  /**
+   * Publishes a prompt file under its slug; of a promptrun serve only, with the key of an author.
+   *
+   * @throws {ValidationError} whose `data.faults` has the faults of the file
+   */
+  async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
+    const request = { ...options, body: prompt };
+    const answer = await this.#service.request<PublishedPrompt>('PUT', path`/prompts/${slug}`, request);
+    return payload(answer, 'prompt', data => strings(data, 'promptId', 'promptVersionId', 'slug'));
+  }
+
+  /** Withdraws the prompt of a slug; of a promptrun serve only, with the key of an author. */
+  async unpublish(slug: string, options: ReadOptions = {}): Promise<void> {
+    await this.#service.request('DELETE', path`/prompts/${slug}`, options);
   }
 
   /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */

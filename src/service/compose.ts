@@ -46,6 +46,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   routes: readonly AnyRoute[];
   /** Where the media of an output is to be had; `origin` is the request's. */
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
+  /** Whether only the user `local` sees the templates of prompts; default false. */
+  hideTemplates?: boolean | undefined;
   /** Takes the requests of each key; undefined is unlimited. */
   limiter?: RateLimiter | undefined;
   /** What answers say of how fast a client may go. */
@@ -115,6 +117,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
       texts,
       clock,
       syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
+      hideTemplates: options.hideTemplates ?? false,
       mediaUrl,
       runRows: new RunRows(store, mediaUrl),
       loadImages: (images, onBytes) =>

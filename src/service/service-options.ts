@@ -50,6 +50,8 @@ export interface ServiceOptions extends CommonOptions {
   parallel?: number | undefined;
   /** Runs of one user that may be queued; default 10,000. */
   maxQueued?: number | undefined;
+  /** Whether only the user `local` sees the templates of prompts; default false. */
+  hideTemplates?: boolean | undefined;
   /** Whether a run that its process did not survive is run once more; default true. */
   rerun?: boolean | undefined;
   /** Requests a second for each key; undefined is unlimited. */

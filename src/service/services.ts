@@ -25,6 +25,8 @@ export interface Services {
   readonly texts: TextFeed;
   readonly clock: Clock;
   readonly syncWindowMs: number;
+  /** Whether only the user `local` sees the templates of prompts. */
+  readonly hideTemplates: boolean;
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
   readonly mediaUrl: MediaUrl;
   readonly runRows: RunRows;

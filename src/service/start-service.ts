@@ -178,7 +178,7 @@ async function stopServing(
 /** Made on the first start only, even if it is revoked later. */
 async function firstKey(store: Store, clock: Clock): Promise<string | undefined> {
   const { made } = await store.settings.once('firstKeyMade', () => 'yes');
-  return made ? (await createKey(store, clock)).key : undefined;
+  return made ? (await createKey(store, clock, { author: true })).key : undefined;
 }
 
 function openToOthers(host: string): string {

@@ -180,13 +180,25 @@ describe('keys of the local store', () => {
     expect(stored.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
   });
 
-  test('a plan and credits that are given are set, those that are not stay', async () => {
+  test('a plan and credits are a new user’s; one who is there stays as they are', async () => {
     const store = await storeOf(service.dataDir);
-    const first = await store.createKey({ user: 'eve' });
-    expect(first).toMatchObject({ user: 'eve', plan: 'pro', credits: 1_000_000, lastUsedAt: null });
-    expect(await store.createKey({ user: 'eve', credits: 5 })).toMatchObject({ plan: 'pro', credits: 5 });
-    expect(await store.createKey({ user: 'eve', plan: 'none' })).toMatchObject({ plan: 'none', credits: 5 });
-    expect((await service.get('/me', { key: first.key })).http).toBe(402);
+    const first = await store.createKey({ user: 'eve', credits: 5 });
+    expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });
+    const second = await store.createKey({ user: 'eve', plan: 'none', credits: 9 });
+    expect(second).toMatchObject({ plan: 'pro', credits: 5, isNewUser: false });
+    expect(await store.users('eve')).toEqual([{ user: 'eve', plan: 'pro', credits: 5, keys: 2 }]);
+    await store.close();
+  });
+
+  test('a user’s plan and credits can be changed, never below zero', async () => {
+    const store = await storeOf(service.dataDir);
+    const { key } = await store.createKey({ user: 'zoe', credits: 5 });
+    expect(await store.changeUser('zoe', { credits: { by: -2 } })).toMatchObject({ credits: 3 });
+    await expect(store.changeUser('zoe', { credits: { by: -4 } })).rejects.toThrow('has 3 credits');
+    expect(await store.changeUser('zoe', { plan: 'none' })).toMatchObject({ plan: 'none', credits: 3 });
+    expect((await service.get('/me', { key })).http).toBe(402);
+    expect(await store.changeUser('zoe', { plan: 'pro', credits: { to: 0 } })).toMatchObject({ credits: 0 });
+    expect(await store.changeUser('nobody', { plan: 'pro' })).toBeUndefined();
     await store.close();
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { type Answer, keyOf, TestService } from '../support/local-service.ts';
+import { type Answer, keyOf, storeOf, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 const WINDOW = 120_000;
@@ -128,7 +128,9 @@ describe('a key', () => {
   test('of a creation that was refused is free again', async () => {
     const poor = await keyOf(service.dataDir, { user: 'poor', credits: 0 });
     expect((await create(greet(), 'a', poor)).http).toBe(402);
-    await keyOf(service.dataDir, { user: 'poor', credits: 5 });
+    const store = await storeOf(service.dataDir);
+    await store.changeUser('poor', { credits: { by: 5 } });
+    await store.close();
     expect((await create(greet(), 'a', poor)).http).toBe(200);
     expect((await create({ ...greet(), inputs: {} }, 'b')).http).toBe(422);
     expect((await create(greet(), 'b')).http).toBe(200);

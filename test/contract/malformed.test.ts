@@ -208,6 +208,7 @@ test('GET /openapi.json describes the interface without a key', async () => {
     Object.keys(methods).map(method => `${method} ${path}`),
   );
   expect(routes.sort()).toEqual([
+    'delete /v1/prompts/{promptId}',
     'get /healthz',
     'get /media/{file}',
     'get /readyz',
@@ -224,5 +225,6 @@ test('GET /openapi.json describes the interface without a key', async () => {
     'get /v1/runs/{runId}/request',
     'post /v1/runs',
     'post /v1/runs/{runId}/cancel',
+    'put /v1/prompts/{promptId}',
   ]);
 });

@@ -145,6 +145,7 @@ describe('service-facts: GET /prompts/publish?q=', () => {
       publishedAt: expect.any(String) as string,
       samples: [],
       configs: expect.any(Object) as object,
+      template: expect.stringContaining('{{place}}') as string,
     });
   });
 

@@ -55,6 +55,14 @@ export async function askOfPrompt<T>(
   }
 }
 
+/** Whether a service is a promptrun's own, embedded or a `serve`: only these list their prompts. */
+export async function isLocalService(
+  { client, embedded }: Connection,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
+}
+
 /** The prompt of a slug, or one version of it for `slug@…`. @throws {CliError} exit 4 where there is none */
 export async function findByName(
   connection: Connection,

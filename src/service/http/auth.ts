@@ -76,12 +76,12 @@ async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller 
   const { store, sessionKey } = options;
   if (sessionKey && hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);
-    return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan };
+    return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan, author: true };
   }
   const owner = await store.accounts.ownerOf(hash);
   if (!owner) return undefined;
   options.noteUse(owner.keyId, owner.lastUsedAt);
-  return owner;
+  return { ...owner, author: owner.author === 1 };
 }
 
 function bearerToken(header: string | undefined): string | undefined {

@@ -6,7 +6,7 @@ import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';
 import { type ApiRequest, type Call, type Caller, isKeyed, type RequestMemory } from './route.ts';
 import type { Match } from './router.ts';
 
-/** What the handler of a route gets of a request. Throws UNAUTHORIZED_ERROR, VALIDATION_ERROR, BAD_REQUEST_ERROR. */
+/** What the handler of a route gets of a request. Throws UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR, BAD_REQUEST_ERROR. */
 export async function readCall(
   request: ApiRequest,
   { route, params }: Match,
@@ -15,6 +15,9 @@ export async function readCall(
 ): Promise<Call<unknown, unknown, unknown>> {
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
+  }
+  if (route.authorsOnly && !caller?.author) {
+    throw new ApiError('FORBIDDEN_ERROR', 'only the key of an author may publish');
   }
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   return {

@@ -10,6 +10,8 @@ export interface Caller {
   userId: number;
   userName: string;
   plan: Plan;
+  /** Whether the key is an author's, who may publish. */
+  author: boolean;
 }
 
 /** A request, however it came: over a connection or from the same process. */
@@ -72,9 +74,11 @@ interface Operation {
 
 /** One route as plain data; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
 interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Parameters as `:name`; asks for a key below `/v1`. */
   readonly path: string;
+  /** Whether it asks for the key of an author; false by default. */
+  readonly authorsOnly?: boolean;
   readonly operation: Operation;
   /** The errors of its own; those of every route under /v1 are added. */
   readonly errors: readonly ErrorStatus[];

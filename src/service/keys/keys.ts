@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { keyHash } from '../http/auth.ts';
-import type { StoredKey, User, UserChanges } from '../store/accounts-store.ts';
+import type { Account, StoredKey, User, UserChanges } from '../store/accounts-store.ts';
 import type { Store } from '../store/store.ts';
+import type { Plan } from '../store/tables.ts';
 
 /** The user that keys belong to where none is named. */
 export const LOCAL_USER = 'local';
@@ -24,33 +25,68 @@ export function newKeyText(): string {
 
 /** The user `local`, made on the first start. */
 export async function localUser(store: Store): Promise<User> {
-  return (
-    (await store.accounts.userNamed(LOCAL_USER)) ?? (await store.accounts.saveUser(LOCAL_USER, NEW_USER))
-  );
+  const known = await store.accounts.userNamed(LOCAL_USER);
+  return known ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
+}
+
+export interface NewKey {
+  /** Whose key it is; default `local`. */
+  readonly user?: string | undefined;
+  /** Of a user who is new; one who is there stays as they are. */
+  readonly plan?: Plan | undefined;
+  readonly credits?: number | undefined;
+  /** Whether its holder may publish. */
+  readonly author?: boolean | undefined;
 }
 
 /**
- * Makes a key. The user is made where there is none; a plan or credits that are given are set for it either way.
+ * Makes a key, and its user where there is none; `isNewUser` says so.
  *
  * @throws {KeyError} for a name that is none, credits below 0, or an eleventh key
  */
 export async function createKey(
   store: Store,
   clock: Clock,
-  { user: name = LOCAL_USER, ...changes }: UserChanges & { user?: string | undefined } = {},
-): Promise<StoredKey & { key: string }> {
+  { user: name = LOCAL_USER, plan, credits, author = false }: NewKey = {},
+): Promise<StoredKey & { key: string; isNewUser: boolean }> {
   checkName(name);
-  checkCredits(changes.credits);
-  const user = await store.accounts.saveUser(name, NEW_USER, changes);
+  checkCredits(credits);
+  const { user, made } = await store.accounts.ensureUser(name, {
+    plan: plan ?? NEW_USER.plan,
+    credits: credits ?? NEW_USER.credits,
+  });
   const key = newKeyText();
-  const row = { id: randomUUID(), hash: keyHash(key), userId: user.id, createdAt: clock.now() };
+  const row = {
+    id: randomUUID(),
+    hash: keyHash(key),
+    userId: user.id,
+    createdAt: clock.now(),
+    author: Number(author),
+  };
   if (!(await store.accounts.addKey(row, MAX_KEYS))) {
     throw new KeyError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
-  const { plan, credits } = user;
-  return { id: row.id, user: name, plan, credits, createdAt: row.createdAt, lastUsedAt: null, key };
+  const { id, createdAt } = row;
+  const owner = { user: name, plan: user.plan, credits: user.credits };
+  return { id, ...owner, createdAt, lastUsedAt: null, author: row.author, key, isNewUser: made };
+}
+
+/**
+ * Changes a user; gives how they are then, undefined where there is no such user.
+ *
+ * @throws {KeyError} for fewer credits than none
+ */
+export async function changeUser(
+  store: Store,
+  name: string,
+  changes: UserChanges,
+): Promise<Account | undefined> {
+  const changed = await store.accounts.changeUser(name, changes);
+  const [account] = await store.accounts.accounts(name);
+  if (changed || !account) return account;
+  throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
 }
 
 function checkName(name: string): void {

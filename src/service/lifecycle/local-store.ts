@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { createKey, localUser } from '../keys/keys.ts';
+import { changeUser, createKey, localUser, type NewKey } from '../keys/keys.ts';
 import { loadModels, type ModelTable } from '../models/table.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { type LocalPrompts, localPrompts } from '../prompts/local-prompts.ts';
@@ -8,7 +8,7 @@ import { readPromptFile } from '../prompts/read-prompt.ts';
 import { seedSamples } from '../prompts/samples.ts';
 import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
-import type { StoredKey } from '../store/accounts-store.ts';
+import type { Account, StoredKey, UserChanges } from '../store/accounts-store.ts';
 import { openDatabase } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
@@ -22,14 +22,21 @@ export interface KeyView {
   createdAt: string;
   /** null while never used. */
   lastUsedAt: string | null;
+  /** Whether its holder may publish. */
+  author: boolean;
 }
 
 /** The local store without a service over it, for keys and prompts. */
 export interface LocalStore extends LocalPrompts {
-  createKey(options: { user?: string; plan?: Plan; credits?: number }): Promise<KeyView & { key: string }>;
+  /** Makes a key, and its user where there is none. */
+  createKey(options: NewKey): Promise<KeyView & { key: string; isNewUser: boolean }>;
   listKeys(): Promise<KeyView[]>;
   /** False if there is no such key. */
   revokeKey(id: string): Promise<boolean>;
+  /** Every user, or the one of this name. */
+  users(name?: string): Promise<Account[]>;
+  /** Undefined if there is no such user; throws KeyError. */
+  changeUser(name: string, changes: UserChanges): Promise<Account | undefined>;
   /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
   publish(file: string): Promise<Published>;
   /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
@@ -76,11 +83,13 @@ function localStore(
   return {
     ...localPrompts(store, models, tasks),
     async createKey(options) {
-      const { key, ...stored } = await createKey(store, clock, options);
-      return { ...keyView(stored), key };
+      const { key, isNewUser, ...stored } = await createKey(store, clock, options);
+      return { ...keyView(stored), key, isNewUser };
     },
     listKeys: async () => (await store.accounts.keys()).map(keyView),
     revokeKey: id => store.accounts.removeKey(id),
+    users: name => store.accounts.accounts(name),
+    changeUser: (name, changes) => changeUser(store, name, changes),
     async publish(file) {
       const definition = await readPromptFile(file, { tasks });
       return await publishPrompt({ store, clock, tasks, models: await models() }, definition, file);
@@ -95,9 +104,10 @@ function localStore(
   };
 }
 
-function keyView({ createdAt, lastUsedAt, ...key }: StoredKey): KeyView {
+function keyView({ createdAt, lastUsedAt, author, ...key }: StoredKey): KeyView {
   return {
     ...key,
+    author: author === 1,
     createdAt: new Date(createdAt).toISOString(),
     lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt).toISOString(),
   };

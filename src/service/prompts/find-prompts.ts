@@ -1,13 +1,16 @@
 import type { PromptSearchRow } from '../../wire/index.ts';
 import { invalid, notFound } from '../http/api-error.ts';
+import type { Caller } from '../http/route.ts';
+import { LOCAL_USER } from '../keys/keys.ts';
 import type { Services } from '../services.ts';
 import type { PublishedPrompt } from '../store/prompts-store.ts';
-import { promptConfig } from './definition.ts';
+import { type PromptDefinition, promptConfig } from './definition.ts';
 
 /** One page of every published prompt, newest first (service-facts, `GET /prompts`). */
 export async function listPrompts(
   services: Services,
   query: { limit: number; startingAfter?: string; endingBefore?: string },
+  caller: Caller,
 ): Promise<{ rows: PromptSearchRow[]; hasMore: boolean }> {
   const { startingAfter, endingBefore, limit } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
@@ -24,7 +27,7 @@ export async function listPrompts(
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = all.slice(from, Math.min(end, from + limit));
   return {
-    rows: await Promise.all(page.map(prompt => searchRow(services, prompt))),
+    rows: await Promise.all(page.map(prompt => searchRow(services, prompt, caller))),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,
   };
 }
@@ -34,22 +37,29 @@ function byPublication(one: PublishedPrompt, other: PublishedPrompt): number {
 }
 
 /** Published prompts that match, best first; video prompts left out (service-facts, search). */
-export async function searchPrompts(services: Services, words: string): Promise<PromptSearchRow[]> {
+export async function searchPrompts(
+  services: Services,
+  words: string,
+  caller: Caller,
+): Promise<PromptSearchRow[]> {
   const { store, models } = services;
   const prompts = await store.prompts.published();
   const found = bestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return await Promise.all(found.map(prompt => searchRow(services, prompt)));
+  return await Promise.all(found.map(prompt => searchRow(services, prompt, caller)));
 }
 
 /** A prompt as search and list show it (service-facts, search). */
 async function searchRow(
-  { definitions, models, resources }: Services,
+  services: Services,
   { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
-): Promise<PromptSearchRow> {
+  caller: Caller,
+): Promise<PromptSearchRow & { template?: string }> {
+  const { definitions, models, resources } = services;
   const model = models.get(name);
+  const definition = await definitions.ofRun(id);
   return {
     ...prompt,
     promptVersionId: id,
@@ -59,8 +69,18 @@ async function searchRow(
     upVotes: 0,
     publishedAt: new Date(publishedAt).toISOString(),
     samples: [],
-    configs: promptConfig(await definitions.ofRun(id)),
+    configs: promptConfig(definition),
+    ...shownTemplate(services, caller, definition),
   };
+}
+
+/** The template in a field of its own, unless it is hidden from this caller. */
+export function shownTemplate(
+  { hideTemplates }: Services,
+  { userName }: Caller,
+  { template }: PromptDefinition,
+): { template?: string } {
+  return hideTemplates && userName !== LOCAL_USER ? {} : { template };
 }
 
 /** What the words of a search are looked for in. */

@@ -1,20 +1,25 @@
 import { MAX_QUERY_LENGTH, type PromptVersion, type PromptVersionEntry } from '../../wire/index.ts';
 import { invalid, notFound } from '../http/api-error.ts';
-import { route } from '../http/route.ts';
+import { type Caller, route } from '../http/route.ts';
 import { promptConfig } from '../prompts/definition.ts';
-import type { Definitions } from '../prompts/definitions.ts';
-import { listPrompts, searchPrompts } from '../prompts/find-prompts.ts';
+import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
+import { publishSent } from '../prompts/publish-sent.ts';
 import {
   promptListQuery,
   promptPageSchema,
   promptSearchSchema,
   promptVersionListSchema,
   promptVersionSchema,
+  publishBody,
+  publishedSchema,
 } from '../schemas/prompts.ts';
-import { object, text, uuid } from '../schemas/schema.ts';
+import { boolean, object, text, uuid } from '../schemas/schema.ts';
+import type { Services } from '../services.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 
 const promptId = object({ promptId: uuid });
+/** Named as in the other routes of this path, which the description of the interface wants to be one. */
+const slugParams = object({ promptId: text({ description: 'The slug' }) });
 
 /** interface §4.4, §4.5; service-facts, search and `GET /prompts` */
 export const promptRoutes = [
@@ -31,7 +36,7 @@ export const promptRoutes = [
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: promptListQuery,
     data: promptPageSchema,
-    handle: (services, { query }) => listPrompts(services, query),
+    handle: (services, { caller, query }) => listPrompts(services, query, caller),
   }),
 
   route({
@@ -46,8 +51,8 @@ export const promptRoutes = [
     errors: ['VALIDATION_ERROR'],
     query: object({ q: text({ description: `Trimmed, at most ${MAX_QUERY_LENGTH} characters` }) }),
     data: promptSearchSchema,
-    async handle(services, { query }) {
-      return { rows: await searchPrompts(services, searchWords(query.q)) };
+    async handle(services, { caller, query }) {
+      return { rows: await searchPrompts(services, searchWords(query.q), caller) };
     },
   }),
 
@@ -64,13 +69,14 @@ export const promptRoutes = [
     params: promptId,
     query: object({}, { versionId: uuid }),
     data: promptVersionSchema,
-    async handle({ store, definitions }, { params, query }) {
+    async handle(services, { caller, params, query }) {
+      const { store } = services;
       const promptId = params.promptId.toLowerCase();
       const version = query.versionId
         ? await store.prompts.version(query.versionId.toLowerCase())
         : await store.prompts.latest(promptId);
       if (version?.promptId !== promptId) throw notFound('there is no such published prompt or version');
-      return await versionView(version, definitions);
+      return await versionView(version, services, caller);
     },
   }),
 
@@ -86,12 +92,13 @@ export const promptRoutes = [
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: promptId,
     data: promptVersionListSchema,
-    async handle({ store }, { params }) {
+    async handle(services, { caller, params }) {
       const promptId = params.promptId.toLowerCase();
-      const versions = await store.prompts.versions(promptId);
+      const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('there is no such published prompt');
-      return { promptId, title: latest.title, versions: versions.map(versionEntry) };
+      const entries = versions.map((version, index) => versionEntry(version, index, services, caller));
+      return { promptId, title: latest.title, versions: await Promise.all(entries) };
     },
   }),
 
@@ -107,34 +114,85 @@ export const promptRoutes = [
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: object({ promptVersionId: uuid }),
     data: promptVersionSchema,
-    async handle({ store, definitions }, { params }) {
-      const version = await store.prompts.version(params.promptVersionId.toLowerCase());
+    async handle(services, { caller, params }) {
+      const version = await services.store.prompts.version(params.promptVersionId.toLowerCase());
       if (!version) throw notFound('there is no such published prompt version');
-      return await versionView(version, definitions);
+      return await versionView(version, services, caller);
+    },
+  }),
+
+  route({
+    method: 'PUT',
+    path: '/v1/prompts/:promptId',
+    authorsOnly: true,
+    operation: {
+      id: 'publishPrompt',
+      tag: 'Prompts',
+      summary: 'Publish a prompt file under its slug',
+      description:
+        'For keys of authors. The path ends in the slug. The same content is the same version; faults of the file come back in `data.faults`, each with its line and column.',
+    },
+    errors: ['FORBIDDEN_ERROR', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE_ERROR'],
+    params: slugParams,
+    body: publishBody,
+    data: publishedSchema,
+    async handle(services, { params, body }) {
+      const { file, partials = {} } = body;
+      return await publishSent(services, { slug: params.promptId, file, partials });
+    },
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/v1/prompts/:promptId',
+    authorsOnly: true,
+    operation: {
+      id: 'unpublishPrompt',
+      tag: 'Prompts',
+      summary: 'Withdraw the prompt of a slug',
+      description: 'For keys of authors. The path ends in the slug. Its runs stay readable.',
+    },
+    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR'],
+    params: slugParams,
+    data: object({ slug: text(), unpublished: boolean }),
+    async handle({ store }, { params }) {
+      const slug = params.promptId;
+      if (!(await store.prompts.unpublish(slug))) throw notFound('there is no such published prompt');
+      return { slug, unpublished: true };
     },
   }),
 ];
 
-/** A version with the inputs it expects (interface §2) and its template. */
+/** A version with the inputs it expects and its template. */
 async function versionView(
   version: StoredVersion,
-  definitions: Definitions,
-): Promise<PromptVersion & { template: string }> {
-  const definition = await definitions.of(version);
+  services: Services,
+  caller: Caller,
+): Promise<PromptVersion & { template?: string }> {
+  const definition = await services.definitions.of(version);
   return {
     promptVersionId: version.id,
     promptId: version.promptId,
     title: version.title,
     publishedAt: new Date(version.publishedAt).toISOString(),
     config: promptConfig(definition),
-    template: definition.template,
+    ...shownTemplate(services, caller, definition),
   };
 }
 
-/** An entry of the list of versions, the first of which is the latest (interface §2). */
-function versionEntry(version: StoredVersion, index: number): PromptVersionEntry {
-  const entry = { promptVersionId: version.id, publishedAt: new Date(version.publishedAt).toISOString() };
-  return index === 0 ? { ...entry, isLatest: true } : entry;
+/** An entry of the list of versions, the first of which is the latest. */
+async function versionEntry(
+  version: StoredVersion,
+  index: number,
+  services: Services,
+  caller: Caller,
+): Promise<PromptVersionEntry & { template?: string }> {
+  return {
+    promptVersionId: version.id,
+    publishedAt: new Date(version.publishedAt).toISOString(),
+    ...(index === 0 && { isLatest: true }),
+    ...shownTemplate(services, caller, await services.definitions.of(version)),
+  };
 }
 
 function searchWords(q: string): string {

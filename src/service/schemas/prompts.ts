@@ -1,38 +1,39 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from '../../wire/index.ts';
-import { anything, boolean, integer, list, literal, object, text, time, uuid } from './schema.ts';
+import { anything, boolean, integer, list, literal, object, text, textMap, time, uuid } from './schema.ts';
+
+const template = text({ description: 'The template of the prompt file, unless the service hides templates' });
 
 /** interface §2, prompt; the template is the local service's own addition */
-export const promptVersionSchema = object({
-  promptVersionId: uuid,
-  promptId: uuid,
-  title: text(),
-  publishedAt: time,
-  config: anything,
-  template: text({ description: 'The template of the prompt file; of this service only' }),
-});
+export const promptVersionSchema = object(
+  { promptVersionId: uuid, promptId: uuid, title: text(), publishedAt: time, config: anything },
+  { template },
+);
 
 /** interface §4.5 */
 export const promptVersionListSchema = object({
   promptId: uuid,
   title: text(),
-  versions: list(object({ promptVersionId: uuid, publishedAt: time }, { isLatest: literal(true) })),
+  versions: list(object({ promptVersionId: uuid, publishedAt: time }, { isLatest: literal(true), template })),
 });
 
-const promptRow = object({
-  promptId: uuid,
-  promptVersionId: uuid,
-  title: text(),
-  description: text(),
-  slug: text(),
-  model: integer({ description: 'Index among the models of GET /resources; -1 if it is not there now' }),
-  modality: integer({ description: '0 text, 1 image' }),
-  estimatedCredits: integer(),
-  uses: integer(),
-  upVotes: integer(),
-  publishedAt: time,
-  samples: anything,
-  configs: anything,
-});
+const promptRow = object(
+  {
+    promptId: uuid,
+    promptVersionId: uuid,
+    title: text(),
+    description: text(),
+    slug: text(),
+    model: integer({ description: 'Index among the models of GET /resources; -1 if it is not there now' }),
+    modality: integer({ description: '0 text, 1 image' }),
+    estimatedCredits: integer(),
+    uses: integer(),
+    upVotes: integer(),
+    publishedAt: time,
+    samples: anything,
+    configs: anything,
+  },
+  { template },
+);
 
 /** service-facts, search */
 export const promptSearchSchema = object({ rows: list(promptRow) });
@@ -45,3 +46,17 @@ export const promptListQuery = object(
   { limit: integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }) },
   { startingAfter: uuid, endingBefore: uuid },
 );
+
+/** What an author sends. */
+export const publishBody = object(
+  { file: text({ description: 'The prompt file' }) },
+  { partials: { ...textMap, description: 'The partials that it uses, by name' } },
+);
+
+export const publishedSchema = object({
+  promptId: uuid,
+  promptVersionId: uuid,
+  slug: text(),
+  title: text(),
+  changed: { ...boolean, description: 'Whether this content was not the latest version already' },
+});

@@ -15,7 +15,7 @@ export interface StoreOptions {
   clock: Clock;
   /** Keeps the file that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
-  /** Called with where the former store is kept. */
+  /** Called with where the former store is kept, and with that an older one was brought to this version. */
   onNotice?: ((line: string) => void) | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface StoreOptions {
  * @throws {DatabaseUnavailableError} where PostgreSQL can't be reached
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
-  const { database, dataDir, mediaDir } = options;
+  const { database, dataDir } = options;
   if (database === undefined) return await openSqliteStore(options);
   const { openPostgresStore } = await import('./postgres/open.ts');
   await ownDirectory(dataDir);
-  return await openPostgresStore(database, mediaDir);
+  return await openPostgresStore(database, options);
 }
 
 /** Sees to it that all instances on a shared store keep media in one place. Throws DataDirectoryError. */

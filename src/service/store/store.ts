@@ -60,6 +60,10 @@ export function storeOn(backend: Backend): Store {
   };
 }
 
+/** What the owner of a store is told once. */
+export const MIGRATED =
+  'the store was made by an older promptrun and is of this version now; older ones refuse it';
+
 /** What processes that share a store notify each other of; it may be lost, so nothing depends on it but speed. */
 export interface Signals {
   /** There is a queued run that any process may take up. */

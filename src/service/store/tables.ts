@@ -24,6 +24,8 @@ interface Keys {
   userId: number;
   createdAt: number;
   lastUsedAt: number | null;
+  /** 1 for one whose holder may publish. */
+  author: Generated<number>;
 }
 
 interface Prompts {

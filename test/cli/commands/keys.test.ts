@@ -35,6 +35,55 @@ it('revokes a key, once', async () => {
   expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining(`there is no key '${id}'`)]);
 });
 
+it('leaves a user who is there as they are, and says so', async () => {
+  const within = options();
+  await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '12'], within);
+  const again = await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '99'], within);
+  expect([again.exitCode, again.stderr()]).toEqual([0, expect.stringContaining('promptrun users set ci')]);
+  const shown = await runInProcess(['users', 'show', 'ci', '--json'], within);
+  expect(JSON.parse(shown.stdout())).toEqual({ user: 'ci', plan: 'pro', credits: 12, keys: 2 });
+});
+
+it('revokes a key by the beginning of its id, if no other begins so', async () => {
+  const within = options();
+  await runInProcess(['keys', 'create'], within);
+  const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], within)).stdout().trim();
+  const revoke = async (name: string) => (await runInProcess(['keys', 'revoke', name], within)).exitCode;
+  expect(await revoke('zzzz')).toBe(4);
+  expect(await revoke(id.slice(0, 8))).toBe(0);
+  for (let key = 0; key < 10; key += 1) await runInProcess(['keys', 'create'], within);
+  for (let user = 0; user < 7; user += 1)
+    await runInProcess(['keys', 'create', '--user', `u${user}`], within);
+  const ids = JSON.parse(
+    (await runInProcess(['keys', 'list', '--query', '[].id'], within)).stdout(),
+  ) as string[];
+  // Of seventeen ids two begin with the same of sixteen digits.
+  const shared = ids.find((one, at) => ids.findIndex(other => other[0] === one[0]) !== at)?.[0] ?? '';
+  expect(await revoke(shared)).toBe(2);
+});
+
+it('changes the credits and the plan of a user', async () => {
+  const within = options();
+  await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '12'], within);
+  const set = async (...args: string[]) => {
+    const { exitCode, stdout } = await runInProcess(['users', 'set', ...args, '--json'], within);
+    return [exitCode, exitCode === 0 ? (JSON.parse(stdout()) as object) : {}];
+  };
+  expect(await set('ci', '--credits', '+8')).toEqual([0, { user: 'ci', plan: 'pro', credits: 20, keys: 1 }]);
+  expect(await set('ci', '--credits', '-15', '--plan', 'none')).toEqual([
+    0,
+    { user: 'ci', plan: 'none', credits: 5, keys: 1 },
+  ]);
+  expect((await set('ci', '--credits', '-6'))[0]).toBe(2);
+  expect((await set('ci', '--credits', 'many'))[0]).toBe(2);
+  expect((await set('ci'))[0]).toBe(2);
+  expect((await set('nobody', '--plan', 'pro'))[0]).toBe(4);
+  expect((await runInProcess(['users', 'show', 'nobody'], within)).exitCode).toBe(4);
+  expect((await runInProcess(['users', 'list'], within)).stdout()).toBe(
+    'local\tpro\t1000000\t0\nci\tnone\t5\t1\n',
+  );
+});
+
 it('lists no keys as a success', async () => {
   const within = options();
   const [plain, terminal] = [

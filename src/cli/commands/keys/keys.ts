@@ -12,6 +12,7 @@ interface Flags {
   readonly user?: string;
   readonly plan?: string;
   readonly credits?: string;
+  readonly author?: boolean;
   readonly database?: string;
 }
 
@@ -19,6 +20,7 @@ interface KeyOptions {
   readonly user?: string;
   readonly plan?: 'pro' | 'none';
   readonly credits?: number;
+  readonly author?: boolean;
 }
 
 /** Creates a key of the local service and prints it, this once. */
@@ -27,17 +29,22 @@ export async function keysCreate(ctx: Context, { database, ...flags }: Flags): P
   requireLocalService(ctx, 'keys create');
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
-    const created = await store.createKey(options);
+    const { isNewUser, ...created } = await store.createKey(options);
     const text = (): string => `${created.key}\n`;
     await present(ctx, created, { terminal: text, plain: text });
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
+    if (!isNewUser && (options.plan !== undefined || options.credits !== undefined)) {
+      ctx.io.note(
+        `note: the user ${created.user} is there already and stays as they are; change them with: promptrun users set ${created.user}`,
+      );
+    }
     return EXIT.ok;
   } finally {
     await store.close();
   }
 }
 
-function keyOptions({ user, plan, credits }: Flags): KeyOptions {
+function keyOptions({ user, plan, credits, author }: Flags): KeyOptions {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a name for a user`,
@@ -45,12 +52,14 @@ function keyOptions({ user, plan, credits }: Flags): KeyOptions {
     );
   }
   if (plan !== undefined && plan !== 'pro' && plan !== 'none') throw usageError("--plan is 'pro' or 'none'");
-  if (credits !== undefined && !/^\d{1,12}(\.\d+)?$/.test(credits))
-    throw usageError('--credits is a number from 0');
+  if (credits !== undefined && !/^\d{1,12}$/.test(credits)) {
+    throw usageError('--credits is a whole number from 0');
+  }
   return {
     ...(user === undefined ? {} : { user }),
     ...(plan === undefined ? {} : { plan }),
     ...(credits === undefined ? {} : { credits: Number(credits) }),
+    ...(author === undefined ? {} : { author }),
   };
 }
 
@@ -61,6 +70,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'CREDITS', align: 'right' },
   { title: 'CREATED', dropOrder: 1 },
   { title: 'LAST USED', dropOrder: 2 },
+  { title: 'AUTHOR', dropOrder: 3 },
 ];
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
@@ -81,27 +91,42 @@ export async function keysList(ctx: Context, { database }: { database?: string }
 
 function aged({ clock }: Context): (key: KeyView) => string[] {
   const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, clock.now()));
-  return key => [...account(key), age(key.createdAt), age(key.lastUsedAt)];
+  return key => [...account(key), age(key.createdAt), age(key.lastUsedAt), key.author ? 'yes' : ''];
 }
 
 function account({ id, user, plan, credits }: KeyView): string[] {
   return [id, user, plan, String(credits)];
 }
 
-/** Makes a key of the local service invalid. */
+/** Makes a key of the local service invalid, named by its id or the beginning of it. */
 export async function keysRevoke(
   ctx: Context,
-  id: string,
+  name: string,
   { database }: { database?: string },
 ): Promise<ExitCode> {
   requireLocalService(ctx, 'keys revoke');
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
-    if (!(await store.revokeKey(id)))
-      throw notFoundError(`there is no key '${id}'`, 'See promptrun keys list.');
+    const id = keyNamed(await store.listKeys(), name);
+    if (!(await store.revokeKey(id))) throw noSuchKey(name);
     await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);
     return EXIT.ok;
   } finally {
     await store.close();
   }
+}
+
+function keyNamed(keys: readonly KeyView[], name: string): string {
+  const fitting = keys.filter(({ id }) => name !== '' && id.startsWith(name.toLowerCase()));
+  const [only, ...others] = fitting;
+  if (only === undefined) throw noSuchKey(name);
+  if (others.length === 0) return only.id;
+  throw usageError(
+    `several keys begin with ${name}`,
+    `Give more of the id: ${fitting.map(({ id }) => id).join(', ')}`,
+  );
+}
+
+function noSuchKey(name: string): Error {
+  return notFoundError(`there is no key '${name}'`, 'See promptrun keys list.');
 }

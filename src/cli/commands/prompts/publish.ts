@@ -1,12 +1,16 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
+import { ValidationError } from '../../../client/errors.ts';
+import type { PromptText } from '../../../service/prompts/local-prompts.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { fieldText, isObject } from '../../core/json-value.ts';
+import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { withLocalStore } from '../../inputs/prompt-file.ts';
+import { isLocalService } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
+import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
@@ -25,32 +29,98 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE' },
 ];
 
-type Row = Published | { readonly slug: string; readonly unpublished: true };
+type Row = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
+type Unpublished = { readonly slug: string; readonly unpublished: true };
 
-/** Publishes prompt files to the local service, and withdraws prompts. */
+/** Where prompts are published. */
+interface Publisher {
+  publish(file: string): Promise<Row>;
+  unpublish(slug: string): Promise<Unpublished>;
+  close(): Promise<void>;
+}
+
+/** Publishes prompt files to the local service, in its store or over HTTP, and withdraws prompts. */
 export async function promptsPublish(
   ctx: Context,
   files: readonly string[],
   { unpublish, database }: PromptsPublishFlags,
 ): Promise<ExitCode> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
-  requireLocalService(ctx, 'prompts publish');
   const paths = files.map(file => promptFile(ctx, file));
-  const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
-  const store = await ctx.local.open({
-    dataDir: ctx.dataDir,
-    database: databaseUrl(ctx, database),
-    onNotice,
-  });
+  const publisher = resolveAddress(ctx).embedded
+    ? await inStore(ctx, databaseUrl(ctx, database))
+    : await overHttp(ctx, database);
   const rows: Row[] = [];
   try {
-    for (const file of paths) rows.push(await store.publish(file));
-    for (const slug of unpublish) rows.push(await withdraw(store, slug));
+    for (const file of paths) rows.push(await publisher.publish(file));
+    for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   } finally {
-    await store.close();
+    await publisher.close();
     if (rows.length > 0) await show(ctx, rows);
   }
   return EXIT.ok;
+}
+
+async function inStore(ctx: Context, database: string | undefined): Promise<Publisher> {
+  const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database, onNotice });
+  return {
+    publish: file => store.publish(file),
+    async unpublish(slug) {
+      if (await store.unpublish(slug)) return { slug, unpublished: true };
+      throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts list shows those that are.');
+    },
+    close: () => store.close(),
+  };
+}
+
+/** @throws {CliError} exit 2 for a service that is not a promptrun's own: nothing of a file goes there */
+async function overHttp(ctx: Context, database: string | undefined): Promise<Publisher> {
+  if (database !== undefined) requireLocalService(ctx, 'prompts publish --database');
+  const connection = await ctx.connection();
+  const { client, baseUrl } = connection;
+  const { signal } = ctx;
+  if (!(await isLocalService(connection, signal))) {
+    throw usageError(
+      `prompts can't be published to ${new URL(baseUrl).host} from here`,
+      'Publish them on this machine with: --profile local',
+    );
+  }
+  return {
+    async publish(file) {
+      const { source, partials } = await textOf(ctx, file);
+      const slug = path.basename(file, '.prompt');
+      return await client.prompts
+        .publish(slug, { file: source, partials }, { signal })
+        .catch((error: unknown) => {
+          throw error instanceof ValidationError ? refusedFile(error, file) : error;
+        });
+    },
+    async unpublish(slug) {
+      await client.prompts.unpublish(slug, { signal });
+      return { slug, unpublished: true };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The file and the partials that it uses. */
+async function textOf(ctx: Context, file: string): Promise<PromptText> {
+  const text = await withLocalStore(ctx, store => store.text({ file }));
+  if (text === undefined) throw usageError(`there is no file ${file}`);
+  return text;
+}
+
+/** What the service has against a file, each fault with its place. */
+function refusedFile({ message, data, status }: ValidationError, file: string): Error {
+  const faults = isObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isObject) : [];
+  const lines = faults.map(fault => {
+    const { line, column, message: what, partial } = fault;
+    const where = typeof partial === 'string' ? `partial ${partial}` : file;
+    return oneLine(`${where}:${fieldText(line)}:${fieldText(column)}: ${fieldText(what)}`);
+  });
+  const [first = message, ...others] = lines;
+  return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
 }
 
 function promptFile({ cwd }: Context, given: string): string {
@@ -61,11 +131,6 @@ function promptFile({ cwd }: Context, given: string): string {
   if (stats === undefined) throw usageError(`there is no file ${given}`);
   if (!stats.isFile()) throw usageError(`${given} is not a file`);
   return file;
-}
-
-async function withdraw(store: LocalStore, slug: string): Promise<Row> {
-  if (await store.unpublish(slug)) return { slug, unpublished: true };
-  throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts search finds those that are.');
 }
 
 async function show(ctx: Context, rows: readonly Row[]): Promise<void> {

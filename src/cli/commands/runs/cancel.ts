@@ -3,10 +3,10 @@ import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { isLocalService } from '../../inputs/prompt-name.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { namedRun } from './named-run.ts';
-import { isLocalService } from './request-of-run.ts';
 
 export interface RunsCancelFlags {
   readonly last?: boolean;

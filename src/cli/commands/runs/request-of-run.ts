@@ -5,7 +5,6 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { isObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
-import { unlessNotFound } from '../../inputs/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 /** What a run was created from, as far as it is kept. */
@@ -20,14 +19,6 @@ export interface RequestOfRun {
 
 /** An image as `--image` takes it, or the digest of one that has to be given again. */
 export type KeptImage = { readonly image: string } | { readonly sha256: string; readonly name: string };
-
-/** Whether a service is a promptrun's own: only these list their prompts. */
-export async function isLocalService(
-  { client, embedded }: Connection,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
-}
 
 /**
  * What a service keeps of the creation of a run.

@@ -71,6 +71,8 @@ export interface ServeFlags {
   readonly mediaDir?: string;
   readonly newStore?: boolean;
   readonly publicUrl?: string;
+  readonly hideTemplates?: boolean;
+  readonly rerun: boolean;
   readonly grace: string;
   readonly page: boolean;
 }
@@ -88,6 +90,8 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     page: flags.page,
     maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
     newStore: flags.newStore ?? false,
+    hideTemplates: flags.hideTemplates ?? false,
+    rerun: flags.rerun,
     ...(flags.database === undefined ? {} : { database: flags.database }),
     ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, '--prompts', cwd) }),
     ...(flags.mediaDir === undefined ? {} : { mediaDir: directory(flags.mediaDir, '--media-dir', cwd) }),

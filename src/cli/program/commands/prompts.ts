@@ -115,7 +115,8 @@ A line is: file:line:column: fault or note: what.`,
       'prompts publish prompts/*.prompt',
       'prompts publish --unpublish haiku',
     ],
-    notes: 'Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.',
+    notes: `If a promptrun serve is configured they are sent there, which takes the key of an author (keys create --author).
+Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.`,
     load: () => import('../../commands/prompts/publish.ts').then(file => file.promptsPublish),
   },
   {

@@ -110,6 +110,7 @@ const MIGRATIONS: readonly string[] = [
     "estimated" integer not null
   );
   `,
+  'alter table "keys" add column "author" bigint not null default 0',
 ];
 
 /** The database was made by a newer version of this program. The message says what to do. */
@@ -120,19 +121,24 @@ export class DatabaseTooNewError extends Error {
 /** Any number, the same in every version: whoever migrates holds the lock of this name. */
 const LOCK = 8_173_245_601;
 
-/** Brings the database to the newest form; another instance that does the same at once is waited for. */
-export async function migrate(db: Db): Promise<void> {
-  await db.transaction().execute(async db => {
+/**
+ * Brings the database to the newest form; another instance that does the same at once is waited for.
+ *
+ * @returns whether it was of an older form, not new
+ */
+export async function migrate(db: Db): Promise<boolean> {
+  return await db.transaction().execute(async db => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
     await sql`create table if not exists "storeVersion" ("version" integer not null)`.execute(db);
     const { rows } = await sql<{ version: number }>`select "version" from "storeVersion"`.execute(db);
     const version = rows[0]?.version ?? 0;
-    if (version === MIGRATIONS.length) return;
+    if (version === MIGRATIONS.length) return false;
     if (version > MIGRATIONS.length) {
       throw new DatabaseTooNewError('the database was written by a newer promptrun; update promptrun');
     }
     for (const step of MIGRATIONS.slice(version)) await sql.raw(step).execute(db);
     await sql`delete from "storeVersion"`.execute(db);
     await sql`insert into "storeVersion" values (${sql.lit(MIGRATIONS.length)})`.execute(db);
+    return version > 0;
   });
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { blobFiles } from '../blob-files.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { type Blobs, type Collection, type Store, storeOn } from '../store.ts';
+import { type Blobs, type Collection, MIGRATED, type Store, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
@@ -16,15 +16,18 @@ import { TransactionWriter } from './transaction-writer.ts';
 /**
  * Opens the store in a PostgreSQL database, making its tables where there are none.
  *
- * @param mediaDir where media and inputs are kept as files; default in the database
+ * @param options.mediaDir where media and inputs are kept as files; default in the database
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
  * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
  */
-export async function openPostgresStore(url: string, mediaDir?: string): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  { mediaDir, onNotice }: { mediaDir?: string | undefined; onNotice?: ((line: string) => void) | undefined },
+): Promise<Store> {
   const place = placeOf(checkDatabaseUrl(url));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connectionPool(url) }) });
   try {
-    await migrate(db);
+    if (await migrate(db)) onNotice?.(MIGRATED);
   } catch (error) {
     await db.destroy();
     if (error instanceof DatabaseTooNewError) throw error;

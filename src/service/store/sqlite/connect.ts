@@ -16,12 +16,19 @@ const LOG_PAGES = 4096;
 /** Databases up to this size are checked whole at every start, which takes a few milliseconds; in bytes. */
 const CHECKED_SIZE = 2 * 1024 * 1024;
 
+/** An open database. */
+export interface Connected {
+  readonly database: SqliteDatabase;
+  /** Whether it was of an older form before. */
+  readonly migrated: boolean;
+}
+
 /**
  * Opens the database with WAL, every commit on disk before it returns, in the newest form; makes it where there is none.
  *
  * @throws {DataDirectoryError} for a file that is empty, damaged or another program's
  */
-export async function connect(file: string): Promise<SqliteDatabase> {
+export async function connect(file: string): Promise<Connected> {
   const size = (await sizeOf(file)) ?? (await makeDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {
@@ -31,7 +38,7 @@ export async function connect(file: string): Promise<SqliteDatabase> {
   }
 }
 
-async function openWhole(file: string, size: number): Promise<SqliteDatabase> {
+async function openWhole(file: string, size: number): Promise<Connected> {
   const database = await openSqlite(file);
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
@@ -42,9 +49,9 @@ async function openWhole(file: string, size: number): Promise<SqliteDatabase> {
     database.exec(
       `pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16000; pragma wal_autocheckpoint = ${LOG_PAGES}`,
     );
-    await whenUnlocked(() => migrate(database, file));
+    const migrated = await whenUnlocked(() => migrate(database, file));
     if (size <= CHECKED_SIZE) await whenUnlocked(() => check(database, file));
-    return database;
+    return { database, migrated };
   } catch (error) {
     database.close();
     throw error;

@@ -108,11 +108,16 @@ const MIGRATIONS: readonly string[] = [
     estimated integer not null
   ) without rowid;
   `,
+  'alter table keys add column author integer not null default 0;',
 ];
 
-/** Brings the database to the newest form; another process that does the same at once is waited for. */
-export function migrate(database: SqliteDatabase, file: string): void {
-  if (versionOf(database) === MIGRATIONS.length) return;
+/**
+ * Brings the database to the newest form; another process that does the same at once is waited for.
+ *
+ * @returns whether it was of an older form, not new
+ */
+export function migrate(database: SqliteDatabase, file: string): boolean {
+  if (versionOf(database) === MIGRATIONS.length) return false;
   database.exec('begin immediate');
   try {
     const version = versionOf(database);
@@ -120,6 +125,7 @@ export function migrate(database: SqliteDatabase, file: string): void {
     for (const step of MIGRATIONS.slice(version)) database.exec(step);
     database.exec(`pragma user_version = ${MIGRATIONS.length}`);
     database.exec('commit');
+    return version > 0 && version < MIGRATIONS.length;
   } catch (error) {
     database.exec('rollback');
     throw error;

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
 import { dataDirectoryError } from '../errors.ts';
-import { NO_SIGNALS, type Store, storeOn, type WorkerKind } from '../store.ts';
+import { MIGRATED, NO_SIGNALS, type Store, storeOn, type WorkerKind } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
 import { sqliteKysely } from './dialect.ts';
@@ -44,7 +44,8 @@ async function open({
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
-  const database = await connect(file);
+  const { database, migrated } = await connect(file);
+  if (migrated) onNotice?.(MIGRATED);
   const db = sqliteKysely<Tables>(database);
   return storeOn({
     db,
@@ -56,7 +57,9 @@ async function open({
       media: blobFiles(path.join(dataDir, 'media')),
       inputs: blobFiles(path.join(dataDir, 'inputs')),
     },
-    ping: () => Promise.resolve(),
+    async ping() {
+      await db.selectFrom('users').select('id').limit(1).execute();
+    },
     async close() {
       await db.destroy();
       database.close();

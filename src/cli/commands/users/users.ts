@@ -1,0 +1,98 @@
+import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
+import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
+import type { Context } from '../../context.ts';
+import { notFoundError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { confirm, present } from '../../outputs/present.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
+import { databaseUrl } from '../../settings/config/database.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+
+interface DatabaseFlag {
+  readonly database?: string;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'USER', min: 6 },
+  { title: 'PLAN' },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'KEYS', align: 'right' },
+];
+
+/** Lists the users of the local service. */
+export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
+  return await withStore(ctx, 'users list', flags, async store => {
+    const users = await store.users();
+    await present(ctx, users, {
+      terminal: () => terminalTable(ctx.io, COLUMNS, users.map(cells)),
+      plain: () => plainRows(users.map(cells)),
+    });
+  });
+}
+
+/** Shows a user of the local service. */
+export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<ExitCode> {
+  return await withStore(ctx, 'users show', flags, async store => {
+    const [user] = await store.users(name);
+    if (user === undefined) throw noSuchUser(name);
+    await present(ctx, user, {
+      terminal: () => terminalTable(ctx.io, COLUMNS, [cells(user)]),
+      plain: () => plainRows([cells(user)]),
+    });
+  });
+}
+
+interface UsersSetFlags extends DatabaseFlag {
+  readonly credits?: string;
+  readonly plan?: string;
+}
+
+/** Changes the credits or the plan of a user of the local service. */
+export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<ExitCode> {
+  const changes = changesOf(flags);
+  return await withStore(ctx, 'users set', flags, async store => {
+    const user = await store.changeUser(name, changes);
+    if (user === undefined) throw noSuchUser(name);
+    await confirm(ctx, user, oneLine(`User ${user.user}: plan ${user.plan}, ${user.credits} credits.`));
+  });
+}
+
+function changesOf({ credits, plan }: UsersSetFlags): UserChanges {
+  if (credits === undefined && plan === undefined) {
+    throw usageError('there is nothing to set', 'Give --credits or --plan.');
+  }
+  if (plan !== undefined && plan !== 'pro' && plan !== 'none') throw usageError("--plan is 'pro' or 'none'");
+  if (credits !== undefined && !/^[+-]?\d{1,12}$/.test(credits)) {
+    throw usageError('--credits is a whole number, or +n or -n');
+  }
+  const amount = Number(credits);
+  return {
+    ...(plan !== undefined && { plan }),
+    ...(credits !== undefined && { credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } }),
+  };
+}
+
+async function withStore(
+  ctx: Context,
+  what: string,
+  { database }: DatabaseFlag,
+  use: (store: LocalStore) => Promise<void>,
+): Promise<ExitCode> {
+  requireLocalService(ctx, what);
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
+  try {
+    await use(store);
+    return EXIT.ok;
+  } finally {
+    await store.close();
+  }
+}
+
+function cells({ user, plan, credits, keys }: Account): string[] {
+  return [user, plan, String(credits), String(keys)];
+}
+
+function noSuchUser(name: string): Error {
+  return notFoundError(`there is no user '${oneLine(name)}'`, 'See promptrun users list.');
+}

@@ -1,0 +1,51 @@
+import { ApiError, invalid } from '../http/api-error.ts';
+import { BOUNDS, PastBound } from './bounds.ts';
+import { InvalidPromptFile } from './definition.ts';
+import type { Finding } from './findings.ts';
+import { type PublishContext, type Published, publishPrompt } from './publish.ts';
+import { readDefinition } from './read-prompt.ts';
+import { PROMPT_FILE_EXTENSION } from './slug.ts';
+import { TasksClosed } from './tasks/messages.ts';
+
+/** A prompt file as its author sends it. */
+export interface SentPrompt {
+  readonly slug: string;
+  readonly file: string;
+  /** By name. */
+  readonly partials: Readonly<Record<string, string>>;
+}
+
+/**
+ * Publishes a prompt that was sent; nothing is read beside it.
+ *
+ * @throws {ApiError} VALIDATION_ERROR with every fault, each with its place
+ */
+export async function publishSent(
+  context: PublishContext,
+  { slug, file, partials }: SentPrompt,
+): Promise<Published> {
+  const name = `${slug}${PROMPT_FILE_EXTENSION}`;
+  const tooLong = Object.entries(partials).find(([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes);
+  if (tooLong) throw invalid(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+  try {
+    const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
+    return await publishPrompt(context, definition, name);
+  } catch (error) {
+    if (error instanceof InvalidPromptFile) throw faulty(error, name);
+    if (error instanceof PastBound) throw invalid(error.message);
+    if (error instanceof TasksClosed) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+    throw error;
+  }
+}
+
+function faulty({ message, line, what, findings }: InvalidPromptFile, name: string): ApiError {
+  const faults = findings.filter(({ severity }) => severity === 'fault').map(fault => placed(fault, name));
+  const only = { line, column: 1, message: what };
+  return new ApiError('VALIDATION_ERROR', message, { faults: faults.length > 0 ? faults : [only] });
+}
+
+function placed({ file, line, column, message }: Finding, name: string): object {
+  const partial =
+    file === name ? {} : { partial: file.replace(/^_/, '').slice(0, -PROMPT_FILE_EXTENSION.length) };
+  return { ...partial, line, column, message };
+}
