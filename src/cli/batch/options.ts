@@ -24,6 +24,7 @@ export interface BatchFlags {
   readonly image?: readonly string[];
   readonly option?: readonly string[];
   readonly validate: boolean;
+  readonly allowOutside?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
   readonly save?: string;
@@ -54,6 +55,8 @@ export interface BatchOptions {
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
   readonly validate: boolean;
+  /** Whether rows may name files outside of the folder of theirs. */
+  readonly allowOutside: boolean;
   /** Creations open at a time. */
   readonly concurrency: number;
   /** Requests a second; 0 is unlimited. */
@@ -101,6 +104,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     images: flags.image ?? [],
     runOptions: flags.option ?? [],
     validate: flags.validate,
+    allowOutside: flags.allowOutside ?? false,
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
     saveTo: flags.save,

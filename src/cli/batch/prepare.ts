@@ -4,6 +4,7 @@ import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
 import type { ImageSource } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/open-image.ts';
+import { type NamingFolder, openNamedImages } from '../inputs/named-file.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../inputs/run-options.ts';
@@ -13,7 +14,7 @@ import { readVersion, resolveTarget } from '../inputs/target.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import type { BatchOptions } from './options.ts';
 import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from './rows/row.ts';
-import type { RowSource } from './rows/source.ts';
+import { type RowSource, rowsFolder } from './rows/source.ts';
 import { RequestPace } from './run/request-pace.ts';
 
 /** What is the same for every row. */
@@ -26,6 +27,8 @@ export interface PreparedBatch {
   /** Stand before a row's own. */
   readonly images: readonly ImageSource[];
   readonly runOptions: ReadonlyMap<string, string>;
+  /** Where rows find the files they name. */
+  readonly folder: NamingFolder;
 }
 
 /** Reads and checks everything but the rows; from here on every request waits for its turn. */
@@ -52,6 +55,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     text,
     images: openedImages,
     runOptions,
+    folder: rowsFolder(ctx, options.from, options.allowOutside),
   };
 }
 
@@ -71,7 +75,7 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
   return {
     promptVersionId: batch.promptVersionId,
     text,
-    images: [...batch.images, ...(await openImages(ctx, row.inputs.images))],
+    images: [...batch.images, ...(await openNamedImages({ ...ctx, ...batch.folder }, row.inputs.images))],
     options: batch.runOptions,
   };
 }

@@ -41,6 +41,8 @@ export interface TestOptions {
   readonly judge: string | undefined;
   /** Whether the programs that test files name may run. */
   readonly allowCommands: boolean;
+  /** Whether test files may name files outside of their folders. */
+  readonly allowOutside: boolean;
   readonly outputs: readonly ReportOutput[];
   readonly concurrency: number;
   /** Requests a second; 0 is unlimited. */
@@ -82,7 +84,7 @@ async function readFiles(
   const faults: FileFault[] = [];
   for (const file of paths) {
     try {
-      const read = await readTestFile(ctx, file);
+      const read = await readTestFile(ctx, file, options);
       await refuseUncheckable(read, judge, options);
       const models = options.models.length > 0 ? options.models : read.models;
       files.push(filtered({ ...read, models }, options.filter));

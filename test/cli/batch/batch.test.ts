@@ -230,12 +230,18 @@ describe('--dry-run', () => {
 
   test('opens the images of each row', async () => {
     const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'image\nno.png\nnotes.txt\n', 'notes.txt': 'no picture' });
-    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows.csv', '--dry-run'], {
+    const home = homeWith({
+      'rows/rows.csv': 'image\nno.png\nnotes.txt\n../secret.png\n/dev/zero\n',
+      'rows/notes.txt': 'no picture',
+      'secret.png': 'a secret',
+    });
+    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows/rows.csv', '--dry-run'], {
       env,
       home,
     });
     expect(exitCode).toBe(2);
+    expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside of the folder');
+    expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside of the folder');
     expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);

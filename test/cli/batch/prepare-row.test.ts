@@ -20,6 +20,7 @@ async function requestOf(
     text: new Map(Object.entries(batch.text ?? {})),
     images: batch.images ?? [],
     runOptions: new Map([['quality', 'high']]),
+    folder: { cwd: ctx.cwd, allowOutside: false },
   } as unknown as PreparedBatch;
   const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
   return prepareRow(ctx, prepared, readableRow({ row: 3, line: 4 }, row.id, inputs));

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -140,7 +140,9 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 export function homeWith(files: Readonly<Record<string, string | Uint8Array>>): string {
   const home = temporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
-    writeFileSync(path.join(home, name), content);
+    const file = path.join(home, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
   }
   return home;
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { NamingFolder } from '../../inputs/named-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { readJsonl } from './jsonl.ts';
 import { isFaulty, type ReadableRow, RowIds, type SourceRow } from './row.ts';
@@ -38,6 +39,11 @@ export async function openSource(ctx: Context, from: string, format: Format | un
     repeatable: isFile,
     open: signal => createReadStream(file, { signal }),
   };
+}
+
+/** Where rows find the files they name: beside their own file, or in the working directory. */
+export function rowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
+  return { cwd: from === '-' ? cwd : path.dirname(path.resolve(cwd, from)), allowOutside };
 }
 
 async function statFile(file: string, given: string): Promise<{ isFile: boolean }> {

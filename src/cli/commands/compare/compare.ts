@@ -14,6 +14,7 @@ export interface CompareFlags {
   readonly input: readonly string[];
   readonly image: readonly string[];
   readonly option: readonly string[];
+  readonly allowOutside?: boolean;
   readonly report?: string;
   readonly failOn?: 'changed' | 'failed';
   readonly concurrency?: string;
@@ -47,6 +48,7 @@ function compareOptions(ctx: Context, targets: readonly string[], flags: Compare
     inputs: input,
     images: image,
     runOptions: flags.option,
+    allowOutside: flags.allowOutside ?? false,
     report: flags.report,
     failOn: flags.failOn,
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),

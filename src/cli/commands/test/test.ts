@@ -18,6 +18,7 @@ export interface TestFlags {
   readonly out?: readonly string[];
   readonly model?: readonly string[];
   readonly allowCommands?: boolean;
+  readonly allowOutside?: boolean;
   readonly retryUnknown?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
@@ -52,6 +53,7 @@ function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): 
     update: flags.update ?? false,
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
+    allowOutside: flags.allowOutside ?? false,
     outputs: pairOutputs(ctx.cwd, flags.reporter ?? [], flags.out ?? []),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),

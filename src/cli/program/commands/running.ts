@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { RUNNING } from '../headings.ts';
-import { INPUT_FLAGS, OUTPUT_FLAGS, ROW_INPUT_FLAGS } from './shared-flags.ts';
+import { ALLOW_OUTSIDE_FLAG, INPUT_FLAGS, OUTPUT_FLAGS, ROW_INPUT_FLAGS } from './shared-flags.ts';
 
 const FORMATS = ['csv', 'jsonl'];
 
@@ -63,6 +63,7 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
       ['--sorted', 'leave the results in the order of the rows'],
       ['--with-inputs', 'what was sent stands in the results as well'],
       ...ROW_INPUT_FLAGS,
+      ALLOW_OUTSIDE_FLAG,
       ['--no-validate', 'send run options that no model lists'],
       ['--concurrency <n>', 'creations open at a time (default: 4, or the setting)'],
       ['--rate <n>', 'requests a second, 0 for no limit (default: 5, or the setting)'],
@@ -128,10 +129,11 @@ The page is one file; inputs are in it if the batch was run --with-inputs, pictu
         { repeats: true, completes: 'models' },
       ],
       ['--allow-commands', 'run the programs that test files name'],
+      ALLOW_OUTSIDE_FLAG,
       [
         '--reporter <name>',
         'the form of a report, repeatable',
-        { repeats: true, choices: ['junit', 'json', 'github'] },
+        { repeats: true, choices: ['junit', 'json', 'github', 'html', 'markdown'] },
       ],
       [
         '--out <file>',
@@ -172,6 +174,7 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
         { repeats: true, completes: 'models' },
       ],
       ...ROW_INPUT_FLAGS,
+      ALLOW_OUTSIDE_FLAG,
       ['--report <file>', 'write a page with outputs and pictures side by side', { completes: 'files' }],
       ['--fail-on <what>', 'exit 5 if a row has this', { choices: ['changed', 'failed'] }],
       ['--concurrency <n>', 'creations open at a time'],

@@ -43,6 +43,12 @@ export const ROW_INPUT_FLAGS: readonly FlagSpec[] = [
   ],
 ];
 
+/** Of every command that reads a file which may name others. */
+export const ALLOW_OUTSIDE_FLAG: FlagSpec = [
+  '--allow-outside',
+  'files may name others outside of their own folder',
+];
+
 /** Of every command that works on the local store. */
 export const DATABASE_FLAG: FlagSpec = [
   '--database <url>',

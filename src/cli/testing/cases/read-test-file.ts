@@ -4,7 +4,12 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
+import {
+  checkNamedFile,
+  NamedFileFault,
+  type NamingFolder,
+  openNamedImages,
+} from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/read-expectations.ts';
@@ -25,7 +30,11 @@ const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'p
  *
  * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
  */
-export async function readTestFile(ctx: Context, file: string): Promise<TestFile> {
+export async function readTestFile(
+  ctx: Context,
+  file: string,
+  { allowOutside }: Pick<NamingFolder, 'allowOutside'>,
+): Promise<TestFile> {
   if (!isTestFile(file)) return await readForeignTests(ctx, file);
   const name = path.relative(ctx.cwd, file) || file;
   const place = new YamlPlace(await readTextFile(file, ctx.cwd, 'test'), name);
@@ -34,10 +43,10 @@ export async function readTestFile(ctx: Context, file: string): Promise<TestFile
   if (cases === undefined) {
     throw place.fault(place.contents, 'there are no cases');
   }
-  const inDirectory = { ...ctx, cwd: path.dirname(file) };
+  const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside };
   const read: TestCase[] = [];
   for (const [at, node] of place.list(cases.value ?? cases.key, 'cases').entries()) {
-    read.push(await readCase(inDirectory, place, node, at + 1));
+    read.push(await readCase(inFolder, place, node, at + 1));
   }
   if (read.length === 0) {
     throw place.fault(cases.key, 'cases is empty');
@@ -96,7 +105,12 @@ function modelsOf(place: YamlPlace, entries: Entries): readonly (string | undefi
   return [...new Set(models)];
 }
 
-async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: number): Promise<TestCase> {
+async function readCase(
+  ctx: Context & NamingFolder,
+  place: YamlPlace,
+  node: unknown,
+  number: number,
+): Promise<TestCase> {
   const entries = place.entries(node, 'a case', CASE_KEYS);
   const name = entries.get('name');
   const expected = entries.get('expect');
@@ -108,15 +122,21 @@ async function readCase(ctx: Context, place: YamlPlace, node: unknown, number: n
   if (pass > repeat) {
     throw place.fault(entries.get('pass')?.value, `pass (${pass}) is more than repeat (${repeat})`);
   }
-  return {
+  const facts = {
     name: name === undefined ? `case ${number}` : place.text(name.value ?? name.key, 'name'),
     line: place.lineOf(node),
-    ...(await inputsOf(ctx, place, entries)),
     options: optionsOf(place, entries),
-    expect: expected ? await readExpectations(place, expected.value ?? expected.key, ctx) : [],
     repeat,
     pass,
   };
+  try {
+    const expect = expected ? await readExpectations(place, expected.value ?? expected.key, ctx) : [];
+    return { ...facts, ...(await inputsOf(ctx, place, entries)), expect };
+  } catch (error) {
+    if (!(error instanceof NamedFileFault)) throw error;
+    // What a case must not read is a fault of that case alone.
+    return { ...facts, text: new Map(), images: [], expect: [], fault: error };
+  }
 }
 
 function countOf(place: YamlPlace, entries: Entries, key: string): number | undefined {
@@ -126,7 +146,7 @@ function countOf(place: YamlPlace, entries: Entries, key: string): number | unde
 
 /** Inputs as `run` takes them, files found beside the test file. */
 async function inputsOf(
-  ctx: Context,
+  ctx: Context & NamingFolder,
   place: YamlPlace,
   entries: Entries,
 ): Promise<Pick<TestCase, 'text' | 'images'>> {
@@ -144,16 +164,19 @@ async function inputsOf(
   for (const node of files) {
     const given = place.text(node, 'an image');
     opened.push(
-      ...(await located(place, node, async () => openImages(ctx, [refuseStandardInput(place, node, given)]))),
+      ...(await located(place, node, async () =>
+        openNamedImages(ctx, [refuseStandardInput(place, node, given)]),
+      )),
     );
   }
   return { text, images: opened };
 }
 
-async function readValue(ctx: Context, key: string, written: string): Promise<string> {
+async function readValue(ctx: Context & NamingFolder, key: string, written: string): Promise<string> {
   if (written === '@-') {
     throw new Error('a test reads no standard input');
   }
+  if (/^@(?!@)/u.test(written)) await checkNamedFile(ctx, written.slice(1));
   const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
   return text.get(key) ?? '';
 }
@@ -170,9 +193,8 @@ async function located<T>(place: YamlPlace, node: unknown, read: () => Promise<T
   try {
     return await read();
   } catch (error) {
-    if (error instanceof CliError && error.message.startsWith(place.file)) {
-      throw error;
-    }
+    if (error instanceof CliError && error.message.startsWith(place.file)) throw error;
+    if (error instanceof NamedFileFault) throw error.at(`${place.file}, line ${place.lineOf(node)}`);
     throw error instanceof Error ? place.fault(node, error.message.replace(/^--input /u, '')) : error;
   }
 }

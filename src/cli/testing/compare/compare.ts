@@ -38,6 +38,8 @@ export interface CompareOptions {
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
+  /** Whether rows may name files outside of the folder of theirs. */
+  readonly allowOutside: boolean;
   /** A file for the page. */
   readonly report: string | undefined;
   /** What sets exit code 5; a run that failed counts as changed too. */

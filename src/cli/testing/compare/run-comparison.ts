@@ -1,11 +1,11 @@
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
-import { type Format, openSource, readRows } from '../../batch/rows/source.ts';
+import { type Format, openSource, readRows, rowsFolder } from '../../batch/rows/source.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
+import { type NamingFolder, openNamedImages } from '../../inputs/named-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { mediaOf } from '../../outputs/media-content.ts';
@@ -37,18 +37,23 @@ export interface CheckedRow {
  */
 export async function readCheckedRows(
   ctx: Context,
-  { from, format }: { readonly from: string; readonly format: Format | undefined },
+  {
+    from,
+    format,
+    allowOutside,
+  }: { readonly from: string; readonly format: Format | undefined; readonly allowOutside: boolean },
   common: CommonInputs,
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   const source = await openSource(ctx, from, format);
+  const inFolder = { ...ctx, ...rowsFolder(ctx, from, allowOutside) };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}, line ${row.line}`;
     if (isFaulty(row)) {
       throw usageError(`${where}: ${row.fault}`);
     }
-    rows.push(await checkedRow(ctx, row, { common, variants, where }));
+    rows.push(await checkedRow(inFolder, row, { common, variants, where }));
   }
   if (rows.length === 0) {
     throw usageError(`--from: ${source.name} has no rows`);
@@ -57,13 +62,13 @@ export async function readCheckedRows(
 }
 
 async function checkedRow(
-  ctx: Context,
+  ctx: Context & NamingFolder,
   row: ReadableRow,
   { common, variants, where }: { common: CommonInputs; variants: readonly Variant[]; where: string },
 ): Promise<CheckedRow> {
   try {
     const text = new Map([...row.inputs.text, ...common.text]);
-    const images = [...common.images, ...(await openImages(ctx, row.inputs.images))];
+    const images = [...common.images, ...(await openNamedImages(ctx, row.inputs.images))];
     for (const { config, name } of variants) {
       const fault = inputFault(describeConfig(config), { text, images: images.length });
       if (fault !== undefined) {

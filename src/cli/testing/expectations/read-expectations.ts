@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq } from 'yaml';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
+import { checkNamedFile, NamedFileFault, type NamingFolder } from '../../inputs/named-file.ts';
 import { readJsonFile, type SchemaCheck, schemaCheck } from '../../outputs/output-schema.ts';
 import { checkQuery } from '../../outputs/query.ts';
 import type { YamlPlace } from '../cases/yaml-place.ts';
@@ -15,7 +16,7 @@ import { EXPECTATIONS, type Expectation } from './expectation.ts';
 export async function readExpectations(
   place: YamlPlace,
   node: unknown,
-  ctx: Context,
+  ctx: Context & NamingFolder,
 ): Promise<Expectation[]> {
   const expectations = (await readGroups(place, node, 'expect', ctx)).flat();
   if (expectations.length > 0) return expectations;
@@ -27,7 +28,7 @@ async function readGroups(
   place: YamlPlace,
   node: unknown,
   what: string,
-  ctx: Context,
+  ctx: Context & NamingFolder,
 ): Promise<Expectation[][]> {
   const items = isMap(node) ? [node] : place.list(node, what);
   const groups: Expectation[][] = [];
@@ -35,7 +36,11 @@ async function readGroups(
   return groups;
 }
 
-async function readItem(place: YamlPlace, node: unknown, ctx: Context): Promise<Expectation[]> {
+async function readItem(
+  place: YamlPlace,
+  node: unknown,
+  ctx: Context & NamingFolder,
+): Promise<Expectation[]> {
   const entries = [...place.entries(node, 'an expectation', EXPECTATIONS)];
   if (entries.length === 0) throw place.fault(node, `an expectation needs one of ${EXPECTATIONS.join(', ')}`);
   const expectations: Expectation[] = [];
@@ -57,7 +62,7 @@ type Unplaced<E> = E extends unknown ? Omit<E, 'line' | 'at'> : never;
 async function readKind(
   place: YamlPlace,
   { kind, value }: Entry,
-  ctx: Context,
+  ctx: Context & NamingFolder,
 ): Promise<Unplaced<Expectation>> {
   switch (kind) {
     case 'contains':
@@ -100,13 +105,17 @@ async function readKind(
   }
 }
 
-async function negated(place: YamlPlace, node: unknown, ctx: Context): Promise<Expectation> {
+async function negated(place: YamlPlace, node: unknown, ctx: Context & NamingFolder): Promise<Expectation> {
   const [only, ...others] = await readItem(place, node, ctx);
   if (only === undefined || others.length > 0) throw place.fault(node, 'not takes one expectation');
   return only;
 }
 
-async function alternatives(place: YamlPlace, node: unknown, ctx: Context): Promise<Expectation[][]> {
+async function alternatives(
+  place: YamlPlace,
+  node: unknown,
+  ctx: Context & NamingFolder,
+): Promise<Expectation[][]> {
   const options = isSeq(node) ? await readGroups(place, node, 'any', ctx) : [];
   if (options.length > 0) return options;
   throw place.fault(node, 'any needs a list of expectations, at least one of which must be met');
@@ -142,12 +151,13 @@ async function schemaOf(
   place: YamlPlace,
   node: unknown,
   key: string,
-  ctx: Context,
+  ctx: Context & NamingFolder,
 ): Promise<{ name: string; schema: object | boolean; check: SchemaCheck }> {
   const isWritten = isMap(node) || (isScalar(node) && typeof node.value === 'boolean');
   const name = isWritten ? 'the schema' : place.text(node, key);
   const where = isWritten ? key : `${key}: ${name}`;
   try {
+    if (!isWritten) await checkNamedFile(ctx, name);
     const schema = isWritten ? place.value(node) : await readJsonFile(ctx, name, key);
     const check = await schemaCheck(ctx, schema, where);
     return { name, schema: schema as object | boolean, check };
@@ -201,6 +211,7 @@ function argvOf(place: YamlPlace, node: unknown): readonly [string, ...string[]]
 
 /** An error of what was read, with the place in the test file that named it. */
 function asFaultOf(place: YamlPlace, node: unknown, error: unknown, prefix: RegExp, label: string): unknown {
+  if (error instanceof NamedFileFault) return error.at(`${place.file}, line ${place.lineOf(node)}`);
   return error instanceof CliError && !error.message.startsWith(place.file)
     ? place.fault(node, label + error.message.replace(prefix, ''), ...error.hints)
     : error;

@@ -57,7 +57,8 @@ export async function runEntries(
   };
   const toRun: RepetitionJob[] = [];
   for (const job of jobs) {
-    const plan = planOf(job.id, known, connection, options);
+    const { fault } = job.prepared.entry.testCase;
+    const plan = fault ? { error: fault } : planOf(job.id, known, connection, options);
     if ('error' in plan) await check(job, { run: undefined, seconds: 0, error: plan.error });
     else if ('ended' in plan) await check(job, plan.ended);
     else toRun.push({ ...job, plan });

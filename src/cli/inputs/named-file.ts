@@ -1,0 +1,63 @@
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { ImageSource } from './images/image-source.ts';
+import { openImages } from './images/open-image.ts';
+
+/** Where a file that may be a stranger's stands, and what it may name. */
+export interface NamingFolder {
+  /** Absolute. */
+  readonly cwd: string;
+  /** Whether it may name files elsewhere. */
+  readonly allowOutside: boolean;
+}
+
+/** A file that another file names and must not be read. */
+export class NamedFileFault extends CliError {
+  /** The same fault with the place that names the file. */
+  at(place: string): NamedFileFault {
+    return new NamedFileFault(`${place}: ${this.message}`, this);
+  }
+}
+
+/** In bytes. */
+const LARGEST = 20 * 1024 * 1024;
+
+/**
+ * Checks a file that another file names, by its real path, before it is opened.
+ *
+ * @throws {NamedFileFault} for one that lies elsewhere, is not a regular file, or is larger than 20 MiB
+ */
+export async function checkNamedFile({ cwd, allowOutside }: NamingFolder, file: string): Promise<void> {
+  const [real, folder] = await Promise.all([realpath(path.resolve(cwd, file)), realpath(cwd)]).catch(
+    () => [],
+  );
+  // What isn't there is said by who reads it.
+  if (real === undefined || folder === undefined) return;
+  const inside = path.relative(folder, real);
+  if (!allowOutside && (inside === '..' || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))) {
+    throw refused(`${file} lies outside of the folder of the file that names it`, [
+      'If you trust that file, add --allow-outside.',
+    ]);
+  }
+  const stats = await stat(real);
+  if (!stats.isFile()) throw refused(`${file} is not a regular file`);
+  if (stats.size > LARGEST) throw refused(`${file} is larger than 20 MiB`);
+}
+
+function refused(message: string, hints: readonly string[] = []): NamedFileFault {
+  return new NamedFileFault(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
+}
+
+/** Opens images that a file names, found from its folder. @throws as `checkNamedFile` and `openImages` do */
+export async function openNamedImages(
+  ctx: Context & NamingFolder,
+  given: readonly string[],
+): Promise<ImageSource[]> {
+  for (const image of given) {
+    if (!/^(?:-$|data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(image)) await checkNamedFile(ctx, image);
+  }
+  return openImages(ctx, given);
+}
