@@ -1,6 +1,7 @@
 import type { PromptService } from '../client/client.ts';
 import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
+import type { ProviderBatches } from '../service/provider-batches/provider-batches.ts';
 import type { Situation } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
@@ -35,6 +36,8 @@ export interface Connection {
   readonly runsHere?: RunsHere;
   /** What runs cost in tokens and money; only of this machine's own service. */
   readonly costs?: Costs;
+  /** Loads what asks models in batches of their providers; only of this machine's own service. */
+  readonly providerBatches?: () => Promise<ProviderBatches>;
 }
 
 /** Everything a command may use. */

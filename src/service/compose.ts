@@ -16,12 +16,15 @@ import { loadModels, type ModelTable } from './models/table.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
 import { type PromptTasks, SharedTasks } from './prompts/tasks/prompt-tasks.ts';
+import type { BatchAnswer } from './provider-batches/batch-provider.ts';
+import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
 import { type MediaUrl, RunRows } from './runs/run-rows.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
+import type { Services } from './services.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
@@ -36,6 +39,7 @@ export interface Parts<R extends Runner> {
   readonly sessionKey: string;
   readonly userId: number;
   readonly costs: Costs;
+  readonly providerBatches: () => Promise<ProviderBatches>;
   readonly housekeeping: HousekeepingOptions;
 }
 
@@ -81,12 +85,14 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
   const texts = new TextFeed();
+  const batchAnswers = new Map<string, BatchAnswer>();
   const executor = createExecutor({
     definitions,
     tasks,
     models,
     engines,
     inputs,
+    batchAnswers,
     media,
     texts,
     clock,
@@ -103,26 +109,27 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   };
   const runner = options.runner(work, models);
   const mediaUrl: MediaUrl = (output, origin) => options.mediaUrl(media, output, origin);
+  const services: Services = {
+    store,
+    runner,
+    definitions,
+    tasks,
+    models,
+    resources,
+    media,
+    inputs,
+    texts,
+    clock,
+    syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
+    hideTemplates: options.hideTemplates ?? false,
+    mediaUrl,
+    runRows: new RunRows(store, mediaUrl),
+    loadImages: (images, onBytes) =>
+      loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
+  };
   const api = createApi({
     routes,
-    services: {
-      store,
-      runner,
-      definitions,
-      tasks,
-      models,
-      resources,
-      media,
-      inputs,
-      texts,
-      clock,
-      syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
-      hideTemplates: options.hideTemplates ?? false,
-      mediaUrl,
-      runRows: new RunRows(store, mediaUrl),
-      loadImages: (images, onBytes) =>
-        loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
-    },
+    services,
     auth: {
       store,
       sessionKey: { hash: keyHash(sessionKey), userId: user.id },
@@ -135,8 +142,24 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     onFault,
   });
   const housekeeping = { store, media, inputs, clock, onFault };
+  const providerBatches = async (): Promise<ProviderBatches> => {
+    const { createProviderBatches } = await import('./provider-batches/provider-batches.ts');
+    return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
+  };
   const costs = createCosts({ store, userId: user.id, definitions, models, tasks });
-  return { api, runner, media, models, tasks, texts, sessionKey, userId: user.id, costs, housekeeping };
+  return {
+    api,
+    runner,
+    media,
+    models,
+    tasks,
+    texts,
+    sessionKey,
+    userId: user.id,
+    costs,
+    providerBatches,
+    housekeeping,
+  };
 }
 
 /** Who reads the log knows users by name. */

@@ -7,6 +7,7 @@ import type { ApiAnswer } from './http/route.ts';
 import { PendingWork } from './lifecycle/background-work.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import type { Media } from './media/media.ts';
+import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaAnswer } from './routes/media.ts';
 import { CommandRunner } from './runs/command-runner.ts';
@@ -45,6 +46,8 @@ export interface EmbeddedService {
   owns(url: URL): boolean;
   readonly runsHere: RunsHere;
   readonly costs: Costs;
+  /** Loads what asks models in batches of their providers. */
+  providerBatches(): Promise<ProviderBatches>;
   /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
   close(by?: string): Promise<void>;
 }
@@ -89,6 +92,7 @@ export async function startEmbedded(options: CommonOptions): Promise<EmbeddedSer
       },
     },
     costs: parts.costs,
+    providerBatches: parts.providerBatches,
     owns: url => media.isFile(url),
     async request({ method, url, headers, body, signal, onSent }) {
       signal?.throwIfAborted();

@@ -184,7 +184,11 @@ async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConn
       resources,
       prompts,
       ...(recorder && { recorder }),
-      ...(peer.service && { runsHere: peer.service.runsHere, costs: peer.service.costs }),
+      ...(peer.service && {
+        runsHere: peer.service.runsHere,
+        costs: peer.service.costs,
+        providerBatches: peer.service.providerBatches,
+      }),
     },
     close: async by => {
       await client.close();

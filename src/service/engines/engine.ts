@@ -51,6 +51,8 @@ export interface Engine {
   /** Whether it takes nothing but a moment of this process: a run may be done before it is on disk, and be done again. */
   readonly isFree?: boolean;
   run(job: EngineJob): Promise<EngineResult>;
+  /** Takes an answer that came otherwise, in a batch of the provider, for one to this job. */
+  read?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
 }
 
 /** A result that is nothing but a fault. */

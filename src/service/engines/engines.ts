@@ -15,8 +15,8 @@ export function createEngines({ env }: { env: Env }): Engines {
     card,
     clip,
     sandbox,
-    openai: providerEngine(env, async () => (await import('./openai/speak.ts')).speakOpenAi),
-    anthropic: providerEngine(env, async () => (await import('./anthropic/speak.ts')).speakAnthropic),
+    openai: providerEngine(env, async () => (await import('./openai/speak.ts')).OPENAI),
+    anthropic: providerEngine(env, async () => (await import('./anthropic/speak.ts')).ANTHROPIC),
   } satisfies Engines;
 }
 

@@ -84,9 +84,10 @@ async function repeatedRun(
 
 type CheckedRun = Omit<NewRun, 'status' | 'worker' | 'idempotency'>;
 
-async function checkedRun(
+/** A creation as it is kept, with its pictures. @throws {ApiError} for one that is refused */
+export async function checkedRun(
   services: Services,
-  { userId }: Caller,
+  { userId }: Pick<Caller, 'userId'>,
   body: CreateRun,
   memory: RequestMemory,
 ): Promise<{ run: CheckedRun; images: LoadedImage[] }> {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from '../clock.ts';
 import { chargeOf } from '../costs/charge.ts';
-import { type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
+import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/engines.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
@@ -13,10 +13,11 @@ import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
 import type { PromptTasks, TaskOptions } from '../prompts/tasks/prompt-tasks.ts';
 import type { OutputWork } from '../prompts/tasks/tasks.ts';
+import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { Outcome, StoredOutput } from '../store/run-records.ts';
+import type { Idempotency, Outcome, StoredOutput } from '../store/run-records.ts';
 import type { RunUsage } from '../store/run-usage.ts';
 import type { InputFiles } from './input-files.ts';
 import type { TextFeed } from './text-feed.ts';
@@ -27,6 +28,8 @@ export interface ExecutorOptions {
   models: { get(name: string): ModelEntry | undefined };
   engines: Engines;
   inputs: InputFiles;
+  /** What providers answered in batches, by the keys of the creations that take it. */
+  batchAnswers: ReadonlyMap<string, BatchAnswer>;
   media: Media;
   texts: TextFeed;
   clock: Clock;
@@ -81,7 +84,7 @@ async function isFree({ definitions, models, engines }: ExecutorOptions, run: Qu
 
 async function runEngine(
   options: ExecutorOptions,
-  run: QueuedRun,
+  run: QueuedRun & { readonly idempotency?: Idempotency | undefined },
   task: TaskOptions & { signal: AbortSignal },
 ): Promise<Charged> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
@@ -99,7 +102,7 @@ async function runEngine(
   const { output } = definition;
   const json = wantsJson(output) ? { schema: output.schema } : undefined;
   const settings = { ...definition.config, ...runOptions };
-  const result = await engines[model.engine].run({
+  const job: EngineJob = {
     model,
     prompt,
     runOptions: settings,
@@ -108,11 +111,24 @@ async function runEngine(
     onText: json ? undefined : texts.of(run.id),
     signal: task.signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
-  });
-  const usage = await chargeOf(model, result, { runOptions: settings });
+  };
+  const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
+  const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
+  const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
   const ended =
     json && !result.failed ? await checked(result, text => checkText(tasks, { output, text }, task)) : result;
   return { ...ended, charge: usage };
+}
+
+/** What came of a run whose model was asked in a batch of its provider. */
+async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnswer): Promise<EngineResult> {
+  if ('body' in answer) {
+    return (await engines[job.model.engine].read?.(job, answer.body)) ?? failedWith('no answer');
+  }
+  return {
+    ...failedWith(`${job.model.provider?.name}’s batch has no answer: ${answer.fault}`),
+    isRefused: true,
+  };
 }
 
 /** What an engine made, with what it cost. */

@@ -1,15 +1,15 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import { type Access, clientOptions, headersFor } from '../provider/access.ts';
+import { type Access, type ClientLimits, clientOptions, headersFor } from '../provider/access.ts';
 
 /**
  * A client of Anthropic's interface without the parts that are not used. Everything is passed to it, so that it looks for
  * nothing in the environment, or in files, by itself.
  */
-export async function connect(access: Access): Promise<BaseAnthropic> {
+export async function connect(access: Access, limits?: ClientLimits): Promise<BaseAnthropic> {
   const { BaseAnthropic } = await import('@anthropic-ai/sdk/client');
   const { provider, key } = access;
   return new BaseAnthropic({
-    ...clientOptions(access),
+    ...clientOptions(access, limits),
     apiKey: key ?? 'none',
     authToken: null,
     webhookKey: null,

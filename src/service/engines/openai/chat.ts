@@ -21,7 +21,7 @@ import { requestParameters } from './options.ts';
  *
  * @throws {ProviderFault} for an answer that is not whole
  */
-export async function chat(
+export async function ask(
   client: OpenAI,
   job: EngineJob,
   access: Access,
@@ -38,6 +38,24 @@ export async function chat(
     answer.text = said.text;
     answer.usage = said.usage;
   }
+  return await resultOf(said, job, access);
+}
+
+/** @throws {ProviderFault} for an answer that is not whole */
+export async function readChat(
+  body: Record<string, unknown>,
+  job: EngineJob,
+  access: Access,
+  answer: PartialAnswer,
+): Promise<EngineResult> {
+  const said = new ChatAnswer();
+  said.add(body);
+  answer.text = said.text;
+  answer.usage = said.usage;
+  return await resultOf(said, job, access);
+}
+
+async function resultOf(said: ChatAnswer, job: EngineJob, access: Access): Promise<EngineResult> {
   said.check();
   const pictures = await picturesOf(
     said.pictures.map(url => ({ url })),

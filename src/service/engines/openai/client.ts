@@ -1,9 +1,9 @@
 import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { type Access, clientOptions, headersFor } from '../provider/access.ts';
+import { type Access, type ClientLimits, clientOptions, headersFor } from '../provider/access.ts';
 
 /** A client of OpenAI's interface. Everything is passed to it, so that it looks for nothing in the environment by itself. */
-export async function connect(access: Access): Promise<OpenAI> {
+export async function connect(access: Access, limits?: ClientLimits): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
   const { provider, key } = access;
   class Client extends OpenAI {
@@ -14,7 +14,7 @@ export async function connect(access: Access): Promise<OpenAI> {
     }
   }
   return new Client({
-    ...clientOptions(access),
+    ...clientOptions(access, limits),
     apiKey: key ?? 'none',
     adminAPIKey: null,
     organization: null,

@@ -2,6 +2,7 @@ import type { Provider } from '../../models/entry.ts';
 import { type Env, proxyFor } from '../../outgoing/proxy.ts';
 import { boundedBody, type HttpAnswer, openHttp } from '../../outgoing/request.ts';
 import { USER_AGENT } from '../../outgoing/user-agent.ts';
+import { ProviderFault } from './provider-fault.ts';
 
 /** What a provider is reached with. */
 export interface Access {
@@ -19,6 +20,12 @@ const MAX_REFUSAL_BYTES = 256 * 1024;
 /** Longer than a client can wait: the engine has a limit of its own, in milliseconds. */
 const NEVER_MS = 2 ** 31 - 1;
 
+/** What a client reads at most. */
+export interface ClientLimits {
+  /** Of one answer; default 64 MiB. */
+  readonly answerBytes?: number;
+}
+
 /** The headers of each request to a provider, besides those of its interface. */
 export function headersFor({ headers }: Provider): Record<string, string> {
   return { ...headers, 'user-agent': USER_AGENT };
@@ -29,20 +36,31 @@ export function headersFor({ headers }: Provider): Record<string, string> {
  * paid for twice, through the proxy of the environment, and a bounded number of bytes is read of its answer. A client
  * looks for nothing in the environment by itself.
  */
-export function clientOptions({ provider, env }: Access) {
+export function clientOptions(
+  { provider, env }: Access,
+  { answerBytes = MAX_ANSWER_BYTES }: ClientLimits = {},
+) {
   return {
     baseURL: provider.baseUrl,
     timeout: NEVER_MS,
     maxRetries: 0,
     logLevel: 'off',
-    fetch: (input: string | URL | Request, init?: RequestInit) => fetchOnce(new Request(input, init), env),
+    fetch: (input: string | URL | Request, init?: RequestInit) =>
+      fetchOnce(new Request(input, init), { provider, env, answerBytes }),
   } as const;
 }
 
-async function fetchOnce(request: Request, env: Env): Promise<Response> {
+async function fetchOnce(
+  request: Request,
+  { provider, env, answerBytes }: Pick<Access, 'provider' | 'env'> & Required<ClientLimits>,
+): Promise<Response> {
   const url = new URL(request.url);
   // The client of OpenAI asks for this once, to learn what kind of responses it will get.
   if (url.protocol === 'data:') return new Response('');
+  // Addresses that an answer names are asked with the key as well.
+  if (url.origin !== new URL(provider.baseUrl).origin) {
+    throw new ProviderFault(`names an address of another host, ${url.origin}, which is not asked`);
+  }
   const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
   const answer = await openHttp({
     url,
@@ -56,16 +74,16 @@ async function fetchOnce(request: Request, env: Env): Promise<Response> {
     signal: request.signal,
     proxy: proxyFor(url, env),
   });
-  return responseOf(answer);
+  return responseOf(answer, answerBytes);
 }
 
-function responseOf(answer: HttpAnswer): Response {
+function responseOf(answer: HttpAnswer, answerBytes: number): Response {
   const { status } = answer;
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined) headers.set(name, String(value));
   }
-  const maxBytes = status < 300 ? MAX_ANSWER_BYTES : MAX_REFUSAL_BYTES;
+  const maxBytes = status < 300 ? answerBytes : MAX_REFUSAL_BYTES;
   const hasBody = ![204, 205, 304].includes(status);
   return new Response(hasBody ? ReadableStream.from(boundedBody(answer, maxBytes)) : null, {
     status,

@@ -18,8 +18,15 @@ export interface PartialAnswer {
 /** How one interface of providers is spoken: asks once, and keeps in `answer` what comes before a fault. */
 export type Speak = (job: EngineJob, access: Access, answer: PartialAnswer) => Promise<EngineResult>;
 
+/** One interface of providers. */
+export interface Interface {
+  readonly speak: Speak;
+  /** Takes the body of an answer for one to the job. */
+  readonly read: (...args: [body: Record<string, unknown>, ...Parameters<Speak>]) => Promise<EngineResult>;
+}
+
 /** Runs prompts on any endpoint of one interface; its code is loaded at the first run, keys are read at each. */
-export function providerEngine(env: Env, load: () => Promise<Speak>, timeoutMs?: number): Engine {
+export function providerEngine(env: Env, load: () => Promise<Interface>, timeoutMs?: number): Engine {
   return {
     async run(job) {
       const { provider } = job.model;
@@ -32,7 +39,15 @@ export function providerEngine(env: Env, load: () => Promise<Speak>, timeoutMs?:
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      return await ask(job, { provider, key, env }, await load(), limitMs);
+      const { speak } = await load();
+      return await ask(job, { provider, key, env }, speak, limitMs);
+    },
+    async read(job, body) {
+      const { provider } = job.model;
+      if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
+      const { read } = await load();
+      const access = { provider, key: keyOf(provider, env), env };
+      return await ask(job, access, (...args) => read(body, ...args), TIMEOUT_MS);
     },
   };
 }

@@ -1,0 +1,95 @@
+import { messageParameters } from '../engines/anthropic/parameters.ts';
+import type { EngineJob } from '../engines/engine.ts';
+import { chatParameters } from '../engines/openai/chat.ts';
+import { ApiError, invalid, notFound } from '../http/api-error.ts';
+import type { ModelEntry } from '../models/entry.ts';
+import { keyOf } from '../models/providers.ts';
+import type { Env } from '../outgoing/proxy.ts';
+import { wantsJson } from '../prompts/output.ts';
+import { renderPrompt } from '../prompts/render.ts';
+import { checkedRun } from '../runs/create-run.ts';
+import type { CreateRun } from '../schemas/runs.ts';
+import type { Services } from '../services.ts';
+import { anthropicBatches } from './anthropic-batches.ts';
+import type { BatchAnswer, BatchProvider } from './batch-provider.ts';
+import { openAiBatches } from './openai-batches.ts';
+
+/** Runs whose models are asked in batches of their providers. */
+export interface ProviderBatches {
+  /**
+   * The batches of the provider that a version's model has.
+   *
+   * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
+   */
+  of(promptVersionId: string): Promise<BatchProvider>;
+  /**
+   * What the provider is to be asked for a creation, which is checked like any other.
+   *
+   * @throws {ApiError} with what the creation would be refused with
+   */
+  prepare(creation: CreateRun): Promise<object>;
+  /** From now on a creation under this key takes the answer instead of asking the provider. */
+  offer(key: string, answer: BatchAnswer): void;
+}
+
+export interface ProviderBatchesOptions {
+  readonly services: Services;
+  readonly userId: number;
+  readonly env: Env;
+  readonly answers: Map<string, BatchAnswer>;
+  readonly signal: AbortSignal;
+}
+
+const NO_MEMORY = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
+
+export function createProviderBatches(options: ProviderBatchesOptions): ProviderBatches {
+  const { services, userId, env, answers, signal } = options;
+  return {
+    async of(promptVersionId) {
+      const { model } = await versionOf(services, promptVersionId);
+      const { provider } = model;
+      if (provider?.batch !== true || model.modality !== 'text') {
+        throw invalid(
+          `the model ${model.model} can’t be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
+        );
+      }
+      const fault = services.models.accessFault(model);
+      if (fault) {
+        throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
+      }
+      const access = { provider, key: keyOf(provider, env), env };
+      return provider.engine === 'anthropic' ? await anthropicBatches(access) : await openAiBatches(access);
+    },
+    async prepare(creation) {
+      const { definition, model } = await versionOf(services, creation.promptVersionId);
+      const caller = { userId, userName: '', plan: 'pro' } as const;
+      const { run, images } = await checkedRun(services, caller, creation, NO_MEMORY);
+      const { textInputs, runOptions } = run.request;
+      const prompt = await renderPrompt(definition, { textInputs, images }, work =>
+        services.tasks.do('render', work, { userId }),
+      );
+      const { output, config } = definition;
+      const job: EngineJob = {
+        model,
+        prompt,
+        runOptions: { ...config, ...runOptions },
+        json: wantsJson(output) ? { schema: output.schema } : undefined,
+        signal,
+        sleep: (ms, stopped) => services.clock.sleep(ms, stopped),
+      };
+      const { stream: _, ...parameters } =
+        model.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
+      return parameters;
+    },
+    offer: (key, answer) => void answers.set(key, answer),
+  };
+}
+
+async function versionOf({ store, definitions, models }: Services, promptVersionId: string) {
+  const version = await store.prompts.runnable(promptVersionId.toLowerCase());
+  if (!version) throw notFound('there is no such prompt version');
+  const definition = await definitions.ofRun(version.id);
+  const model: ModelEntry | undefined = models.get(definition.model);
+  if (!model) throw invalid(models.explainMissing(definition.model));
+  return { definition, model };
+}
