@@ -1,3 +1,5 @@
+import { HELPERS } from '../prompts/template/syntax.ts';
+
 /** A piece of a foreign prompt: text that means itself, an input, or a tag of a template. */
 export type Piece = { readonly text: string } | { readonly input: string } | { readonly tag: string };
 
@@ -32,13 +34,20 @@ export function asTemplate(pieces: readonly Piece[]): string {
     .map((piece, at) => {
       const next = pieces[at + 1];
       if ('text' in piece) return escaped(piece.text, next !== undefined && !('text' in next));
-      // `this` keeps an input from being taken for a helper of its name.
-      const tag = 'input' in piece ? `{{this.[${piece.input}]}}` : piece.tag;
+      const tag = 'input' in piece ? inputTag(piece.input) : piece.tag;
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
       return isBeforeBrace ? `${tag.slice(0, -2)}~}} ` : tag;
     })
     .join('');
 }
+
+/** `this` keeps an input from being taken for a word of the language. */
+function inputTag(name: string): string {
+  const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !WORDS.has(name) && !Object.hasOwn(HELPERS, name);
+  return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
+}
+
+const WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
 /** The last tag of a template: it shows nothing, and keeps the blanks before it. */
 export const END: Piece = { tag: '{{log ""}}' };

@@ -19,7 +19,7 @@ export async function convertForeign(
   options: ConvertOptions,
 ): Promise<Converted> {
   if (formOf(file, text).kind === 'promptfoo') {
-    const { convertPromptfoo } = await import('./convert-promptfoo.ts');
+    const { convertPromptfoo } = await import('./promptfoo/convert.ts');
     return await convertPromptfoo(text, file, options);
   }
   const { prompt, findings } = readForm(text, file);

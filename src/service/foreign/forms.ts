@@ -2,7 +2,6 @@ import path from 'node:path';
 import { isJsonObject, type JsonValue } from '../files/json.ts';
 import { FileFault, parseYaml } from '../files/yaml-file.ts';
 import { isGithubPrompt } from './github-models.ts';
-import { isPromptfooConfig } from './promptfoo.ts';
 
 /** What a file is, whatever its name. */
 export type Form =
@@ -39,6 +38,13 @@ export function explainForm(form: Form, file: string): string {
     return `this is a configuration of promptfoo, not a prompt file: convert it with \`${command}\``;
   }
   return `this is ${form.kind === 'other' ? form.name : 'a prompt file'}, not a prompt file`;
+}
+
+function isPromptfooConfig(whole: JsonValue): boolean {
+  if (!isJsonObject(whole)) return false;
+  const has = (name: string): boolean => Object.hasOwn(whole, name);
+  const isRun = has('providers') || has('targets') || has('tests') || has('scenarios');
+  return (has('prompts') && isRun) || (has('providers') && has('tests'));
 }
 
 function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undefined {

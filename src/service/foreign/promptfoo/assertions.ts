@@ -1,0 +1,178 @@
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
+import type { Conversion, Located, Node } from './source.ts';
+import { nunjucks, render, type Vars } from './template.ts';
+
+/** What a test asserts, before variables are put in. */
+export interface Assertion {
+  readonly at: Located;
+  /** Such as `not-contains`. */
+  readonly type: string;
+  readonly value?: JsonValue;
+  readonly threshold?: JsonValue;
+}
+
+const USES_THRESHOLD = /^(?:not-)?(?:latency|cost)$/u;
+
+/** The assertions of a test; what of them has no equivalent is noted. */
+export function assertionsIn(node: Node | undefined, conversion: Conversion): Assertion[] {
+  if (!node || node.json === null) return [];
+  return node.items('assert').flatMap(item => {
+    const entries = item.entries('an assertion');
+    const type = entries.get('type')?.text('type');
+    if (type === undefined) {
+      conversion.note(item, 'an assertion without `type` has no equivalent');
+      return [];
+    }
+    const [value, threshold] = [entries.get('value')?.json, entries.get('threshold')?.json];
+    const known = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
+    conversion.noteUnknown(entries, known, ' of an assertion');
+    return [
+      {
+        at: item,
+        type,
+        ...(value !== undefined && { value }),
+        ...(threshold !== undefined && { threshold }),
+      },
+    ];
+  });
+}
+
+/** The types that a cell may begin with, by names of their own too. */
+const CELL = /^((?:not-)?[a-z]+(?:-[a-z]+)*)(?:\(([\d.]+)\))?(?::([^]*))?$/u;
+const CELL_NAMES: Readonly<Record<string, string>> = {
+  fn: 'javascript',
+  eval: 'javascript',
+  grade: 'llm-rubric',
+};
+const BARE = new Set(['is-json', 'contains-json', 'not-is-json', 'not-contains-json']);
+
+/** What a cell of a column `__expected` asserts: a type with its value, or else the whole answer. */
+export function assertionInCell(cell: string, at: Located): Assertion {
+  const [, name = '', threshold, value] = CELL.exec(cell.trim()) ?? [];
+  const type = CELL_NAMES[name] ?? name;
+  const isType = isKnown(type) && (value !== undefined || threshold !== undefined || BARE.has(type));
+  if (!isType) return { at, type: 'equals', value: cell };
+  return {
+    at,
+    type,
+    ...(value !== undefined && value.trim() !== '' && { value: value.trim() }),
+    ...(threshold !== undefined && { threshold: Number(threshold) }),
+  };
+}
+
+type Convert = (assertion: Assertion, value: JsonValue | undefined) => JsonObject | undefined;
+
+const PROGRAMS = ['javascript', 'python', 'ruby'];
+const WITHOUT_EQUIVALENT = [
+  'similar',
+  'factuality',
+  'webhook',
+  'model-graded-closedqa',
+  'answer-relevance',
+  'rouge-n',
+  'levenshtein',
+];
+
+const CONVERSIONS: { readonly [type: string]: Convert } = {
+  equals: (_, value) =>
+    typeof value === 'object' && value !== null ? { schema: { const: value } } : { equals: textOf(value) },
+  contains: (_, value) => ({ contains: textOf(value) }),
+  icontains: (_, value) => ({ icontains: textOf(value) }),
+  'contains-any': (_, value) => anyOf('contains', value),
+  'contains-all': (_, value) => allOf('contains', value),
+  'icontains-any': (_, value) => anyOf('icontains', value),
+  'icontains-all': (_, value) => allOf('icontains', value),
+  'starts-with': (_, value) => ({ startsWith: textOf(value) }),
+  'ends-with': (_, value) => ({ endsWith: textOf(value) }),
+  regex: (_, value) => ({ matches: textOf(value) }),
+  'is-json': (_, value) => ({ schema: schemaOf(value) }),
+  'contains-json': (_, value) => ({ containsJson: schemaOf(value) }),
+  latency: ({ threshold }) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
+  cost: ({ threshold }) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
+  'llm-rubric': (_, value) => ({ rubric: textOf(value) }),
+};
+
+function isKnown(type: string): boolean {
+  const positive = type.replace(/^not-/u, '');
+  const others = [...PROGRAMS, ...WITHOUT_EQUIVALENT];
+  return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
+}
+
+const JUDGED = 'judged by the model that `promptrun test --judge` names';
+
+/** The expectations that an assertion is, with variables put in; none for one without an equivalent, which is noted. */
+export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Conversion): JsonObject[] {
+  const { at, type } = assertion;
+  const positive = type.replace(/^not-/u, '');
+  const convert = Object.hasOwn(CONVERSIONS, positive) ? CONVERSIONS[positive] : undefined;
+  if (!convert) {
+    const way = PROGRAMS.includes(positive) ? ': an expectation `command` is the place for it' : '';
+    conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
+    return [];
+  }
+  const expectation = convert(assertion, valueOf(assertion, vars, conversion));
+  if (!expectation) {
+    conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
+    return [];
+  }
+  if (positive === 'llm-rubric') conversion.note(at, JUDGED);
+  const list = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
+  if (type === positive) return list;
+  return list.length === 1 ? list.map(not => ({ not })) : [{ any: list.map(not => ({ not })) }];
+}
+
+function valueOf({ at, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
+  if (typeof value === 'string' && value.startsWith('file://')) {
+    const source = conversion.read(value, at);
+    return /\.(?:json|ya?ml)$/iu.test(source.file) ? source.yaml().json : source.text.trim();
+  }
+  const filled = (part: JsonValue): JsonValue => {
+    if (typeof part === 'string') {
+      if (!nunjucks(part).isPlain) conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
+      return render(part, vars);
+    }
+    if (isJsonList(part)) return part.map(filled);
+    return isJsonObject(part)
+      ? Object.fromEntries(Object.entries(part).map(([key, inner]) => [key, filled(inner)]))
+      : part;
+  };
+  return value === undefined ? undefined : filled(value);
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string'
+    ? value
+    : value === undefined || value === null
+      ? ''
+      : JSON.stringify(value);
+}
+
+/** A list, or a text with commas. */
+function textsOf(value: JsonValue | undefined): string[] {
+  if (isJsonList(value)) return value.map(textOf);
+  return textOf(value)
+    .split(',')
+    .map(text => text.trim())
+    .filter(text => text !== '');
+}
+
+function anyOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+  const any = textsOf(value).map(text => ({ [kind]: text }));
+  return any.length > 0 ? { any } : undefined;
+}
+
+function allOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+  const all = textsOf(value).map(text => ({ [kind]: text }));
+  return all.length > 0 ? { all } : undefined;
+}
+
+/** As a map, or as the text of one; without one any JSON will do. */
+function schemaOf(value: JsonValue | undefined): JsonValue {
+  if (typeof value !== 'string') return isJsonObject(value) ? value : true;
+  try {
+    const schema = JSON.parse(value) as JsonValue;
+    return isJsonObject(schema) ? schema : true;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,84 @@
+import { stringify } from 'yaml';
+import type { JsonObject } from '../../files/json.ts';
+import { asTemplate, inputsIn, type Piece } from '../as-template.ts';
+import { type Converted, type ConvertOptions, testFileText } from '../converted.ts';
+import { messagesOf, promptsOf } from './prompts.ts';
+import { providersOf } from './providers.ts';
+import { Conversion, type Node, Source } from './source.ts';
+import { casesOf } from './tests.ts';
+
+const KEYS = [
+  'description',
+  'prompts',
+  'providers',
+  'targets',
+  'tests',
+  'defaultTest',
+  'scenarios',
+  '$schema',
+];
+
+/**
+ * Writes a configuration of promptfoo as a prompt file and its test file.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file can't express
+ */
+export async function convertPromptfoo(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+): Promise<Converted> {
+  const conversion = new Conversion(options, file);
+  const root = new Source(text, file).yaml();
+  const entries = root.entries('a configuration of promptfoo');
+  conversion.noteUnknown(entries, KEYS, '');
+  const body = bodyOf(root, entries.get('prompts'), options, conversion);
+  const inputs = inputsIn(body);
+  const { models, config, output } = providersOf(
+    entries.get('providers') ?? entries.get('targets'),
+    conversion,
+  );
+  const description = entries.get('description')?.scalar;
+  const head: JsonObject = {
+    ...(description !== undefined && { description }),
+    ...(models[0] !== undefined && { model: models[0] }),
+    ...(Object.keys(config).length > 0 && { config }),
+    ...(inputs.length > 0 && { input: { schema: schemaOf(inputs) } }),
+    ...(output && { output }),
+  };
+  const cases = await casesOf(entries, inputs, conversion);
+  return {
+    prompt: `---\n${stringify(head, { lineWidth: 0 })}---\n${asTemplate(body)}\n`,
+    test: cases.length === 0 ? undefined : testFileText({ ...(models.length > 1 && { models }), cases }),
+    notes: conversion.notes,
+  };
+}
+
+function bodyOf(
+  root: Node,
+  node: Node | undefined,
+  { prompt: wanted }: ConvertOptions,
+  conversion: Conversion,
+): Piece[] {
+  const prompts = node ? promptsOf(node, conversion) : [];
+  const prompt = prompts[(wanted ?? 1) - 1];
+  if (!prompt) {
+    const what =
+      prompts.length === 0
+        ? 'there is no prompt'
+        : `there are ${prompts.length} prompts, and no prompt ${wanted}`;
+    throw root.source.fault(node ?? root, what);
+  }
+  if (prompts.length > 1 && node && wanted === undefined) {
+    conversion.note(
+      node,
+      `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
+    );
+  }
+  return messagesOf(prompt);
+}
+
+function schemaOf(names: readonly string[]): JsonObject {
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
+  return { type: 'object', properties, required: names };
+}

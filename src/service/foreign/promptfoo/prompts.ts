@@ -1,0 +1,117 @@
+import { isJsonList, isJsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { parseYaml } from '../../files/yaml-file.ts';
+import type { Piece } from '../as-template.ts';
+import type { Conversion, Located, Node } from './source.ts';
+import { nunjucks } from './template.ts';
+
+/** One of the prompts of a configuration; read when it is the one that is wanted. */
+export interface PromptText {
+  readonly at: Located;
+  readonly text: string;
+  /** Why it can't be expressed, whatever it says. */
+  readonly fault?: string;
+}
+
+const ROLES: Readonly<Record<string, string>> = { system: 'system', user: 'user', assistant: 'model' };
+const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
+
+/** All prompts, in order, those of a text file that `---` divides each by itself. */
+export function promptsOf(node: Node, conversion: Conversion): PromptText[] {
+  const items = isJsonList(node.json) ? node.items('prompts') : [node];
+  return items.flatMap(item => promptsIn(item, conversion));
+}
+
+function promptsIn(item: Node, conversion: Conversion): PromptText[] {
+  const { scalar } = item;
+  if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
+  const entries = item.entries('a prompt');
+  const [raw, id] = [entries.get('raw'), entries.get('id')];
+  conversion.noteUnknown(entries, ['raw', 'id', 'label'], ' of a prompt');
+  if (raw) return [{ at: raw, text: raw.text('raw') }];
+  if (id) return promptsNamed(id.text('id'), id, conversion);
+  throw item.source.fault(item, 'a prompt needs `raw` or `id`');
+}
+
+function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
+  const isFile = written.startsWith('file://') || (isPath(written) && conversion.has(written));
+  const program = written.replace(/^file:\/\//u, '');
+  if ((isFile || isPath(written)) && PROGRAM.test(program)) {
+    return [{ at, text: '', fault: `the prompt ${written} is a program: a prompt file can’t be one` }];
+  }
+  if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
+    return [
+      { at, text: '', fault: `the prompt ${written} is kept elsewhere: write it into the configuration` },
+    ];
+  }
+  if (!isFile) return [{ at, text: written }];
+  if (/[*?]/u.test(written)) {
+    return [{ at, text: '', fault: `${written} stands for several files: name one of them` }];
+  }
+  const source = conversion.read(written, at);
+  if (!/\.(?:txt|md|j2|njk)$/iu.test(source.file)) return [{ at: source.at(), text: source.text }];
+  const parts: PromptText[] = [];
+  let line = 1;
+  for (const part of source.text.split(/^---[ \t]*$/mu)) {
+    const first =
+      line +
+      (part.length - part.trimStart().length > 0
+        ? part.slice(0, part.search(/\S|$/u)).split('\n').length - 1
+        : 0);
+    if (part.trim() !== '') parts.push({ at: source.at({ line: first, column: 1 }), text: part.trim() });
+    line += part.split('\n').length - 1;
+  }
+  return parts;
+}
+
+function isPath(written: string): boolean {
+  return !written.includes('\n') && FILE.test(written);
+}
+
+/** A prompt as the messages of a template. @throws {InvalidPromptFile} for one that a prompt file can't express */
+export function messagesOf({ at, text, fault }: PromptText): Piece[] {
+  const { source } = at;
+  if (fault !== undefined) throw source.fault(at, fault);
+  const chat = chatOf(text, at);
+  if (!chat) return piecesOfText(text, at);
+  return chat.flatMap(message => {
+    const role = isJsonObject(message) ? ownValue(message, 'role') : undefined;
+    const content = isJsonObject(message) ? ownValue(message, 'content') : undefined;
+    const name = typeof role === 'string' ? ROLES[role.toLowerCase()] : undefined;
+    if (name === undefined) throw source.fault(at, wrongRole(role));
+    if (typeof content !== 'string') throw source.fault(at, 'the content of a message must be a text');
+    return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];
+  });
+}
+
+function wrongRole(role: JsonValue | undefined): string {
+  return `the role of a message is system, user or assistant, not ${JSON.stringify(role)}`;
+}
+
+/** A chat is written as JSON or YAML; any other text is what the user says. */
+function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
+  if (!/^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u.test(text)) return undefined;
+  const { source } = at;
+  const chat = source.attempt(() => {
+    try {
+      const { root, read } = parseYaml(text, at.line);
+      return read.json(root);
+    } catch (error) {
+      if (nunjucks(text).isPlain) throw error;
+      throw source.fault(at, BEYOND);
+    }
+  });
+  const isChat = isJsonList(chat) && chat.every(message => isJsonObject(message) && 'role' in message);
+  return isChat ? chat : undefined;
+}
+
+const BEYOND =
+  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a template of ours';
+
+function piecesOfText(text: string, at: Located): Piece[] {
+  const { pieces, isPlain } = nunjucks(text);
+  if (isPlain) return pieces;
+  const { line } = at;
+  const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
+  throw at.source.fault({ line: line + before.split('\n').length - 1, column: 1 }, BEYOND);
+}

@@ -1,0 +1,131 @@
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { PROVIDER_SETTINGS } from '../../models/entry.ts';
+import type { Conversion, Node } from './source.ts';
+
+export interface Providers {
+  /** By our names; none if no provider has one. */
+  readonly models: readonly string[];
+  /** Of the first. */
+  readonly config: JsonObject;
+  readonly output: JsonObject | undefined;
+}
+
+/** Their providers, and what may stand between one and the model's name. */
+const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
+  [
+    /^openai:(?:chat:|responses:)?(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video)\b)/u,
+    'openai/',
+  ],
+  [/^anthropic:(?:messages:)?(?!completion\b|claude-agent)/u, 'anthropic/'],
+  [/^ollama:(?:chat:|completion:)?(?!embeddings?\b)/u, 'ollama/'],
+  [/^google:(?!embedding|image|live)/u, 'googleai/'],
+  [/^openrouter:/u, 'openrouter/'],
+  [/^groq:/u, 'groq/'],
+  [/^mistral:(?!embedding)/u, 'mistral/'],
+  [/^deepseek:/u, 'deepseek/'],
+  [/^xai:(?!image)/u, 'xai/'],
+  [/^togetherai:(?:chat:)?/u, 'together/'],
+  [/^fireworks:/u, 'fireworks/'],
+  [/^cerebras:/u, 'cerebras/'],
+  [/^github:/u, ''],
+];
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  max_tokens: 'maxOutputTokens',
+  max_completion_tokens: 'maxOutputTokens',
+  max_output_tokens: 'maxOutputTokens',
+  maxTokens: 'maxOutputTokens',
+  num_predict: 'maxOutputTokens',
+  top_p: 'topP',
+  top_k: 'topK',
+  stop: 'stopSequences',
+  stop_sequences: 'stopSequences',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  reasoning_effort: 'reasoningEffort',
+  service_tier: 'serviceTier',
+};
+
+/** The models that a configuration runs its prompts with. */
+export function providersOf(node: Node | undefined, conversion: Conversion): Providers {
+  const items = node && isJsonList(node.json) ? node.items('providers') : node ? [node] : [];
+  const found = items.map(item => providerOf(item, conversion)).filter(provider => provider !== undefined);
+  const [first, ...others] = found;
+  for (const { config } of others) {
+    if (config) conversion.note(config, '`config` of the second and later providers has no equivalent');
+  }
+  const { settings, output } = first?.config
+    ? settingsOf(first.config, conversion)
+    : { settings: {}, output: undefined };
+  return { models: [...new Set(found.map(({ model }) => model))], config: settings, output };
+}
+
+interface Provider {
+  readonly model: string;
+  readonly config: Node | undefined;
+}
+
+function providerOf(item: Node, conversion: Conversion): Provider | undefined {
+  const { scalar } = item;
+  if (scalar !== undefined) return named(scalar, undefined, item, conversion);
+  const entries = item.entries('a provider');
+  const [only] = entries;
+  // `{openai:gpt-4o: {config: …}}`
+  if (entries.size === 1 && only?.[0].includes(':')) {
+    return withKeys(only[0], only[1].entries(only[0]), item, conversion);
+  }
+  const id = entries.get('id');
+  if (!id) throw item.source.fault(item, 'a provider needs `id`');
+  entries.delete('id');
+  return withKeys(id.text('id'), entries, item, conversion);
+}
+
+function withKeys(
+  id: string,
+  entries: ReadonlyMap<string, Node>,
+  item: Node,
+  conversion: Conversion,
+): Provider | undefined {
+  conversion.noteUnknown(entries, ['config', 'label'], ' of a provider');
+  return named(id, entries.get('config'), item, conversion);
+}
+
+function named(id: string, config: Node | undefined, at: Node, conversion: Conversion): Provider | undefined {
+  if (id === 'echo') return { model: 'echo', config };
+  for (const [theirs, ours] of PREFIXES) {
+    const model = id.replace(theirs, '');
+    if (model !== id && model !== '') return { model: ours + model, config };
+  }
+  conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of ours`);
+  return undefined;
+}
+
+function settingsOf(
+  config: Node,
+  conversion: Conversion,
+): { settings: JsonObject; output: JsonObject | undefined } {
+  const settings: Record<string, JsonValue> = {};
+  let output: JsonObject | undefined;
+  for (const [key, entry] of config.entries('config')) {
+    const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+    if (PROVIDER_SETTINGS.has(ours)) {
+      settings[ours] = ours === 'stopSequences' && !isJsonList(entry.json) ? [entry.json] : entry.json;
+    } else if (key === 'response_format') {
+      output = outputOf(entry.json);
+      if (!output) conversion.note(entry, '`response_format` has no equivalent');
+    } else {
+      // Its value may be a key.
+      conversion.note(entry, `\`${key}\` of a provider’s config has no equivalent`);
+    }
+  }
+  return { settings, output };
+}
+
+function outputOf(format: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(format)) return undefined;
+  const type = ownValue(format, 'type');
+  if (type === 'json_object') return { format: 'json' };
+  const described = ownValue(format, 'json_schema');
+  const schema = isJsonObject(described) ? ownValue(described, 'schema') : ownValue(format, 'schema');
+  return type === 'json_schema' && isJsonObject(schema) ? { format: 'json', schema } : undefined;
+}
