@@ -8,6 +8,7 @@ export const EXIT = {
   runFailed: 5,
   waitTimeout: 6,
   rateLimited: 7,
+  capReached: 8,
   interrupted: 130,
   terminated: 143,
 } as const;

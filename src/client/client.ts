@@ -1,4 +1,4 @@
-import type { Run } from '../wire/index.ts';
+import { RATE_LIMIT_POLICY_HEADER, type Run } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { InvalidRequestError, RateLimitError } from './errors.ts';
@@ -14,6 +14,7 @@ import { Runs } from './runs.ts';
 import type { ServiceClock } from './service-clock.ts';
 import { sleep as realSleep } from './signals.ts';
 import type { RequestBody, Transport } from './transport.ts';
+import { headerOf } from './transport.ts';
 import { createTransport } from './undici-transport.ts';
 import { baseUrlOf } from './urls.ts';
 
@@ -155,7 +156,9 @@ export class PromptService implements Requester {
       const outcome = await this.#session.attempt(request, attempt);
       const error = 'error' in outcome ? outcome.error : outcome.answer.error;
       const { retryAfterMs } = outcome;
-      pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs });
+      const headers = 'answer' in outcome ? outcome.answer.headers : {};
+      const policy = headerOf(headers, RATE_LIMIT_POLICY_HEADER);
+      pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
       if (error === undefined) return outcome;
       const failed = { method: request.method, attempt, maxAttempts, error, retryAfterMs };
       const waitMs = retryDelay(failed, this.random);

@@ -67,6 +67,8 @@ export interface PacedAnswer {
   readonly limited: boolean;
   /** What the answer asked to wait, in milliseconds; undefined where it did not say. */
   readonly retryAfterMs: number | undefined;
+  /** How fast the service says that a client may go (its `RateLimit-Policy` header). */
+  readonly policy?: string | undefined;
 }
 
 /** What happens to a request; for display and logs. Nothing in it holds the key. */

@@ -1,6 +1,8 @@
 import type { Context } from '../context.ts';
+import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';
@@ -17,30 +19,38 @@ export async function dryRun(
 ): Promise<ExitCode> {
   let rows = 0;
   let faults = 0;
+  const forecast = new Forecast();
   for await (const row of readRows(source, ctx.signal)) {
     if (!isInShard(shard, row.row)) {
       continue;
     }
     rows += 1;
-    const fault = await faultOf(ctx, batch, row);
+    const fault = await faultOf(ctx, batch, row, forecast);
     if (fault !== undefined) {
       faults += 1;
       reportRow(ctx, source.name, row, { error: fault });
     }
   }
   if (wantsJson(ctx)) {
-    await printValue(ctx, { rows, faults });
+    await printValue(ctx, { rows, faults, ...forecast.data() });
   }
   ctx.io.note(`note: ${rows} rows checked, ${faults} at fault; nothing was created`);
+  ctx.io.note(`note: ${forecast.text()}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }
 
-async function faultOf(ctx: Context, batch: PreparedBatch, row: SourceRow): Promise<CliError | undefined> {
+async function faultOf(
+  ctx: Context,
+  batch: PreparedBatch,
+  row: SourceRow,
+  forecast: Forecast,
+): Promise<CliError | undefined> {
   if (isFaulty(row)) {
     return usageError(row.fault);
   }
   try {
-    await prepareRow(ctx, batch, row);
+    const request = await prepareRow(ctx, batch, row);
+    await forecast.add(batch.connection, buildRunBody(request), batch.estimatedCredits);
     return undefined;
   } catch (error) {
     if (error instanceof CliError) {

@@ -2,6 +2,7 @@ import type { OutputItem, Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { fieldText } from '../core/json-value.ts';
+import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withPaths } from '../outputs/results.ts';
@@ -17,6 +18,7 @@ import type { Stop } from './run/stop.ts';
 
 export interface FinishParts {
   readonly ctx: Context;
+  readonly budget: Budget;
   readonly batch: PreparedBatch;
   readonly options: BatchOptions;
   readonly journal: BatchJournal;
@@ -58,13 +60,13 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
 
 /** The journal is written first: a result that is there has its row's end in the journal. */
 async function giveLine(
-  { options, journal, results, stop }: FinishParts,
+  { options, journal, results, stop, budget }: FinishParts,
   row: SourceRow,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
   const { request } = outcome.facts;
   const line: ResultsLine = {
-    ...lineOf(row, outcome),
+    ...lineOf(row, outcome, budget),
     ...(options.withInputs && request !== undefined && { inputs: inputsOf(request) }),
   };
   const { runId, error } = line;

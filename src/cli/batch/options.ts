@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { type CapFlags, type Caps, parseCaps } from '../creation/caps.ts';
 import { usageError } from '../errors.ts';
 import { readsStandardInput } from '../inputs/flags.ts';
 import { flagOrSetting } from '../settings/settings.ts';
@@ -9,7 +10,7 @@ export const CHANGED = ['run', 'skip'] as const;
 export type Changed = (typeof CHANGED)[number];
 
 /** The flags of `batch`, as commander gives them. */
-export interface BatchFlags {
+export interface BatchFlags extends CapFlags {
   readonly from: string;
   readonly format?: Format;
   readonly out?: string;
@@ -57,16 +58,17 @@ export interface BatchOptions {
   readonly validate: boolean;
   /** Whether rows may name files outside of the folder of theirs. */
   readonly allowOutside: boolean;
-  /** Creations open at a time. */
-  readonly concurrency: number;
-  /** Requests a second; 0 is unlimited. */
-  readonly rate: number;
+  /** Creations open at a time; what suits the service if undefined. */
+  readonly concurrency: number | undefined;
+  /** Requests a second, 0 for no limit; what the service says if undefined. */
+  readonly rate: number | undefined;
   /** Where outputs are saved; nowhere where undefined. */
   readonly saveTo: string | undefined;
   readonly force: boolean;
   readonly shard: Shard | undefined;
   /** Rows that may fail before no more are started. */
   readonly maxFailures: number;
+  readonly caps: Caps;
   readonly dryRun: boolean;
 }
 
@@ -109,6 +111,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
     saveTo: flags.save,
     force: flags.force ?? false,
+    caps: parseCaps(flags),
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };

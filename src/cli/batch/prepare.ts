@@ -15,12 +15,14 @@ import { collectInputs } from '../inputs/text-inputs.ts';
 import type { BatchOptions } from './options.ts';
 import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from './rows/row.ts';
 import { type RowSource, rowsFolder } from './rows/source.ts';
-import { RequestPace } from './run/request-pace.ts';
+import { pacedConnection } from './run/paced.ts';
 
 /** What is the same for every row. */
 export interface PreparedBatch {
   readonly connection: Connection;
   readonly promptVersionId: string;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits: unknown;
   readonly fields: InputFields;
   /** Win over a row's own. */
   readonly text: ReadonlyMap<string, string>;
@@ -37,12 +39,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const { text, images } = await collectInputs(ctx, options);
   const openedImages = await openImages(ctx, images);
   const opened = await connectionFor(ctx, options.target);
-  const pace = new RequestPace({
-    perSecond: options.rate,
-    clock: ctx.clock,
-    onPause: ms => tellPause(ctx, ms),
-  });
-  const connection = { ...opened, client: opened.client.withPace(pace) };
+  const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target);
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   if (options.validate) {
@@ -51,20 +48,13 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   return {
     connection,
     promptVersionId,
+    estimatedCredits: resolved.estimatedCredits,
     fields: describeConfig(config),
     text,
     images: openedImages,
     runOptions,
     folder: rowsFolder(ctx, options.from, options.allowOutside),
   };
-}
-
-const PAUSE_TOLD_MS = 5000;
-
-function tellPause(ctx: Context, ms: number): void {
-  if (ms >= PAUSE_TOLD_MS) {
-    ctx.io.note(`note: too many requests; all of them wait ${Math.ceil(ms / 1000)} s`);
-  }
 }
 
 /** The request of a row, checked as far as it can be without sending it. @throws {CliError} for what is wrong with it */

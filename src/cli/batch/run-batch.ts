@@ -1,10 +1,9 @@
-import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
-import type { Release } from '../../files/lock.ts';
 import type { Context } from '../context.ts';
+import { Budget } from '../creation/budget.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
+import { type BatchFiles, knownRuns, openFiles } from './open-files.ts';
 
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
@@ -13,17 +12,16 @@ import { startProgress } from './progress/progress.ts';
 import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { conclude } from './report/summary.ts';
-import { checkPlaces, holdResults, journalAside, openResults } from './results/results.ts';
+import { checkPlaces } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import { failedOutcome, type Job } from './run/job.ts';
-import { BatchJournal } from './run/job-journal.ts';
-import { type KnownJobs, recallJobs } from './run/recall-jobs.ts';
+import { concurrencyFor } from './run/paced.ts';
+import { type KnownJobs, lostCreations, recallJobs } from './run/recall-jobs.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
-import { type Survey, surveyRows } from './survey.ts';
 
 /** Runs a target once for each row of a file, and keeps what became of each. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
@@ -46,69 +44,6 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   }
 }
 
-interface BatchFiles {
-  readonly results: Results;
-  readonly journal: BatchJournal;
-  readonly release: Release;
-  /** undefined where the rows can be read only once. */
-  readonly survey: Survey | undefined;
-}
-
-/** Nothing is left behind where the rows turn out to be unreadable: new files are made after they were read once. */
-async function openFiles(
-  ctx: Context,
-  options: BatchOptions,
-  source: RowSource,
-  batch: PreparedBatch,
-): Promise<BatchFiles> {
-  const survey = (before: BatchFilesBefore | undefined): Promise<Survey | undefined> =>
-    source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
-  if (!options.resume) {
-    const surveyed = await survey(undefined);
-    return { ...(await openPair(ctx, options)), survey: surveyed };
-  }
-  const pair = await openPair(ctx, options);
-  try {
-    return { ...pair, survey: await survey(pair) };
-  } catch (error) {
-    await pair.journal.close();
-    await pair.results.close();
-    if (pair.journal.facts === undefined) await pair.journal.remove();
-    pair.release();
-    throw error;
-  }
-}
-
-type BatchFilesBefore = Pick<BatchFiles, 'results' | 'journal'>;
-
-async function openPair(
-  ctx: Context,
-  options: BatchOptions,
-): Promise<BatchFilesBefore & Pick<BatchFiles, 'release'>> {
-  const { out } = options;
-  if (out === undefined) {
-    const file = journalAside(ctx);
-    makeDirectory(path.dirname(file), 0o700);
-    const journal = await BatchJournal.open(file);
-    ctx.io.note(`note: the journal of this batch is ${file}`);
-    return { results: await openResults(ctx, options, journal.states), journal, release: () => {} };
-  }
-  const file = path.resolve(ctx.cwd, out);
-  const release = holdResults(file, out);
-  try {
-    const journal = await BatchJournal.open(`${file}.journal`);
-    try {
-      return { results: await openResults(ctx, options, journal.states), journal, release };
-    } catch (error) {
-      await (journal.facts === undefined ? journal.remove() : journal.close());
-      throw error;
-    }
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
 interface OpenBatch extends BatchFiles {
   readonly source: RowSource;
   readonly batch: PreparedBatch;
@@ -116,16 +51,19 @@ interface OpenBatch extends BatchFiles {
 
 async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Promise<ExitCode> {
   const { batch, results, journal, source, survey } = open;
-  const { connection, promptVersionId, runOptions } = batch;
+  const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
   const known = await recallJobs(ctx, connection, journal, {
     changed: survey?.changed ?? new Set(),
-    runIds: [...results.states.values()].flatMap(({ runId }) => runId ?? []),
+    runIds: knownRuns(open).keys(),
   });
   noteCosts(ctx, options, results, known);
   const facts = { service: connection.service, promptVersionId, options: Object.fromEntries(runOptions) };
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
   const stop = new Stop();
+  const budget = new Budget(ctx, options.caps, stop.reading);
+  budget.check(connection);
+  budget.resume(connection, knownRuns(open), lostCreations(known));
   const release = stop.listen(ctx, tally);
   const progress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };
@@ -134,11 +72,11 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
     { source: source.name, maxFailures: options.maxFailures },
     { tally, stop },
   );
-  const parts: FinishParts = { ctx: dropping, batch, options, journal, results, tally, report, stop };
+  const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
     await runJobs(plannedRows(parts, open, known), {
-      work: { ctx: dropping, connection, journal, isStopping: stop.isStopping },
-      concurrency: options.concurrency,
+      work: { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping: stop.isStopping },
+      concurrency: concurrencyFor(connection, options.concurrency),
       stop,
       onOpen: () => tally.open(),
       settle: (job, outcome) => finishRow(parts, (job as RowJob).source, outcome),
@@ -148,7 +86,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
     release();
   }
   const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);
-  return conclude(ctx, options, { tally, stop, rows, results, journal });
+  return conclude(ctx, options, { tally, stop, rows, results, journal, budget });
 }
 
 /** A row as the engine runs it. */

@@ -4,12 +4,17 @@ import { RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import type { Budget } from './budget.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
 import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
-import type { CreationRequest } from './send-creation.ts';
+import { type CreationRequest, mayHaveRun } from './send-creation.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
+  /** Keeps room for the run before it is created; nothing is counted by default. */
+  readonly budget?: Budget | undefined;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits?: unknown;
   /** False gives a run that still goes on back at once. Default true. */
   readonly wait?: boolean;
   /** Called with the id of a run that is not finished with its creation, before it is polled; awaited. */
@@ -20,6 +25,7 @@ interface CreateAndWaitOptions extends CreateOptions {
 /**
  * The one way a run is started: journal, `POST`, recovery of a lost answer, polling to the end.
  *
+ * @throws {CliError} CAP_REACHED if it does not fit into the budget; nothing was sent then
  * @throws {CreationInDoubt} where it is not known whether a run was made, or which
  * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, saying whether the run goes on and how to get it
  * @throws what the client throws; nothing was started then, except maybe after a 5xx of the service's own
@@ -30,18 +36,37 @@ export async function createAndWait(
   request: CreationRequest,
   options: CreateAndWaitOptions = {},
 ): Promise<Created> {
+  const reservation = await options.budget?.reserve(connection, request, options);
+  let runId: string | undefined;
+  const onRunId = async (id: string, recovered: boolean): Promise<void> => {
+    runId = id;
+    await options.onRunId?.(id, recovered);
+  };
+  try {
+    const created = await createToTheEnd(ctx, connection, request, { ...options, onRunId });
+    await reservation?.made(created.kind === 'ended' ? created.run : created);
+    return created;
+  } catch (error) {
+    if (runId !== undefined) await reservation?.made({ runId });
+    else if (mayHaveRun(error)) reservation?.lost();
+    else reservation?.refused();
+    throw error;
+  }
+}
+
+async function createToTheEnd(
+  ctx: Context,
+  connection: Connection,
+  request: CreationRequest,
+  options: CreateAndWaitOptions,
+): Promise<Created> {
   const created = await createRun(ctx, connection, request, options);
   if (created.kind === 'ended') return created;
   const { runId, journalId, fresh, recovered } = created;
   await options.onRunId?.(runId, recovered);
   if (options.wait === false) return created;
   const { onProgress } = options;
-  const run = await waitForKnownRun(ctx, connection, runId, {
-    fresh,
-    idFromService: true,
-    journalId,
-    onProgress,
-  });
+  const run = await waitForKnownRun(ctx, connection, runId, { fresh, idFromService: true, onProgress });
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }

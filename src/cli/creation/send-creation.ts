@@ -5,8 +5,11 @@ import { listOf, payload, strings } from '../../client/shape.ts';
 import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
+import { isObject } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CreationInDoubt } from './in-doubt.ts';
 
 /** A creation as it is sent. */
 export interface CreationRequest {
@@ -85,4 +88,17 @@ export function creationFault(error: unknown): CreationFault {
   // The others are found out before a whole request has been sent.
   const isKnown = error instanceof PromptServiceError || error instanceof CliError;
   return isKnown ? 'refused' : 'failed';
+}
+
+/** Whether a creation that ended in an error may have made a run of unknown id. */
+export function mayHaveRun(error: unknown): boolean {
+  if (error instanceof CreationInDoubt) return true;
+  if (creationFault(error) !== 'refused') return true;
+  if (
+    !(error instanceof CliError) ||
+    ![EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode)
+  ) {
+    return false;
+  }
+  return !(isObject(error.data) && error.data['started'] === false);
 }

@@ -68,14 +68,15 @@ export async function findByName(
   connection: Connection,
   name: string,
   signal: AbortSignal,
-): Promise<NamedPrompt & { readonly latest: string }> {
+): Promise<NamedPrompt & { readonly latest: string; readonly estimatedCredits: unknown }> {
   const cut = name.lastIndexOf('@');
   const slug = cut > 0 ? name.slice(0, cut) : name;
-  const { promptId, promptVersionId: latest } = await findSlug(connection, slug, signal);
-  if (cut <= 0) return { promptId, latest };
+  const row = await findSlug(connection, slug, signal);
+  const { promptId, promptVersionId: latest, estimatedCredits } = row;
+  if (cut <= 0) return { promptId, latest, estimatedCredits };
   const beginning = name.slice(cut + 1);
   const version = await versionByBeginning(connection, { slug, promptId }, beginning, signal);
-  return { promptId, promptVersionId: version, latest };
+  return { promptId, promptVersionId: version, latest, estimatedCredits };
 }
 
 /** The prompt whose slug is exactly this among the search results. */

@@ -11,6 +11,8 @@ export interface ResolvedTarget {
   readonly promptVersionId: string;
   /** True for a UUID that nobody has looked up: it may be a prompt's rather than a version's. */
   readonly mayBePrompt: boolean;
+  /** What the search says that a run of it is expected to take; of a slug only. */
+  readonly estimatedCredits?: unknown;
 }
 
 /**
@@ -43,8 +45,8 @@ export async function resolveTarget(
 
 async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
-  const { promptVersionId, latest } = await findByName(connection, name, ctx.signal);
-  return { promptVersionId: promptVersionId ?? latest, mayBePrompt: false };
+  const { promptVersionId, latest, estimatedCredits } = await findByName(connection, name, ctx.signal);
+  return { promptVersionId: promptVersionId ?? latest, mayBePrompt: false, estimatedCredits };
 }
 
 /** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */

@@ -53,11 +53,11 @@ function storedSetting<K extends SettingKey>(config: ConfigStore, key: K): Setti
   );
 }
 
-/** A flag that has a setting: the flag's value, else the setting's, else the default. @throws {CliError} USAGE_ERROR */
+/** A flag that has a setting: the flag's value, else the setting's, if any. @throws {CliError} USAGE_ERROR */
 export function flagOrSetting(
   settings: Settings,
   key: 'concurrency' | 'rate',
   flag: string | undefined,
-): number {
-  return flag === undefined ? (settings.get(key) ?? SETTINGS[key].default ?? 0) : settingValue(key, flag);
+): number | undefined {
+  return flag === undefined ? settings.get(key) : settingValue(key, flag);
 }

@@ -1,53 +1,31 @@
 import path from 'node:path';
-import { RequestPace } from '../batch/run/request-pace.ts';
+import { dollars } from '../../wire/money.ts';
+import { concurrencyFor, pacedConnection } from '../batch/run/paced.ts';
 import type { Connection, Context } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
-import { CliError, notFoundError } from '../errors.ts';
+import { Budget } from '../creation/budget.ts';
+import { Forecast } from '../creation/forecast.ts';
+import { spendingText } from '../creation/spending-text.ts';
+import { type CliError, notFoundError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
+import { buildRunBody } from '../inputs/request-body.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
-import { wantsJson } from '../outputs/json.ts';
+import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { hasForeignTests } from './cases/read-foreign-tests.ts';
-import { readTestFile } from './cases/read-test-file.ts';
-import type { TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { runCommand } from './expectations/run-command.ts';
-import type { ReportOutput } from './report-outputs.ts';
+import { needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
-import { type EntryResult, type FileFault, faultyFileResult } from './result.ts';
+import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { type RunEntriesOptions, runEntries } from './run/run-entries.ts';
 import { TestState } from './run/test-state.ts';
-
-/** How prompts are tested. */
-export interface TestOptions {
-  /** Test files and directories; the working directory where there are none. */
-  readonly paths: readonly string[];
-  /** Words that must all be in a case's file or name. */
-  readonly filter: string | undefined;
-  /** Every case runs with each, in place of the models of its file; empty for those. */
-  readonly models: readonly string[];
-  /** Only cases that did not pass when they were last run. */
-  readonly failed: boolean;
-  readonly resume: boolean;
-  /** With `resume`: what may have made a run is created again. */
-  readonly retryUnknown: boolean;
-  readonly update: boolean;
-  readonly judge: string | undefined;
-  /** Whether the programs that test files name may run. */
-  readonly allowCommands: boolean;
-  /** Whether test files may name files outside of their folders. */
-  readonly allowOutside: boolean;
-  readonly outputs: readonly ReportOutput[];
-  readonly concurrency: number;
-  /** Requests a second; 0 is unlimited. */
-  readonly rate: number;
-}
+import type { TestOptions } from './test-options.ts';
 
 /**
  * Runs the cases of test files and reports them.
@@ -57,85 +35,51 @@ export interface TestOptions {
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
   const paths = await findTestFiles(options.paths, ctx.cwd, file => hasForeignTests(ctx, file));
-  const judge = new Judge(ctx, options.judge);
+  const budget = new Budget(ctx, options.caps);
+  const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
-  const prepared = await prepareEntries(ctx, target => pacedConnection(ctx, target, options), files);
+  const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
+  const isJudged = [...all].some(needsJudge);
+  const connectionOf = async (target: string): Promise<Connection> => {
+    const connection = await connectionFor(ctx, target);
+    // What judging costs counts, whatever service runs the prompts.
+    if (!isJudged) budget.check(connection);
+    return pacedConnection(ctx, connection, options.rate);
+  };
+  const prepared = await prepareEntries(ctx, connectionOf, files);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
+  if (options.dryRun) return dryRun(ctx, prepared.entries, allFaults);
   const media = new Map<string, MediaContent>();
-  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, media }, options);
+  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, media }, options);
   if (results.length + allFaults.length === 0) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
-  const all = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
+  const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
-  if (isShown) await reportTests(ctx, all, options.outputs, { media });
-  return exitCodeOf(all);
+  if (isShown) await reportTests(ctx, ordered, options.outputs, { media });
+  for (const line of results.length === 0 ? [] : spendingText(await budget.totals(true)))
+    ctx.io.note(`note: ${line}`);
+  if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
+  return exitCodeOf(ordered);
 }
 
-/** Reads every test file; what is wrong with one is a fault of that file. */
-async function readFiles(
+async function dryRun(
   ctx: Context,
-  paths: readonly string[],
-  judge: Judge,
-  options: TestOptions,
-): Promise<{ files: TestFile[]; faults: FileFault[] }> {
-  const files: TestFile[] = [];
-  const faults: FileFault[] = [];
-  for (const file of paths) {
-    try {
-      const read = await readTestFile(ctx, file, options);
-      await refuseUncheckable(read, judge, options);
-      const models = options.models.length > 0 ? options.models : read.models;
-      files.push(filtered({ ...read, models }, options.filter));
-    } catch (error) {
-      ctx.signal.throwIfAborted();
-      faults.push({ file, name: path.relative(ctx.cwd, file) || file, fault: failureOf(error) });
+  entries: readonly PreparedEntry[],
+  faults: readonly FileFault[],
+): Promise<ExitCode> {
+  const forecast = new Forecast();
+  for (const { connection, request, entry } of entries) {
+    for (let made = 0; made < entry.testCase.repeat; made += 1) {
+      await forecast.add(connection, buildRunBody(request), undefined);
     }
   }
-  return { files, faults };
-}
-
-function filtered(file: TestFile, filter: string | undefined): TestFile {
-  const words = (filter ?? '').toLowerCase().match(/\S+/gu) ?? [];
-  const cases = file.cases.filter(({ name }) => {
-    const text = `${file.name} ${name}`.toLowerCase();
-    return words.every(word => text.includes(word));
-  });
-  return { ...file, cases };
-}
-
-/** Refuses what only a flag allows, and models that are not there, before anything of the file is sent. */
-async function refuseUncheckable(
-  file: TestFile,
-  judge: Judge,
-  { allowCommands }: TestOptions,
-): Promise<void> {
-  for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
-    try {
-      if (expectation.kind === 'command' && !allowCommands) throw commandsNotAllowed();
-      if (expectation.kind === 'rubric' || expectation.kind === 'llm') await judge.check(expectation.model);
-    } catch (error) {
-      const { message, ...fault } = failureOf(error);
-      throw new CliError(`${file.name}, line ${expectation.line}: ${message}`, { ...fault, cause: error });
-    }
-  }
-}
-
-function commandsNotAllowed(): CliError {
-  return new CliError('it runs a command of its own', {
-    status: 'USAGE_ERROR',
-    exitCode: EXIT.usage,
-    hints: ['If you trust the file, add --allow-commands. Nothing of it was sent.'],
-  });
-}
-
-/** Recordings answer as fast as they can be read. */
-async function pacedConnection(ctx: Context, target: string, { rate }: TestOptions): Promise<Connection> {
-  const connection = await connectionFor(ctx, target);
-  const perSecond = connection.recorder?.mode === 'replay' ? 0 : rate;
-  const pace = new RequestPace({ perSecond, clock: ctx.clock });
-  return { ...connection, client: connection.client.withPace(pace) };
+  if (wantsJson(ctx))
+    await printValue(ctx, { cases: entries.length, faults: faults.length, ...forecast.data() });
+  ctx.io.note(`note: ${entries.length} cases checked; nothing was created`);
+  ctx.io.note(`note: ${forecast.text()}`);
+  return faults[0]?.fault.exitCode ?? EXIT.ok;
 }
 
 function reportFile(ctx: Context, fault: FileFault['fault']): void {
@@ -154,6 +98,7 @@ interface Tests {
   readonly judge: Judge;
   /** Takes what a page shows. */
   readonly media: Map<string, MediaContent>;
+  readonly budget: Budget;
 }
 
 /** Runs the entries of each service. */
@@ -168,24 +113,21 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
 
 async function runService(
   ctx: Context,
-  { entries, paths, judge, media }: Tests,
+  { entries, paths, judge, budget, media }: Tests,
   options: TestOptions,
 ): Promise<EntryResult[]> {
   const [first] = entries;
   if (first === undefined) return [];
   const { connection } = first;
-  const { concurrency, resume, retryUnknown } = options;
+  const { resume, retryUnknown } = options;
+  const concurrency = concurrencyFor(connection, options.concurrency);
   const state = await TestState.open(ctx.stateDir, paths, connection);
   try {
     const chosen = options.failed ? entries.filter(entry => state.hasFailed(entry)) : entries;
-    const tools = toolsFor(ctx, judge, await ctx.checks());
-    const results = await runEntries(ctx, connection, chosen, {
-      concurrency,
-      state,
-      resume,
-      retryUnknown,
-      tools,
-    });
+    const tools = toolsFor(ctx, { judge, budget, checks: await ctx.checks() });
+    judge.onRun = runId => state.journal.extraRun(runId);
+    const more = { concurrency, budget, state, resume, retryUnknown, tools };
+    const results = await runEntries(ctx, connection, chosen, more);
     if (options.outputs.some(({ reporter }) => reporter === 'html')) {
       const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
       const own = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
@@ -197,18 +139,30 @@ async function runService(
   }
 }
 
-function toolsFor(ctx: Context, judge: Judge, checks: Pick<Checks, 'perform'>): RunEntriesOptions['tools'] {
-  return ({ entry: { file, testCase, model }, request }) => ({
+function toolsFor(
+  ctx: Context,
+  { judge, budget, checks }: Pick<Tests, 'judge' | 'budget'> & { readonly checks: Pick<Checks, 'perform'> },
+): RunEntriesOptions['tools'] {
+  return ({ connection, entry: { file, testCase, model }, request }, run) => ({
     checks,
     ask: judge.ask,
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
-    dollars: async () => undefined,
-    command: (argv, output) =>
-      runCommand(
-        argv,
-        { name: testCase.name, inputs: Object.fromEntries(request.text), model: model ?? null, output },
-        { directory: path.dirname(file.file), env: ctx.env, secrets: new Set(), signal: ctx.signal },
-      ),
+    dollars: async () => {
+      await budget.waited(connection, run);
+      const { cost } = budget.factsOf(run.runId).cost ?? { cost: null };
+      return cost === null ? undefined : dollars(cost);
+    },
+    command: async (argv, output) => {
+      const told = {
+        name: testCase.name,
+        inputs: Object.fromEntries(request.text),
+        model: model ?? null,
+        output,
+      };
+      const secrets = new Set(await ctx.local.keyVariables({ dataDir: ctx.dataDir }));
+      const directory = path.dirname(file.file);
+      return runCommand(argv, told, { directory, env: ctx.env, secrets, signal: ctx.signal });
+    },
   });
 }
 
@@ -242,8 +196,34 @@ function inOrder(results: readonly EntryResult[], paths: readonly string[]): Ent
   return results.toSorted((one, other) => place(one) - place(other));
 }
 
+/** Says what is left undone, and how to go on. */
+function tellCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
+  const undone = results.filter(({ repetitions }) => repetitions.some(isUndone)).length;
+  if (undone === 0) return;
+  const { flag } = data as { flag: string };
+  const hints = [`Go on with the same command, --resume and ${flag} <more>.`];
+  const cases = undone === 1 ? '1 case' : `${undone} cases`;
+  const failure = {
+    status: 'CAP_REACHED',
+    message: `${message}; ${cases} not done`,
+    data,
+    exitCode: EXIT.capReached,
+    hints,
+  };
+  reportFile(ctx, failure);
+}
+
+function isUndone({ fault }: Repetition): boolean {
+  return fault?.exitCode === EXIT.capReached;
+}
+
+/** The time that is over outranks the cap, which outranks what could not be run, and that what failed. */
 function exitCodeOf(results: readonly EntryResult[]): ExitCode {
-  const fault = results.flatMap(({ repetitions }) => repetitions).find(one => one.fault !== undefined)?.fault;
-  if (fault !== undefined) return fault.exitCode;
+  const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
+  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code =>
+    faults.some(({ exitCode }) => exitCode === code),
+  );
+  const [fault] = faults;
+  if (fault !== undefined) return worst ?? fault.exitCode;
   return results.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

@@ -42,6 +42,8 @@ describe('a batch on the local service', () => {
       'runStatus',
       'outputs',
       'tokens',
+      'credits',
+      'cost',
       'seconds',
       'error',
     ]);
@@ -187,10 +189,11 @@ describe('a batch on the local service', () => {
         home,
       },
     );
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse(stdout)).toMatchObject({
       rows: 2,
       succeeded: 1,
       failed: 1,
+      totals: { runs: 1, credits: 1, creditsUnknown: 0, tokens: 9 },
       inDoubt: 0,
       goingOn: 0,
       notDone: 0,

@@ -27,7 +27,18 @@ interface Given {
 
 function lineOf(id: string, row: number, outputs: readonly string[]): ResultsLine {
   const items = outputs.map(data => ({ type: 'text', data }) as const);
-  return { row, id, runId: `r${row}`, runStatus: 'ok', outputs: items, tokens: 1, seconds: 1, error: null };
+  return {
+    row,
+    id,
+    runId: `r${row}`,
+    runStatus: 'ok',
+    outputs: items,
+    credits: null,
+    cost: null,
+    tokens: 1,
+    seconds: 1,
+    error: null,
+  };
 }
 
 describe('a table of results', () => {

@@ -75,13 +75,21 @@ interface Against {
   readonly version?: (answer: PlainAnswer) => PlainAnswer;
 }
 
+/** The list that a batch reads at its end for the credits of its runs. */
+const creditsList: Exchange = {
+  expect: { method: 'GET', path: '/runs', query: { since: null } },
+  answer: success({ rows: [], hasMore: false }),
+  times: 'any',
+};
+
 async function batchAgainst(
   script: readonly Exchange[],
   options: Against = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
   const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
   const asked = { ...version, answer: (options.version ?? (as => as))(version.answer as PlainAnswer) };
-  const service = await scriptedServiceOf([{ ...asked, times: 'any' }, ...script], { ordered: false });
+  const exchanges = [{ ...asked, times: 'any' as const }, ...script, creditsList];
+  const service = await scriptedServiceOf(exchanges, { ordered: false });
   onTestFinished(() => service.close());
   const home = options.home ?? homeWith({ 'names.csv': rows });
   const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
@@ -345,7 +353,8 @@ test('the creation is announced on disk before the service can know of it', asyn
 
 test('the config is read once for all rows', async () => {
   const { service } = await batchAgainst([creation('Ada', succeeded()), creation('Bo', succeeded())]);
-  expect(service.calls.filter(({ method }) => method === 'GET')).toHaveLength(1);
+  const paths = service.calls.filter(({ method }) => method === 'GET').map(({ path: asked }) => asked);
+  expect(paths).toEqual([`/prompt-versions/${VERSION}`, '/runs']);
 });
 
 test('an id that is a prompt’s runs its latest version', async () => {
@@ -363,6 +372,7 @@ test('an id that is a prompt’s runs its latest version', async () => {
       },
       answer: succeeded(),
     },
+    creditsList,
   ]);
   onTestFinished(() => service.close());
   const home = homeWith({ 'names.csv': 'name\nAda\n' });

@@ -7,8 +7,8 @@ import { EXIT } from '../../exit-codes.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 import type { RowPlace } from '../rows/row.ts';
-import { isEverybodys, isLongPause, type JobOutcome } from '../run/job.ts';
-import type { Stop } from '../run/stop.ts';
+import { isAtCap, isEverybodys, isLongPause, type JobOutcome } from '../run/job.ts';
+import { NoMoreWanted, type Stop } from '../run/stop.ts';
 import type { Tally } from './tally.ts';
 
 /** Rows in a row that meet a fault outside of them before no more are started. */
@@ -37,6 +37,7 @@ export class Reporter {
 
   rowEnded(row: RowPlace, outcome: JobOutcome): void {
     const error = outcome.kind === 'dropped' ? undefined : outcome.error;
+    if (isAtCap(error) || error instanceof NoMoreWanted) return this.#stop.noMoreRows();
     this.#everybodys = isEverybodys(error) ? this.#everybodys + 1 : 0;
     if (error !== undefined) {
       reportRow(this.#ctx, this.#options.source, row, { error, candidates: candidatesOf(outcome) });
@@ -81,7 +82,7 @@ export function reportRow(
       message: `${source} line ${line} (row ${row}): ${failure.message}`,
       data: { row, line, id, ...(candidates.length > 0 && { candidates: candidates.map(idOf) }) },
       exitCode: EXIT.runFailed,
-      hints: describeCandidates(ctx, candidates),
+      hints: [...failure.hints, ...describeCandidates(ctx, candidates)],
     },
     { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
   );

@@ -49,7 +49,7 @@ function rowOf(text: string): ReportedRow | undefined {
   if (!isObject(value) || typeof value['row'] !== 'number' || typeof value['runStatus'] !== 'string') {
     return undefined;
   }
-  const { row, runStatus, runId, tokens, seconds, error, inputs, id } = value;
+  const { row, runStatus, runId, tokens, credits, cost, seconds, error, inputs, id } = value;
   return {
     row,
     runStatus,
@@ -57,6 +57,8 @@ function rowOf(text: string): ReportedRow | undefined {
     runId: typeof runId === 'string' ? runId : null,
     outputs: listOf(value['outputs']).filter(isObject) as unknown as ReportedOutput[],
     tokens: typeof tokens === 'number' ? tokens : 0,
+    credits: typeof credits === 'number' ? credits : null,
+    cost: typeof cost === 'number' ? cost : null,
     seconds: typeof seconds === 'number' ? seconds : null,
     error: typeof error === 'string' ? error : null,
     ...(isObject(inputs) && { inputs: inputs as unknown as NonNullable<ResultsLine['inputs']> }),

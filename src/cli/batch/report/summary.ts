@@ -1,4 +1,6 @@
 import type { Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -16,20 +18,23 @@ export interface BatchEnd {
   readonly rows: number | undefined;
   readonly results: Results;
   readonly journal: BatchJournal;
+  readonly budget: Budget;
 }
 
 /** Brings the files into their final form, reports how a batch ended and returns its exit code. @throws {Interrupted} */
 export async function conclude(ctx: Context, options: BatchOptions, end: BatchEnd): Promise<ExitCode> {
   const { out } = options;
-  const { tally, stop, rows, results, journal } = end;
+  const { tally, stop, rows, results, journal, budget } = end;
   const counts = countsOf(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
   if (isComplete) {
     await results.finish(options.sorted);
     await journal.remove();
   }
+  const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
+  const totals = await budget.totals(!isStopped && stop.reason === undefined);
   if (out !== undefined && wantsJson(ctx)) {
-    await printValue(ctx, counts);
+    await printValue(ctx, { ...counts, totals });
   }
   if (stop.interruptedBy !== undefined) {
     throw new Interrupted(stop.interruptedBy, out === undefined ? [] : [goOn(out)], {
@@ -45,7 +50,21 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
     throw readerHasGone(journal, summaryText(tally, rows));
   }
   tellEnd(ctx, out, end);
+  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
+  if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
+}
+
+function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: Counts): CliError {
+  const { status, exitCode, data } = reached;
+  const { flag } = data as { flag: string };
+  const rows = notDone === 1 ? '1 row' : `${notDone ?? 'some'} rows`;
+  return new CliError(`${reached.message}; ${rows} not done`, {
+    status,
+    exitCode,
+    data,
+    hints: out === undefined ? [] : [`Go on with the same command, --resume and ${flag} <more>.`],
+  });
 }
 
 /** Runs were made and paid for whose results nobody took. */
@@ -57,13 +76,13 @@ function readerHasGone({ file }: BatchJournal, summary: string): CliError {
   });
 }
 
-function tellEnd(ctx: Context, out: string | undefined, { tally, stop, rows }: BatchEnd): void {
+function tellEnd(ctx: Context, out: string | undefined, { tally, stop, rows, budget }: BatchEnd): void {
   if (stop.reason !== undefined) {
     ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   }
   ctx.io.note(`note: ${summaryText(tally, rows)}`);
   if (out !== undefined) {
-    for (const hint of hintsFor(out, tally, rows)) {
+    for (const hint of hintsFor(out, tally, rows, budget.reached === undefined)) {
       ctx.io.note(hint);
     }
   }
@@ -105,7 +124,7 @@ function summaryText(tally: Tally, rows: number | undefined): string {
   ].join(', ');
 }
 
-function hintsFor(out: string, tally: Tally, rows: number | undefined): string[] {
+function hintsFor(out: string, tally: Tally, rows: number | undefined, goesOn: boolean): string[] {
   const { failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
   return [
     ...(failed > 0 ? [retryHint(tally)] : []),
@@ -114,7 +133,7 @@ function hintsFor(out: string, tally: Tally, rows: number | undefined): string[]
           'One in doubt may have a run: look with promptrun runs list, run it again with --resume --retry-unknown',
         ]
       : []),
-    ...(goingOn > 0 || notDone !== 0 ? [goOn(out)] : []),
+    ...(goesOn && (goingOn > 0 || notDone !== 0) ? [goOn(out)] : []),
   ];
 }
 

@@ -1,5 +1,8 @@
 import type { OutputItem } from '../../../wire/index.ts';
+import { dollars } from '../../../wire/money.ts';
 import { isObject } from '../../core/json-value.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { inCredits } from '../../creation/caps.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../rows/row.ts';
 import { errorText, type JobOutcome, secondsOf } from '../run/job.ts';
@@ -15,6 +18,10 @@ export interface ResultsLine {
   readonly runStatus: string;
   readonly outputs: readonly OutputItem[];
   readonly tokens: number;
+  /** 0 for a free run; null if they are not known yet. */
+  readonly credits: number | null;
+  /** In US dollars, 0 for a free run; null if it is not known. */
+  readonly cost: number | null;
   /** From the sending of the creation to the end; null if another process sent it, or nothing was sent. */
   readonly seconds: number | null;
   /** Why the row did not succeed; null if it did. */
@@ -38,6 +45,7 @@ export const MAY_HAVE_RUN = 'it may have made a run all the same';
 export function lineOf(
   { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
+  budget: Pick<Budget, 'factsOf'>,
 ): ResultsLine {
   const seconds = secondsOf(outcome.facts);
   if (outcome.kind === 'failed') {
@@ -47,11 +55,38 @@ export function lineOf(
       mayHaveRun && !text.includes(MAY_HAVE_RUN)
         ? text.replace(/ \((?=[^()]*\)$)/u, `; ${MAY_HAVE_RUN} (`)
         : text;
-    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, seconds, error: message };
+    const spent = runId === null && !mayHaveRun ? NOTHING : spentOn(runId, budget);
+    return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, ...spent, seconds, error: message };
   }
   const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
   const error = outcome.error === undefined ? null : errorText(outcome.error);
-  return { row, id, runId, runStatus, outputs, tokens, seconds, error, ...(recovered && { recovered }) };
+  const spent = spentOn(runId, budget);
+  return {
+    row,
+    id,
+    runId,
+    runStatus,
+    outputs,
+    tokens,
+    ...spent,
+    seconds,
+    error,
+    ...(recovered && { recovered }),
+  };
+}
+
+/** No run was made. */
+const NOTHING = { credits: 0, cost: 0 };
+
+function spentOn(
+  runId: string | null,
+  budget: Pick<Budget, 'factsOf'>,
+): Pick<ResultsLine, 'credits' | 'cost'> {
+  const { credits, cost } = budget.factsOf(runId ?? '');
+  return {
+    credits: credits === undefined ? null : inCredits(credits),
+    cost: cost === undefined || cost.cost === null ? null : dollars(cost.cost),
+  };
 }
 
 /** What was sent, as `--with-inputs` shows it. */
@@ -64,6 +99,8 @@ export interface ResultState {
   readonly row: number;
   readonly runStatus: string;
   readonly runId: string | undefined;
+  /** Service tokens, as far as the results tell. */
+  readonly tokens?: number;
   /** Whether something went wrong. */
   readonly failed: boolean;
   /** The row failed since the service no longer has its run: the run is asked for again, never created again. */
@@ -78,7 +115,7 @@ export function parseResultsLine(text: string): { id: string; state: ResultState
   if (!isObject(value)) {
     return undefined;
   }
-  const { row, id, runId, runStatus, error, outputs } = value;
+  const { row, id, runId, runStatus, error, outputs, tokens } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
     return undefined;
@@ -87,13 +124,16 @@ export function parseResultsLine(text: string): { id: string; state: ResultState
   const hasOutputs = Array.isArray(outputs) && outputs.length > 0;
   return {
     id,
-    state: resultState({
-      row: row as number,
-      runStatus,
-      runId: runId ?? undefined,
-      error: message,
-      hasOutputs,
-    }),
+    state: {
+      ...resultState({
+        row: row as number,
+        runStatus,
+        runId: runId ?? undefined,
+        error: message,
+        hasOutputs,
+      }),
+      ...(typeof tokens === 'number' && { tokens }),
+    },
   };
 }
 

@@ -24,6 +24,8 @@ export class BatchJournal implements JobJournal {
   readonly file: string;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: BatchFacts | undefined;
+  /** Every run that was made before, those of jobs that were run again too. */
+  readonly runIds: ReadonlySet<string>;
   readonly #states: Map<string, JobState>;
   readonly #marks: Map<string, string>;
   #lines: AppendLog;
@@ -31,6 +33,7 @@ export class BatchJournal implements JobJournal {
   private constructor(file: string, handle: FileHandle, read: ReadJournal) {
     this.file = file;
     this.facts = read.facts;
+    this.runIds = read.runIds;
     this.#states = read.states;
     this.#marks = read.marks;
     this.#lines = AppendLog.on(handle);
@@ -90,6 +93,11 @@ export class BatchJournal implements JobJournal {
   /** Writes something of a job that outlives what is known of its run. */
   mark(id: string, mark: string): Promise<void> {
     return this.#append({ id, mark });
+  }
+
+  /** Writes a run that belongs to no job. */
+  extraRun(runId: string): Promise<void> {
+    return this.#append({ runId });
   }
 
   /** Forgets jobs: the journal is written anew without them. */

@@ -15,6 +15,7 @@ import { CliError, notFoundError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { NoMoreWanted } from './stop.ts';
 
 /** What a job is called. */
 export interface JobName {
@@ -106,6 +107,7 @@ type Verdict =
 
 /** What the error a job ended with means for it. @param runId its run, where one is known */
 export function verdictOn(error: unknown, runId: string | undefined): Verdict {
+  if (error instanceof NoMoreWanted) return 'put off';
   if (error instanceof CreationInDoubt) {
     return 'in doubt';
   }
@@ -115,7 +117,7 @@ export function verdictOn(error: unknown, runId: string | undefined): Verdict {
   if (runId !== undefined) {
     return error instanceof NotFoundError ? 'failed' : 'going on';
   }
-  if (error instanceof UnauthorizedError || isLongPause(error)) {
+  if (error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error)) {
     return 'put off';
   }
   if (error instanceof CliError && error.exitCode === EXIT.waitTimeout) {
@@ -147,6 +149,11 @@ export function runIdOf(error: unknown): string | undefined {
 
 /** Longest wait that a service's 429 is waited for, as in `run`. */
 const LONGEST_PAUSE_MS = 60_000;
+
+/** The caps leave no room for it. */
+export function isAtCap(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.capReached;
+}
 
 /** The service asks to come back much later. */
 export function isLongPause(error: unknown): boolean {

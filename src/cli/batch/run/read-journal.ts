@@ -32,6 +32,8 @@ export interface JobState {
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
   readonly marks: Map<string, string>;
+  /** Every run that was made, those of jobs that were run again too. */
+  readonly runIds: Set<string>;
   readonly facts: BatchFacts | undefined;
 }
 
@@ -42,8 +44,9 @@ export interface ReadJournal {
  */
 export async function readJournal(file: string): Promise<ReadJournal> {
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
+  const runIds = new Set<string>();
   let facts: BatchFacts | undefined;
-  if (!existsSync(file)) return { states, marks, facts };
+  if (!existsSync(file)) return { states, marks, runIds, facts };
   const text = createReadStream(file, { encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
@@ -52,10 +55,10 @@ export async function readJournal(file: string): Promise<ReadJournal> {
     if (!isObject(value)) torn = { text: source, line };
     else if (value['batch'] === 1) facts = factsIn(value);
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks }, value, facts);
+    else takeLine({ states, marks, runIds }, value, facts);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { states, marks, facts };
+  return { states, marks, runIds, facts };
 }
 
 /** Whether a torn first line can be a journal's. */
@@ -83,12 +86,13 @@ function factsIn({ service, promptVersionId, options }: JsonObject): BatchFacts 
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 function takeLine(
-  { states, marks }: Pick<ReadJournal, 'states' | 'marks'>,
+  { states, marks, runIds }: Omit<ReadJournal, 'facts'>,
   value: JsonObject,
   { service }: BatchFacts,
 ): void {
   const { row, id, state, runId, error, recovered, mayHaveRun, result, mark } = value;
   const step = STEPS.find(known => known === state);
+  if (typeof runId === 'string') runIds.add(runId);
   if (typeof id !== 'string') return;
   if (typeof mark === 'string') marks.set(id, mark);
   if (step === undefined) return;

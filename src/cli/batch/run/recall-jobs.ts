@@ -71,6 +71,14 @@ async function recordSettlement(
   }
 }
 
+/** How many creations may have made a run of unknown id; those that are sent again under their key are not among them. */
+export function lostCreations({ states, settlements }: KnownJobs): number {
+  return [...states].filter(
+    ([id, { step, mayHaveRun }]) =>
+      (mayHaveRun && step === 'failed') || (step === 'creating' && settlements.get(id)?.kind === 'in doubt'),
+  ).length;
+}
+
 /** A process that died may have written to the machine's journal what it could no longer write to the batch's own. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
   const open = new Map<string, string>();

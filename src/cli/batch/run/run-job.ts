@@ -1,6 +1,7 @@
 import { RateLimitError } from '../../../client/errors.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/created.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
@@ -26,6 +27,9 @@ export interface JobWork {
   readonly ctx: Context;
   readonly connection: Connection;
   readonly journal: JobJournal;
+  readonly budget: Budget;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits?: unknown;
   /** Whether no more jobs are started. */
   readonly isStopping: () => boolean;
 }
@@ -81,6 +85,7 @@ class RunningJob {
     this.#runId = runId;
     this.#onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
+    await this.#work.budget.waited(connection, run);
     return recovered ? { ...run, recovered } : run;
   }
 
@@ -105,9 +110,11 @@ class RunningJob {
   }
 
   async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
-    const { ctx, connection, journal } = this.#work;
+    const { ctx, connection, journal, budget, estimatedCredits } = this.#work;
     const created = await createAndWait(ctx, connection, body, {
       retries: 0,
+      budget,
+      estimatedCredits,
       entry: this.#entry,
       search: false,
       onSent: () => {

@@ -2,6 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
 import { Interrupted } from '../../errors.ts';
 
+/** Why something was not begun: no more is wanted. */
+export class NoMoreWanted extends Error {
+  override readonly name = 'NoMoreWanted';
+}
+
 /** Whether a batch goes on. */
 export class Stop {
   readonly #reading = new AbortController();
@@ -38,7 +43,7 @@ export class Stop {
   /** Starts no more rows; those that run go on. */
   noMoreRows(reason?: string): void {
     this.#reason ??= reason;
-    this.#reading.abort(new Error('no more rows are wanted'));
+    this.#reading.abort(new NoMoreWanted('no more rows are wanted'));
   }
 
   /** Whether the results are still read. */

@@ -1,5 +1,6 @@
 import type { Format } from '../../batch/rows/source.ts';
 import type { Context } from '../../context.ts';
+import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { modelList, readsStandardInput } from '../../inputs/flags.ts';
@@ -7,7 +8,9 @@ import { flagOrSetting } from '../../settings/settings.ts';
 import type { CompareOptions } from '../../testing/compare/compare.ts';
 
 /** The flags of `compare`, as commander gives them. */
-export interface CompareFlags {
+export interface CompareFlags extends CapFlags {
+  readonly delimiter?: string;
+  readonly dryRun?: boolean;
   readonly from: string;
   readonly format?: Format;
   readonly model: readonly string[];
@@ -49,6 +52,9 @@ function compareOptions(ctx: Context, targets: readonly string[], flags: Compare
     images: image,
     runOptions: flags.option,
     allowOutside: flags.allowOutside ?? false,
+    delimiter: flags.delimiter,
+    dryRun: flags.dryRun ?? false,
+    caps: parseCaps(flags),
     report: flags.report,
     failOn: flags.failOn,
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),

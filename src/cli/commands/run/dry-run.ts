@@ -1,5 +1,6 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
+import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { escapeJson, printValue, wantsJson } from '../../outputs/json.ts';
@@ -10,8 +11,10 @@ import type { PreparedRun } from './prepare.ts';
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 
 /** Prints the body that would be sent, and on standard error a curl command that sends it. Creates nothing. */
-export async function printDryRun(ctx: Context, { connection, request }: PreparedRun): Promise<ExitCode> {
-  const { body } = buildRunBody(request);
+export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<ExitCode> {
+  const { connection, request, estimatedCredits } = prepared;
+  const creation = buildRunBody(request);
+  const { body } = creation;
   if (ctx.globals.query !== undefined) {
     await printValue(ctx, JSON.parse(await textOf(body.chunks())));
   } else {
@@ -19,6 +22,9 @@ export async function printDryRun(ctx: Context, { connection, request }: Prepare
     await printWhole(ctx, shown);
   }
   if (ctx.globals.quiet) return EXIT.ok;
+  const forecast = new Forecast();
+  await forecast.add(connection, creation, estimatedCredits);
+  ctx.io.note(`note: ${forecast.text()}`);
   if (connection.embedded) {
     ctx.io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
     ctx.io.note('note: it prints a key on its first start; others come from: promptrun keys create');

@@ -18,6 +18,8 @@ export interface PreparedRun {
   readonly request: RunRequest;
   /** Whether the version's id may turn out to be a prompt's. */
   readonly mayBePrompt: boolean;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits?: unknown;
 }
 
 /** Reads, asks for and checks everything a run needs. A version given by its id costs no request. */
@@ -64,7 +66,7 @@ export async function prepareRun(
     options,
     ...(schema !== undefined && { schema }),
   };
-  return { connection, request, mayBePrompt };
+  return { connection, request, mayBePrompt, estimatedCredits: found.estimatedCredits };
 }
 
 async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {

@@ -1,10 +1,11 @@
 import type { GlobalOptions } from '../../core/types.ts';
+import type { CapFlags } from '../../creation/caps.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { OutputFlags } from '../../outputs/output-flags.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 
 /** The flags of `run`, as commander gives them. */
-export interface RunFlags extends OutputFlags {
+export interface RunFlags extends OutputFlags, CapFlags {
   readonly input: readonly string[];
   readonly inputs?: string;
   readonly image: readonly string[];
@@ -43,6 +44,8 @@ export function runArgv(
     ...given('-m', flags.model),
     ...each('-o', flags.option),
     ...wordsOfSwitches(flags),
+    ...given('--max-cost', flags.maxCost),
+    ...given('--max-credits', flags.maxCredits),
     ...given('--schema', flags.schema),
     ...given('--save', flags.save === true ? undefined : flags.save),
     ...wordsOfGlobals(globals),

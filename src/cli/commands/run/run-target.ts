@@ -1,5 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -15,6 +16,7 @@ export async function runTarget(
   target: string | undefined,
   flags: RunFlags,
 ): Promise<ExitCode> {
+  const budget = await budgetOfRun(ctx, flags);
   const planned = await outputPlan(ctx, flags);
   const prepared = await prepareRun(ctx, target, flags);
   if (flags.dryRun === true) {
@@ -22,10 +24,12 @@ export async function runTarget(
     return printDryRun(ctx, prepared);
   }
   if (!flags.wait) prepared.connection.runsHere?.detach();
+  budget?.check(prepared.connection);
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, {
     wait: flags.wait,
     stream: mayStream(ctx, flags),
+    budget,
   }).catch(async (error: unknown) => {
     const { withWayToInputs } = await import('./refused-inputs.ts');
     throw withWayToInputs(error, prepared.connection, target);
@@ -37,6 +41,13 @@ export async function runTarget(
   return giveRun(ctx, prepared.connection, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
+}
+
+/** Most runs have no cap: nothing is counted then. */
+async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
+  if (flags.maxCost === undefined && flags.maxCredits === undefined) return undefined;
+  const { budgetOf } = await import('../../creation/budget.ts');
+  return budgetOf(ctx, flags);
 }
 
 /** Text is printed while it is made where a person reads it; what is piped stays whole. */

@@ -1,6 +1,7 @@
 import { NotFoundError, PromptServiceError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
@@ -27,30 +28,27 @@ interface StartOptions {
   readonly wait: boolean;
   /** Whether text is printed while it is made. */
   readonly stream: boolean;
+  readonly budget: Budget | undefined;
 }
 
 /** Starts a run; an id that is not a version's is taken for a prompt's, and its latest version is run. */
-export async function startRun(
-  ctx: Context,
-  prepared: PreparedRun,
-  { wait, stream }: StartOptions,
-): Promise<Started> {
+export async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
   try {
-    return await start(ctx, prepared, { wait, stream, onRunId: () => (exists = true) });
+    return await start(ctx, prepared, { ...options, onRunId: () => (exists = true) });
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
   checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
   const latest = { ...prepared, request: { ...request, promptVersionId } };
-  return start(ctx, latest, { wait, stream, onRunId: () => {} });
+  return start(ctx, latest, { ...options, onRunId: () => {} });
 }
 
 async function start(
   ctx: Context,
-  { connection, request }: PreparedRun,
+  { connection, request, estimatedCredits }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<Started> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
@@ -59,6 +57,7 @@ async function start(
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       ...options,
+      estimatedCredits,
       onRunId: runId => {
         startedId = runId;
         options.onRunId();

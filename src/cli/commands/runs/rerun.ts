@@ -1,5 +1,7 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import { type Budget, budgetOf } from '../../creation/budget.ts';
+import type { CapFlags } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
@@ -16,7 +18,7 @@ import { startProgress } from '../../terminal/spinner.ts';
 import { checkRunNamed, namedRun } from './named-run.ts';
 import { isManifest, type RequestOfRun, requestFromManifest, requestFromService } from './request-of-run.ts';
 
-export interface RunsRerunFlags extends OutputFlags {
+export interface RunsRerunFlags extends OutputFlags, CapFlags {
   readonly last?: boolean;
   readonly model?: string;
   readonly input: readonly string[];
@@ -40,15 +42,17 @@ export async function runsRerun(
     );
   }
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
+  const budget = budgetOf(ctx, flags);
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
+  budget.check(connection);
   const former =
     name !== undefined && isManifest(name)
       ? await requestFromManifest(ctx, connection, name)
       : await requestFromService(connection, await namedRun(ctx, connection, name), ctx.signal);
   const request = await changed(ctx, connection, former, flags);
   const startedAt = ctx.clock.now();
-  const run = await create(ctx, connection, request);
+  const run = await create(ctx, connection, request, budget);
   if (flags.compare === true) {
     const { compareWithFormer } = await import('./compare-runs.ts');
     return await compareWithFormer(ctx, connection, former.runId, run);
@@ -112,10 +116,16 @@ async function imagesOf(
   return images;
 }
 
-async function create(ctx: Context, connection: Connection, request: RunRequest): Promise<Run> {
+async function create(
+  ctx: Context,
+  connection: Connection,
+  request: RunRequest,
+  budget: Budget,
+): Promise<Run> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
+      budget,
       onProgress: state => progress.update(state),
     });
     if (created.kind === 'ended') return created.run;

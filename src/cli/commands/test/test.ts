@@ -1,14 +1,16 @@
 import type { Context } from '../../context.ts';
+import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { modelList } from '../../inputs/flags.ts';
 import { toJson } from '../../outputs/json.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { pairOutputs, type Reporter } from '../../testing/report-outputs.ts';
-import type { TestOptions } from '../../testing/run-tests.ts';
+import type { TestOptions } from '../../testing/test-options.ts';
 
 /** The flags of `test`, as commander gives them. */
-export interface TestFlags {
+export interface TestFlags extends CapFlags {
+  readonly dryRun?: boolean;
   readonly filter?: string;
   readonly failed?: boolean;
   readonly resume?: boolean;
@@ -54,6 +56,8 @@ function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): 
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
     allowOutside: flags.allowOutside ?? false,
+    dryRun: flags.dryRun ?? false,
+    caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter ?? [], flags.out ?? []),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),

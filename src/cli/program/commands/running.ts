@@ -1,8 +1,14 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { RUNNING } from '../headings.ts';
-import { ALLOW_OUTSIDE_FLAG, INPUT_FLAGS, OUTPUT_FLAGS, ROW_INPUT_FLAGS } from './shared-flags.ts';
-
-const FORMATS = ['csv', 'jsonl'];
+import {
+  ALLOW_OUTSIDE_FLAG,
+  CAP_FLAGS,
+  INPUT_FLAGS,
+  OUTPUT_FLAGS,
+  PACE_FLAGS,
+  ROW_FORMAT_FLAGS,
+  ROW_INPUT_FLAGS,
+} from './shared-flags.ts';
 
 /** The commands that create runs. */
 export const RUNNING_COMMANDS: readonly CommandSpec[] = [
@@ -23,7 +29,8 @@ export const RUNNING_COMMANDS: readonly CommandSpec[] = [
       ['--no-validate', 'send run options that no model lists'],
       ['--no-stream', 'print text when it is whole, not while it is made'],
       ['--no-wait', 'print the run id instead of waiting for the run'],
-      ['--dry-run', 'print what would be sent, and create nothing'],
+      ['--dry-run', 'print what would be sent and what it would cost, and create nothing'],
+      ...CAP_FLAGS,
       ...OUTPUT_FLAGS,
     ],
     examples: [
@@ -45,7 +52,7 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
     ],
     flags: [
       ['--from <file>', 'rows from a .csv or .jsonl file, - for standard input', { completes: 'files' }],
-      ['--format <format>', 'what --from holds', { choices: FORMATS }],
+      ...ROW_FORMAT_FLAGS,
       [
         '--out <file>',
         'write results there; may be left out if standard output is piped',
@@ -65,13 +72,14 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
       ...ROW_INPUT_FLAGS,
       ALLOW_OUTSIDE_FLAG,
       ['--no-validate', 'send run options that no model lists'],
-      ['--concurrency <n>', 'creations open at a time (default: 4, or the setting)'],
-      ['--rate <n>', 'requests a second, 0 for no limit (default: 5, or the setting)'],
+      ...PACE_FLAGS,
+      ...CAP_FLAGS,
       ['--save <dir>', 'write outputs to files as well', { completes: 'files' }],
       ['--force', 'overwrite files that exist'],
       ['--shard <i/n>', 'only the i-th of n equal parts of the rows'],
       ['--max-failures <n>', 'start no more rows once n have failed'],
-      ['--dry-run', 'check every row and create nothing'],
+      ['--excel', 'results as CSV that a spreadsheet opens safely: a BOM, and no formulas'],
+      ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
     ],
     examples: [
       'batch hello --from names.csv --out results.jsonl',
@@ -84,9 +92,9 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
     notes: `Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell
 gives nothing. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
 -i, --image and -o apply to every row: an input given with -i wins over the row's own, images given with --image stand
-before the row's own. Files are found from the working directory. --timeout bounds the wait for each row's run.
+before the row's own. Files are found from the folder of --from. --timeout bounds the whole batch.
 
-Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, seconds, error. The
+Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, credits, cost, seconds, error. The
 journal beside them (results.jsonl.journal) is what --resume goes on from, after Ctrl-C as well as after a power cut; it
 is removed when every row has ended.`,
     load: () => import('../../commands/batch/batch.ts').then(file => file.batch),
@@ -140,8 +148,9 @@ The page is one file; inputs are in it if the batch was run --with-inputs, pictu
         'write the report to this file; the nth belongs to the nth --reporter',
         { repeats: true, completes: 'files' },
       ],
-      ['--concurrency <n>', 'creations open at a time'],
-      ['--rate <n>', 'requests a second, 0 for no limit'],
+      ...PACE_FLAGS,
+      ...CAP_FLAGS,
+      ['--dry-run', 'check every case, tell what they would cost, and create nothing'],
       ['--print-schema', 'print the JSON Schema of test files, for editors'],
     ],
     examples: [
@@ -167,7 +176,7 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
         'the rows: a CSV or JSONL file, - for standard input',
         { required: true, completes: 'files' },
       ],
-      ['--format <format>', 'the form of standard input', { choices: FORMATS }],
+      ...ROW_FORMAT_FLAGS,
       [
         '-m, --model <models>',
         'run each target with each of these models, separated by commas',
@@ -177,8 +186,9 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
       ALLOW_OUTSIDE_FLAG,
       ['--report <file>', 'write a page with outputs and pictures side by side', { completes: 'files' }],
       ['--fail-on <what>', 'exit 5 if a row has this', { choices: ['changed', 'failed'] }],
-      ['--concurrency <n>', 'creations open at a time'],
-      ['--rate <n>', 'requests a second, 0 for no limit'],
+      ...PACE_FLAGS,
+      ...CAP_FLAGS,
+      ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
     ],
     examples: [
       'compare haiku.prompt@git:HEAD~1 haiku.prompt --from rows.csv',

@@ -1,6 +1,6 @@
 import type { CommandSpec, FlagSpec } from '../../core/command-spec.ts';
 import { RUNNING } from '../headings.ts';
-import { OUTPUT_FLAGS } from './shared-flags.ts';
+import { CAP_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
 const LAST: FlagSpec = ['--last', 'the run started last on this machine'];
 
@@ -105,6 +105,7 @@ ${RUN_NAMES}`,
       ['--other-images', 'images may differ from those of the run'],
       ['--no-validate', 'send run options that no model lists'],
       ['--compare', 'show both outputs side by side, with their differences'],
+      ...CAP_FLAGS,
       ...OUTPUT_FLAGS,
     ],
     examples: [

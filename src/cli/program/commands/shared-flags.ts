@@ -49,6 +49,24 @@ export const ALLOW_OUTSIDE_FLAG: FlagSpec = [
   'files may name others outside of their own folder',
 ];
 
+/** Of every command that creates runs. */
+export const CAP_FLAGS: readonly FlagSpec[] = [
+  ['--max-cost <dollars>', "create nothing that may cost more in all; this machine's own service only"],
+  ['--max-credits <n>', 'create nothing that may take more credits in all'],
+];
+
+/** Of every command that creates many runs. */
+export const PACE_FLAGS: readonly FlagSpec[] = [
+  ['--concurrency <n>', "creations open at a time (default: 4, 16 on this machine's own service)"],
+  ['--rate <n>', 'requests a second, 0 for no limit (default: what the service says, else 5)'],
+];
+
+/** Of every command that reads rows from a file. */
+export const ROW_FORMAT_FLAGS: readonly FlagSpec[] = [
+  ['--format <format>', 'what --from holds', { choices: ['csv', 'jsonl'] }],
+  ['--delimiter <character>', 'what separates cells of CSV: , ; or tab (default: as the header has it)'],
+];
+
 /** Of every command that works on the local store. */
 export const DATABASE_FLAG: FlagSpec = [
   '--database <url>',

@@ -2,9 +2,13 @@ import path from 'node:path';
 import type { ChalkInstance } from 'chalk';
 import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
+import { dollars } from '../../../wire/money.ts';
 import type { Format } from '../../batch/rows/source.ts';
-import { RequestPace } from '../../batch/run/request-pace.ts';
-import type { Connection, Context } from '../../context.ts';
+import { concurrencyFor, pacedConnection } from '../../batch/run/paced.ts';
+import type { Context } from '../../context.ts';
+import { Budget } from '../../creation/budget.ts';
+import { type Caps, inCredits } from '../../creation/caps.ts';
+import { spendingText } from '../../creation/spending-text.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
@@ -12,21 +16,15 @@ import { connectionForAll } from '../../inputs/prompt-file.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { differences } from '../../outputs/differences.ts';
+import { printValue } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
-import {
-  type ComparedRow,
-  markedPart,
-  shownText,
-  type Verdict,
-  verdictOn,
-  withCredits,
-} from './comparison.ts';
+import { type ComparedRow, markedPart, shownText, type Verdict, verdictOn } from './comparison.ts';
 import { comparisonGrid, factsOf, MEASURES, totalsOf } from './comparison-grid.ts';
-import { readCheckedRows, runComparison } from './run-comparison.ts';
+import { forecastComparison, readCheckedRows, runComparison } from './run-comparison.ts';
 import { type Variant, variantsOf } from './variants.ts';
 
 export interface CompareOptions {
@@ -35,6 +33,7 @@ export interface CompareOptions {
   readonly models: readonly string[];
   readonly from: string;
   readonly format: Format | undefined;
+  readonly delimiter: string | undefined;
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
@@ -44,9 +43,13 @@ export interface CompareOptions {
   readonly report: string | undefined;
   /** What sets exit code 5; a run that failed counts as changed too. */
   readonly failOn: 'changed' | 'failed' | undefined;
-  readonly concurrency: number;
-  /** Requests a second; 0 is unlimited. */
-  readonly rate: number;
+  /** Checks everything, tells what the runs would cost, and creates none. */
+  readonly dryRun: boolean;
+  readonly caps: Caps;
+  /** Creations open at a time; what suits the service if undefined. */
+  readonly concurrency: number | undefined;
+  /** Requests a second, 0 for no limit; what the service says if undefined. */
+  readonly rate: number | undefined;
 }
 
 /** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
@@ -55,29 +58,50 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const common = { text, images: await openImages(ctx, images), options: runOptions };
-  const connection = paced(ctx, await connectionForAll(ctx, options.targets), options.rate);
+  const connection = pacedConnection(ctx, await connectionForAll(ctx, options.targets), options.rate);
+  const budget = new Budget(ctx, options.caps);
+  budget.check(connection);
   const variants = await variantsOf(ctx, connection, options.targets, options.models);
   await checkOptions(connection, runOptions, ctx.signal);
   const rows = await readCheckedRows(ctx, options, common, variants);
-  const { concurrency, report } = options;
+  if (options.dryRun) {
+    const forecast = await forecastComparison(connection, rows, variants, runOptions);
+    await printValue(ctx, { rows: rows.length, ...forecast.data() });
+    ctx.io.note(`note: ${forecast.text()}; nothing was created`);
+    return EXIT.ok;
+  }
+  const { report } = options;
   const keepMedia = report !== undefined;
   const compared = await runComparison(ctx, connection, rows, variants, {
-    concurrency,
+    concurrency: concurrencyFor(connection, options.concurrency),
+    budget,
     runOptions,
     keepMedia,
   });
-  const complete = await withCredits(connection, compared, ctx.signal);
+  const totals = await budget.totals(true);
+  const complete = withCosts(compared, budget);
   await show(ctx, complete, variants);
+  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
   if (report !== undefined) {
     await writePage(ctx, report, gridPage(await comparisonGrid(complete, variants)));
   }
+  if (budget.reached !== undefined) throw budget.reached;
   return exitCodeOf(complete, options.failOn);
 }
 
-function paced(ctx: Context, connection: Connection, rate: number): Connection {
-  const perSecond = connection.recorder?.mode === 'replay' ? 0 : rate;
-  const pace = new RequestPace({ perSecond, clock: ctx.clock });
-  return { ...connection, client: connection.client.withPace(pace) };
+/** The rows with what each run took, as far as it is known. */
+function withCosts(rows: readonly ComparedRow[], budget: Budget): ComparedRow[] {
+  return rows.map(row => ({
+    ...row,
+    results: row.results.map(result => {
+      const { credits, cost } = budget.factsOf(result.run?.runId ?? '');
+      return {
+        ...result,
+        credits: credits === undefined ? null : inCredits(credits),
+        cost: cost?.cost ?? null,
+      };
+    }),
+  }));
 }
 
 async function show(ctx: Context, rows: readonly ComparedRow[], variants: readonly Variant[]): Promise<void> {
@@ -102,7 +126,7 @@ function rowData(row: ComparedRow, variants: readonly Variant[]): object {
     id: row.id,
     verdict: verdictOn(row),
     inputs: row.inputs,
-    results: row.results.map(({ run, seconds, credits, fault }, at) => ({
+    results: row.results.map(({ run, seconds, credits, cost, fault }, at) => ({
       target: variants[at]?.name,
       promptVersionId: variants[at]?.promptVersionId,
       model: variants[at]?.model ?? null,
@@ -111,6 +135,7 @@ function rowData(row: ComparedRow, variants: readonly Variant[]): object {
       outputs: run?.outputs ?? [],
       tokens: run?.tokens ?? null,
       credits,
+      cost: cost === null ? null : dollars(cost),
       seconds,
       error: fault === undefined ? null : { status: fault.status, message: fault.message },
     })),

@@ -1,7 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import type { Run } from '../../../wire/index.ts';
 import type { Money } from '../../../wire/money.ts';
-import type { Connection } from '../../context.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { DiffPart } from '../../outputs/differences.ts';
@@ -60,46 +59,6 @@ export function shownText({ run, fault }: VariantResult): string {
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) => (type === 'error' ? `error: ${fieldText(data)}` : fieldText(data)))
     .join('\n');
-}
-
-/** Pages of the list that are read at most. */
-const MOST_PAGES = 20;
-
-/** The rows with what each run cost: only the list of runs says that. What is not found there stays unknown. */
-export async function withCredits(
-  { client, costs }: Connection,
-  rows: readonly ComparedRow[],
-  signal: AbortSignal,
-): Promise<ComparedRow[]> {
-  const wanted = new Set(rows.flatMap(({ results }) => results.flatMap(({ run }) => run?.runId ?? [])));
-  const credits = new Map<string, number | null>();
-  try {
-    let startingAfter: string | undefined;
-    for (let page = 0; page < MOST_PAGES && credits.size < wanted.size; page += 1) {
-      const query = { limit: 50, ...(startingAfter !== undefined && { startingAfter }) };
-      const { rows: listed, hasMore } = await client.runs.list(query, { signal });
-      for (const { runId, credits: cost } of listed) {
-        if (wanted.has(runId)) {
-          credits.set(runId, cost);
-        }
-      }
-      startingAfter = listed.at(-1)?.runId;
-      if (!hasMore || startingAfter === undefined) {
-        break;
-      }
-    }
-  } catch {
-    // A comparison is complete without them.
-  }
-  const money = await costs?.of([...wanted]);
-  return rows.map(row => ({
-    ...row,
-    results: row.results.map(result => ({
-      ...result,
-      credits: credits.get(result.run?.runId ?? '') ?? null,
-      cost: money?.get(result.run?.runId ?? '')?.cost ?? null,
-    })),
-  }));
 }
 
 /** Without colours the marks of `git diff --word-diff` show what was removed and added. */

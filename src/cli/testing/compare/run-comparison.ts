@@ -2,11 +2,13 @@ import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { type Format, openSource, readRows, rowsFolder } from '../../batch/rows/source.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { type NamingFolder, openNamedImages } from '../../inputs/named-file.ts';
-import type { RunRequest } from '../../inputs/request-body.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { describeConfig } from '../../inputs/schema/describe.ts';
 import { mediaOf } from '../../outputs/media-content.ts';
 import { type RequestResult, runRequests } from '../run/run-requests.ts';
@@ -85,6 +87,7 @@ export interface ComparisonOptions {
   /** Open creations at a time. */
   readonly concurrency: number;
   readonly runOptions: ReadonlyMap<string, string>;
+  readonly budget: Budget;
   /** Whether pictures are kept for a page. */
   readonly keepMedia: boolean;
 }
@@ -95,7 +98,7 @@ export async function runComparison(
   connection: Connection,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, runOptions, keepMedia }: ComparisonOptions,
+  { concurrency, budget, runOptions, keepMedia }: ComparisonOptions,
 ): Promise<ComparedRow[]> {
   const results = new Map<string, VariantResult>();
   const jobs = rows.flatMap(row =>
@@ -104,13 +107,29 @@ export async function runComparison(
   const onResult = async ({ id }: { id: string }, result: RequestResult): Promise<void> => {
     results.set(id, await variantResult(ctx, connection, result, keepMedia));
   };
-  await runRequests(ctx, connection, jobs, { concurrency, onResult });
+  await runRequests(ctx, connection, jobs, { concurrency, budget, onResult });
   return rows.map(row => ({
     row: row.row,
     id: row.id,
     inputs: Object.fromEntries(row.text),
     results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
   }));
+}
+
+/** What all runs are expected to cost. */
+export async function forecastComparison(
+  connection: Connection,
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+  runOptions: ReadonlyMap<string, string>,
+): Promise<Forecast> {
+  const forecast = new Forecast();
+  for (const row of rows) {
+    for (const variant of variants) {
+      await forecast.add(connection, buildRunBody(requestOf(row, variant, runOptions)), undefined);
+    }
+  }
+  return forecast;
 }
 
 function jobId({ row }: CheckedRow, variant: number): string {

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -25,13 +26,17 @@ input:
 export class Judge {
   readonly #ctx: Context;
   readonly #model: string | undefined;
+  readonly #budget: Budget;
   readonly #versions = new Map<string, Promise<string>>();
   #connection: Promise<Connection> | undefined;
+  /** Called with each run that was made for a question; awaited. */
+  onRun: (runId: string) => Promise<void> = async () => {};
 
   /** @param model answers every question, whatever model it names */
-  constructor(ctx: Context, model: string | undefined) {
+  constructor(ctx: Context, model: string | undefined, budget: Budget) {
     this.#ctx = ctx;
     this.#model = model;
+    this.#budget = budget;
   }
 
   /** @throws {CliError} USAGE_ERROR for a model that is not there */
@@ -49,7 +54,8 @@ export class Judge {
     ]);
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
     const body = buildRunBody({ ...request, ...(judge !== undefined && { model: judge }) });
-    const created = await createAndWait(this.#ctx, await this.#local(), body);
+    const created = await createAndWait(this.#ctx, await this.#local(), body, { budget: this.#budget });
+    await this.onRun(created.kind === 'ended' ? created.run.runId : created.runId);
     if (created.kind === 'ended' && created.run.runStatus === 'succeeded') {
       return textOfOutputs(created.run.outputs);
     }

@@ -1,10 +1,11 @@
 import type { Run } from '../../../wire/index.ts';
 import { errorText, type JobOutcome, type JobPlan } from '../../batch/run/job.ts';
 import type { JobState } from '../../batch/run/read-journal.ts';
-import { type KnownJobs, recallJobs } from '../../batch/run/recall-jobs.ts';
+import { type KnownJobs, lostCreations, recallJobs } from '../../batch/run/recall-jobs.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -19,6 +20,7 @@ import { type EndedRepetition, endedRepetition, type TestState } from './test-st
 export interface RunEntriesOptions {
   /** Open creations at a time. */
   readonly concurrency: number;
+  readonly budget: Budget;
   readonly state: TestState;
   /** Whether what is known of an earlier test is gone on with. */
   readonly resume: boolean;
@@ -45,12 +47,13 @@ export async function runEntries(
   entries: readonly PreparedEntry[],
   options: RunEntriesOptions,
 ): Promise<EntryResult[]> {
-  const { concurrency, state } = options;
+  const { concurrency, state, budget } = options;
   const { journal } = state;
   const jobs = entries.flatMap(repetitionJobs).map((job, at) => ({ ...job, row: at + 1 }));
   if (!options.resume) await state.forget(new Set(jobs.map(({ id }) => id)));
   const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
   await journal.begin({ service: connection.service, promptVersionId: '', options: {} }, time(ctx));
+  if (options.resume) budget.resume(connection, runsBefore(journal), lostCreations(known));
   const repetitions = new Map<string, Repetition>();
   const check = async ({ id, prepared }: RepetitionJob, result: RequestResult): Promise<void> => {
     repetitions.set(id, await repetitionOf(prepared, result, options));
@@ -65,6 +68,7 @@ export async function runEntries(
   }
   await runRequests(ctx, connection, toRun, {
     concurrency,
+    budget,
     journal,
     onResult: async (job, result, outcome) => {
       await keep(journal, job as RepetitionJob, result, outcome);
@@ -72,6 +76,16 @@ export async function runEntries(
     },
   });
   return finished(entries, repetitions, state);
+}
+
+/** Every run that was made before, by its id, with its service tokens. */
+function runsBefore({ runIds, states }: TestState['journal']): Map<string, { readonly tokens: number }> {
+  const runs = new Map([...runIds].map(runId => [runId, { tokens: 0 }]));
+  for (const { result } of states.values()) {
+    const run = endedRepetition(result)?.run;
+    if (run !== undefined) runs.set(run.runId, { tokens: run.tokens });
+  }
+  return runs;
 }
 
 function time({ clock }: Context): string {

@@ -2,6 +2,7 @@ import { type PlannedJob, runJobs } from '../../batch/run/engine.ts';
 import { type Job, type JobJournal, type JobOutcome, type JobPlan, secondsOf } from '../../batch/run/job.ts';
 import { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { Budget } from '../../creation/budget.ts';
 import type { CreatedRun } from '../../creation/created.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
@@ -23,6 +24,7 @@ export type RequestResult =
 export interface RunRequestsOptions {
   /** Open creations at a time. */
   readonly concurrency: number;
+  readonly budget: Budget;
   /** Where it is kept how far each request is; nowhere by default. */
   readonly journal?: JobJournal;
   /** Called with each request that has ended; awaited. */
@@ -44,14 +46,14 @@ export async function runRequests(
   ctx: Context,
   connection: Connection,
   requests: readonly RequestJob[],
-  { concurrency, onResult, journal = NO_JOURNAL }: RunRequestsOptions,
+  { concurrency, budget, onResult, journal = NO_JOURNAL }: RunRequestsOptions,
 ): Promise<void> {
   const stop = new Stop();
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
   ctx.signal.addEventListener('abort', onAbort, { once: true });
   try {
     await runJobs(planned(requests), {
-      work: { ctx, connection, journal, isStopping: stop.isStopping },
+      work: { ctx, connection, journal, budget, isStopping: stop.isStopping },
       concurrency,
       stop,
       settle: async (job, outcome) => {

@@ -1,0 +1,83 @@
+import path from 'node:path';
+import { makeDirectory } from '../../files/directories.ts';
+import type { Release } from '../../files/lock.ts';
+import type { Context } from '../context.ts';
+import type { BatchOptions } from './options.ts';
+import type { PreparedBatch } from './prepare.ts';
+import { holdResults, journalAside, openResults } from './results/results.ts';
+import type { Results } from './results/results-line.ts';
+import type { RowSource } from './rows/source.ts';
+import { BatchJournal } from './run/job-journal.ts';
+import { type Survey, surveyRows } from './survey.ts';
+
+/** The files of a batch, open. */
+export interface BatchFiles {
+  readonly results: Results;
+  readonly journal: BatchJournal;
+  readonly release: Release;
+  /** undefined where the rows can be read only once. */
+  readonly survey: Survey | undefined;
+}
+
+/** Nothing is left behind where the rows turn out to be unreadable: new files are made after they were read once. */
+export async function openFiles(
+  ctx: Context,
+  options: BatchOptions,
+  source: RowSource,
+  batch: PreparedBatch,
+): Promise<BatchFiles> {
+  const survey = (before: BatchFilesBefore | undefined): Promise<Survey | undefined> =>
+    source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
+  if (!options.resume) {
+    const surveyed = await survey(undefined);
+    return { ...(await openPair(ctx, options)), survey: surveyed };
+  }
+  const pair = await openPair(ctx, options);
+  try {
+    return { ...pair, survey: await survey(pair) };
+  } catch (error) {
+    await pair.journal.close();
+    await pair.results.close();
+    if (pair.journal.facts === undefined) await pair.journal.remove();
+    pair.release();
+    throw error;
+  }
+}
+
+type BatchFilesBefore = Pick<BatchFiles, 'results' | 'journal'>;
+
+async function openPair(
+  ctx: Context,
+  options: BatchOptions,
+): Promise<BatchFilesBefore & Pick<BatchFiles, 'release'>> {
+  const { out } = options;
+  if (out === undefined) {
+    const file = journalAside(ctx);
+    makeDirectory(path.dirname(file), 0o700);
+    const journal = await BatchJournal.open(file);
+    ctx.io.note(`note: the journal of this batch is ${file}`);
+    return { results: await openResults(ctx, options, journal.states), journal, release: () => {} };
+  }
+  const file = path.resolve(ctx.cwd, out);
+  const release = holdResults(file, out);
+  try {
+    const journal = await BatchJournal.open(`${file}.journal`);
+    try {
+      return { results: await openResults(ctx, options, journal.states), journal, release };
+    } catch (error) {
+      await (journal.facts === undefined ? journal.remove() : journal.close());
+      throw error;
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Every run that this batch has made before, by its id, with its service tokens as far as they are known. */
+export function knownRuns({ results, journal }: BatchFiles): Map<string, { readonly tokens: number }> {
+  const runs = new Map([...journal.runIds].map(runId => [runId, { tokens: 0 }]));
+  for (const { runId, tokens = 0 } of results.states.values())
+    if (runId !== undefined) runs.set(runId, { tokens });
+  return runs;
+}

@@ -1,0 +1,55 @@
+import { type Money, parseDollars } from '../../wire/money.ts';
+import { usageError } from '../errors.ts';
+
+/** The flags of every command that creates runs. */
+export interface CapFlags {
+  readonly maxCost?: string;
+  readonly maxCredits?: string;
+}
+
+/** What runs may come to; undefined if there is no such bound. */
+export interface Caps {
+  readonly cost: Money | undefined;
+  readonly credits: Credits | undefined;
+}
+
+/** Millionths of a credit, an integer: sums of it never drift. */
+export type Credits = number;
+const CREDIT = 1e6;
+
+/** Reads the flags. @throws {CliError} USAGE_ERROR for what is not a plain decimal number of at least 0 */
+export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
+  const cost = maxCost === undefined ? undefined : parseDollars(maxCost);
+  if (maxCost !== undefined && cost === undefined) throw notANumber('--max-cost', maxCost);
+  const isNumber = maxCredits === undefined || /^(?:\d{1,9}(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
+  if (!isNumber) throw notANumber('--max-credits', maxCredits);
+  return { cost, credits: maxCredits === undefined ? undefined : credits(Number(maxCredits)) };
+}
+
+function notANumber(flag: string, text: string): Error {
+  return usageError(
+    `${flag} needs a plain decimal number of 0 or more, not ${JSON.stringify(text)}`,
+    `For example: ${flag} 2.50`,
+  );
+}
+
+/** The nearest amount to a number of credits. */
+export function credits(value: number): Credits {
+  return Math.round(value * CREDIT);
+}
+
+/** An amount as a number of credits. */
+export function inCredits(amount: Credits): number {
+  return amount / CREDIT;
+}
+
+/** Credits that a service names; undefined for what is not a number of at least 0. */
+export function creditsIn(value: unknown): Credits | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? credits(value) : undefined;
+}
+
+/** An amount of credits in words, such as `1 credit`. */
+export function creditsText(amount: Credits): string {
+  const value = inCredits(amount);
+  return `${value} ${value === 1 ? 'credit' : 'credits'}`;
+}

@@ -1,0 +1,75 @@
+import { text as textOf } from 'node:stream/consumers';
+import type { CostEstimate } from '../../service/costs/costs.ts';
+import { dollars, formatDollars } from '../../wire/money.ts';
+import type { Connection } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
+import { CliError } from '../errors.ts';
+import { creditsIn, creditsText, inCredits } from './caps.ts';
+import type { CreationRequest } from './send-creation.ts';
+import { addUp } from './spending.ts';
+
+/**
+ * What a creation is expected to cost; undefined for another service than this machine's own. Asks no provider.
+ *
+ * @throws {CliError} with what the creation would be refused with
+ */
+export async function estimateCost(
+  { costs }: Connection,
+  { body }: CreationRequest,
+): Promise<CostEstimate | undefined> {
+  if (costs === undefined) return undefined;
+  const creation = JSON.parse(await textOf(body.chunks())) as Parameters<typeof costs.estimate>[0];
+  return costs.estimate(creation).catch((error: unknown) => {
+    const { message, ...fault } = failureOf(error);
+    throw new CliError(message, { ...fault, cause: error });
+  });
+}
+
+/** What creations are expected to come to, for `--dry-run`. */
+export class Forecast {
+  #creations = 0;
+  readonly #costs: (CostEstimate | undefined)[] = [];
+  readonly #credits: (number | undefined)[] = [];
+
+  /** @param listed what the service's search says that a run is expected to take */
+  async add(connection: Connection, request: CreationRequest, listed: unknown): Promise<void> {
+    this.#creations += 1;
+    this.#credits.push(creditsIn(listed));
+    // What it would be refused with is told elsewhere.
+    this.#costs.push(await estimateCost(connection, request).catch(() => undefined));
+  }
+
+  /** As data: amounts in US dollars and credits, null if they are not known. */
+  data(): object {
+    const { cost, credits, tableDate } = this.#sums();
+    return {
+      creations: this.#creations,
+      estimate: {
+        credits: credits === undefined ? null : inCredits(credits),
+        cost: cost === undefined ? null : dollars(cost),
+        estimated: tableDate !== undefined,
+        pricesOf: tableDate ?? null,
+      },
+    };
+  }
+
+  /** In words, on one line. */
+  text(): string {
+    const { cost, credits, tableDate } = this.#sums();
+    const prices = tableDate === undefined ? '' : ` (estimated, by prices of ${tableDate})`;
+    const amounts = [
+      ...(credits === undefined ? [] : [creditsText(credits)]),
+      ...(cost === undefined ? [] : [`${formatDollars(cost)}${prices}`]),
+    ];
+    const what = amounts.length === 0 ? 'what they would cost is not known' : `about ${amounts.join(', ')}`;
+    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${what}`;
+  }
+
+  #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
+    return {
+      cost: addUp(this.#costs.map(estimate => estimate?.cost ?? undefined)),
+      credits: addUp(this.#credits),
+      tableDate: this.#costs.find(estimate => estimate?.tableDate !== undefined)?.tableDate,
+    };
+  }
+}

@@ -1,0 +1,75 @@
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { readTestFile } from './cases/read-test-file.ts';
+import type { TestFile } from './cases/test-case.ts';
+import { allExpectations, type Expectation } from './expectations/expectation.ts';
+import type { FileFault } from './result.ts';
+import type { Judge } from './run/judge.ts';
+import type { TestOptions } from './test-options.ts';
+
+/** Reads every test file; what is wrong with one is a fault of that file. */
+export async function readFiles(
+  ctx: Context,
+  paths: readonly string[],
+  judge: Judge,
+  options: TestOptions,
+): Promise<{ files: TestFile[]; faults: FileFault[] }> {
+  const files: TestFile[] = [];
+  const faults: FileFault[] = [];
+  for (const file of paths) {
+    try {
+      const read = await readTestFile(ctx, file, options);
+      await refuseUncheckable(read, judge, options);
+      const models = options.models.length > 0 ? options.models : read.models;
+      files.push(filtered({ ...read, models }, options.filter));
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      faults.push({ file, name: path.relative(ctx.cwd, file) || file, fault: failureOf(error) });
+    }
+  }
+  return { files, faults };
+}
+
+function filtered(file: TestFile, filter: string | undefined): TestFile {
+  const words = (filter ?? '').toLowerCase().match(/\S+/gu) ?? [];
+  const cases = file.cases.filter(({ name }) => {
+    const text = `${file.name} ${name}`.toLowerCase();
+    return words.every(word => text.includes(word));
+  });
+  return { ...file, cases };
+}
+
+/** Refuses what only a flag allows, and models that are not there, before anything of the file is sent. */
+async function refuseUncheckable(
+  file: TestFile,
+  judge: Judge,
+  { allowCommands }: TestOptions,
+): Promise<void> {
+  for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
+    try {
+      if (expectation.kind === 'command' && !allowCommands) throw commandsNotAllowed();
+      if (needsJudge(expectation)) await judge.check(expectation.model);
+    } catch (error) {
+      const { message, ...fault } = failureOf(error);
+      throw new CliError(`${file.name}, line ${expectation.line}: ${message}`, { ...fault, cause: error });
+    }
+  }
+}
+
+/** Whether a model judges it. */
+export function needsJudge(
+  expectation: Expectation,
+): expectation is Extract<Expectation, { kind: 'rubric' | 'llm' }> {
+  return expectation.kind === 'rubric' || expectation.kind === 'llm';
+}
+
+function commandsNotAllowed(): CliError {
+  return new CliError('it runs a command of its own', {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints: ['If you trust the file, add --allow-commands. Nothing of it was sent.'],
+  });
+}
