@@ -25,7 +25,6 @@ export interface BatchFlags extends CapFlags {
   readonly image?: readonly string[];
   readonly option?: readonly string[];
   readonly validate: boolean;
-  readonly allowOutside?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
   readonly save?: string;
@@ -106,7 +105,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     images: flags.image ?? [],
     runOptions: flags.option ?? [],
     validate: flags.validate,
-    allowOutside: flags.allowOutside ?? false,
+    allowOutside: ctx.globals.allowOutside,
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
     saveTo: flags.save,

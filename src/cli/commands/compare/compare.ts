@@ -17,7 +17,6 @@ export interface CompareFlags extends CapFlags {
   readonly input: readonly string[];
   readonly image: readonly string[];
   readonly option: readonly string[];
-  readonly allowOutside?: boolean;
   readonly report?: string;
   readonly failOn?: 'changed' | 'failed';
   readonly concurrency?: string;
@@ -51,7 +50,7 @@ function compareOptions(ctx: Context, targets: readonly string[], flags: Compare
     inputs: input,
     images: image,
     runOptions: flags.option,
-    allowOutside: flags.allowOutside ?? false,
+    allowOutside: ctx.globals.allowOutside,
     delimiter: flags.delimiter,
     dryRun: flags.dryRun ?? false,
     caps: parseCaps(flags),

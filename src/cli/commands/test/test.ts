@@ -20,7 +20,6 @@ export interface TestFlags extends CapFlags {
   readonly out?: readonly string[];
   readonly model?: readonly string[];
   readonly allowCommands?: boolean;
-  readonly allowOutside?: boolean;
   readonly retryUnknown?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
@@ -55,7 +54,7 @@ function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): 
     update: flags.update ?? false,
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
-    allowOutside: flags.allowOutside ?? false,
+    allowOutside: ctx.globals.allowOutside,
     dryRun: flags.dryRun ?? false,
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter ?? [], flags.out ?? []),

@@ -1,7 +1,6 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { RUNNING } from '../headings.ts';
 import {
-  ALLOW_OUTSIDE_FLAG,
   CAP_FLAGS,
   INPUT_FLAGS,
   OUTPUT_FLAGS,
@@ -70,7 +69,6 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
       ['--sorted', 'leave the results in the order of the rows'],
       ['--with-inputs', 'what was sent stands in the results as well'],
       ...ROW_INPUT_FLAGS,
-      ALLOW_OUTSIDE_FLAG,
       ['--no-validate', 'send run options that no model lists'],
       ...PACE_FLAGS,
       ...CAP_FLAGS,
@@ -137,7 +135,6 @@ The page is one file; inputs are in it if the batch was run --with-inputs, pictu
         { repeats: true, completes: 'models' },
       ],
       ['--allow-commands', 'run the programs that test files name'],
-      ALLOW_OUTSIDE_FLAG,
       [
         '--reporter <name>',
         'the form of a report, repeatable',
@@ -183,7 +180,6 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
         { repeats: true, completes: 'models' },
       ],
       ...ROW_INPUT_FLAGS,
-      ALLOW_OUTSIDE_FLAG,
       ['--report <file>', 'write a page with outputs and pictures side by side', { completes: 'files' }],
       ['--fail-on <what>', 'exit 5 if a row has this', { choices: ['changed', 'failed'] }],
       ...PACE_FLAGS,

@@ -43,12 +43,6 @@ export const ROW_INPUT_FLAGS: readonly FlagSpec[] = [
   ],
 ];
 
-/** Of every command that reads a file which may name others. */
-export const ALLOW_OUTSIDE_FLAG: FlagSpec = [
-  '--allow-outside',
-  'files may name others outside of their own folder',
-];
-
 /** Of every command that creates runs. */
 export const CAP_FLAGS: readonly FlagSpec[] = [
   ['--max-cost <dollars>', "create nothing that may cost more in all; this machine's own service only"],
