@@ -44,7 +44,7 @@ export function parseYaml(text: string, firstLine = 1): ParsedYaml {
   return parsed;
 }
 
-/** As `parseYaml`, with every fault instead of an error. */
+/** As `parseYaml`, with the fault instead of an error. */
 export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   const tooDeep = isNestedTooDeeply(text);
   const lines = new LineCounter();
@@ -57,7 +57,8 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   };
   const faults = tooDeep
     ? [new FileFault(firstLine, 'this is nested too deeply')]
-    : document.errors.slice(0, MAX_FAULTS).map(error => {
+    : // What the parser makes of the rest of a broken text is of no help.
+      document.errors.slice(0, 1).map(error => {
         const { line, column } = placeAt(error.pos[0]);
         return new FileFault(line, `this is not YAML: ${error.message}`, column);
       });
@@ -65,9 +66,6 @@ export function parseYamlWithFaults(text: string, firstLine = 1): ParsedYaml {
   const read = new YamlReader(anchors, placeAt);
   return { root: read.value(document.contents, { line: firstLine, column: 1 }), read, faults };
 }
-
-/** More than these are of no help. */
-const MAX_FAULTS = 20;
 
 /** The parser calls itself for each level; thousands of them would end the process. */
 const MAX_LEVELS = 1000;

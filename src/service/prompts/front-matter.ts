@@ -27,6 +27,8 @@ export interface FrontMatter {
   readonly config: ReadonlyMap<string, Placed<JsonValue>>;
   /** Undefined where no schema is given: then the template's own names are the inputs. */
   readonly inputSchema?: JsonObject;
+  /** Every name that stands in the schema, those of fields that can't be read too; undefined if the head can't be. */
+  readonly mentioned: ReadonlySet<string> | undefined;
   /** Where the fields of the schema stand, for faults. */
   readonly placeOfField: (key: string) => Place;
   readonly defaults: ReadonlyMap<string, Placed<JsonValue>>;
@@ -63,6 +65,7 @@ export function readFrontMatter(
     ...head.texts(entries),
     config: head.values(entries.get('config')?.value, 'config'),
     ...(inputSchema && { inputSchema }),
+    mentioned: faults.length === 0 ? namesIn(input.get('schema'), read) : undefined,
     placeOfField: key => placeOfField(key, input.get('schema'), read),
     defaults: head.values(input.get('default')?.value, 'input.default'),
     output: head.output(output),
@@ -171,15 +174,24 @@ function extensionsOf(entries: readonly (readonly [string, JsonValue])[], writte
   return Object.fromEntries([...Object.entries(written), ...found]);
 }
 
-/** Where a field is declared: Picoschema has marks beside the name, JSON Schema a map of properties. */
+/** Where a field is declared. */
 function placeOfField(key: string, schema: YamlEntry | undefined, read: YamlReader): Place {
   if (!schema) return { line: 1, column: 1 };
-  const properties = read.at(schema.value, '/properties');
-  const { node } = properties === schema.value ? schema.value : properties;
-  const pair = isMap(node)
-    ? node.items.find(({ key: name }) => isScalar(name) && nameOf(String(name.value)) === key)
-    : undefined;
-  return pair ? read.value(pair.key, schema) : schema;
+  const field = fieldsIn(schema, read).find(({ name }) => name === key);
+  return field ? read.value(field.node, schema) : schema;
+}
+
+function namesIn(schema: YamlEntry | undefined, read: YamlReader): Set<string> {
+  return new Set(schema ? fieldsIn(schema, read).map(({ name }) => name) : []);
+}
+
+/** Picoschema has marks beside the name, JSON Schema a map of properties. */
+function fieldsIn(schema: YamlEntry, read: YamlReader): { readonly name: string; readonly node: unknown }[] {
+  const { node } = read.at(schema.value, '/properties');
+  if (!isMap(node)) return [];
+  return node.items.flatMap(({ key }) =>
+    isScalar(key) ? [{ name: nameOf(String(key.value)), node: key }] : [],
+  );
 }
 
 function nameOf(key: string): string {

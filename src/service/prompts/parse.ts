@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../files/json.ts';
 import type { Place } from '../files/yaml-file.ts';
-import { explainForm, formOf } from '../foreign/forms.ts';
+import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
 import { readGithubPrompt } from '../foreign/github-models.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile, type PromptDefinition, type PromptPlaces } from './definition.ts';
@@ -8,7 +8,7 @@ import { Findings } from './findings.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
 import { sortInputs, textOfValue } from './inputs.ts';
 import { isPartialFile, slugFault, slugOf } from './slug.ts';
-import { splitSource, wholeSource } from './source.ts';
+import { type PromptSource, splitSource, wholeSource } from './source.ts';
 import { readTemplate } from './template/read-template.ts';
 import type { PartialLookup } from './template/syntax.ts';
 
@@ -83,8 +83,6 @@ function define(
   const isPartial = isPartialFile(file);
   const parts = isPartial ? wholeSource(text) : splitSource(text);
   const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
-  // A field that could not be read is not missing as well.
-  const isHeadRead = !findings.hasFaults;
   const declared = new Set(namesOf(head.inputSchema));
   const reading = readTemplate({
     template: parts.template,
@@ -94,7 +92,10 @@ function define(
     partials,
     isPartial,
   });
-  const uses = isHeadRead ? reading.uses : [];
+  // A field that can't be read is not missing as well.
+  const { mentioned } = head;
+  const uses = reading.uses.filter(({ key }) => mentioned && (declared.has(key) || !mentioned.has(key)));
+  noteJinja(parts, findings);
   const slug = slugOf(file);
   return {
     slug,
@@ -113,6 +114,21 @@ function define(
     template: parts.template,
     places: placesOf(head),
   };
+}
+
+/** Text that Handlebars leaves as it stands. */
+function noteJinja({ template, start }: PromptSource, findings: Findings): void {
+  const lines = template.split('\n');
+  const at = lines.findIndex(isJinja);
+  if (at < 0) return;
+  const place = {
+    line: start.line + at,
+    column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
+  };
+  findings.note(
+    place,
+    'this looks like Jinja and is sent as it stands: write {{#if name}} or {{#each list}}',
+  );
 }
 
 function namesOf(schema: JsonObject | undefined): string[] {

@@ -248,3 +248,47 @@ describe('prompts on this machine', () => {
     );
   });
 });
+
+describe('a fault is told once, with all the others', () => {
+  it('undeclared inputs beside a front matter with faults', async () => {
+    expect(
+      await found(
+        '---',
+        'title: [x]',
+        'input:',
+        '  schema:',
+        '    a: strin',
+        '    b: string',
+        '---',
+        '{{a}}{{b}}{{c}}',
+      ),
+    ).toEqual([
+      'fault 2:8 title must be a text',
+      expect.stringMatching(/^fault 5:8 `strin` is not a type/),
+      'fault 8:13 `c` is not in input.schema: declare it there',
+    ]);
+  });
+
+  it('a fault of YAML, not what follows from it', async () => {
+    const lines = Array.from({ length: 20 }, (_, n) => `  k${n}: 'a'b'`);
+    expect(await found('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
+      expect.stringMatching(/^fault 4:\d+ this is not YAML/),
+    ]);
+  });
+
+  it('how a brace is written after a tag', async () => {
+    const faults = await found('{"n": {{n}}}', '{"m": {{m~}} }');
+    expect(faults).toEqual([
+      'fault 1:7 `}}}` ends only `{{{`: before a brace that is text, write {{name~}} }',
+    ]);
+  });
+
+  it('what is Jinja', async () => {
+    expect(await found('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
+      expect.stringMatching(/^note 5:1 this looks like Jinja/),
+    ]);
+    expect(await found('{{ a | upper }}')).toEqual([
+      'fault 1:6 `|` is a filter of Jinja: there are none here',
+    ]);
+  });
+});

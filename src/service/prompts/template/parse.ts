@@ -49,6 +49,11 @@ function explain(error: ParseError, text: string, { open }: TagScan): { what: st
   }
   if (/^(Parse|Lexical) error/.test(first)) {
     const at = placeShown(text, start, rest);
+    if (/got 'CLOSE_(?:UNESCAPED|RAW_BLOCK)'/u.test(expected)) {
+      const what = '`}}}` ends only `{{{`: before a brace that is text, write {{name~}} }';
+      return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
+    }
+    if (text[at] === '|') return { what: '`|` is a filter of Jinja: there are none here', at };
     const unclosed = unclosedTag(text, at);
     if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
     return { what: 'the template can’t be read here', at };
