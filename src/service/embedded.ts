@@ -14,6 +14,7 @@ import { CommandRunner } from './runs/command-runner.ts';
 import { startDetached } from './runs/detached-run.ts';
 import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
+import { storeFault } from './store/errors.ts';
 import { openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
@@ -158,7 +159,7 @@ export async function openForCommand(options: CommonOptions): Promise<ForCommand
     };
   } catch (error) {
     await store.close();
-    throw error;
+    throw storeFault(options.dataDir, error);
   }
 }
 

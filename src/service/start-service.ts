@@ -18,6 +18,7 @@ import { mediaRoutes } from './routes/media.ts';
 import { pageRoutes } from './routes/page.ts';
 import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
+import { storeFault } from './store/errors.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
@@ -49,7 +50,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return await serveFrom(store, { ...options, clock });
   } catch (error) {
     await store.close();
-    throw error;
+    throw storeFault(options.dataDir, error);
   }
 }
 

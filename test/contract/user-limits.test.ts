@@ -36,7 +36,7 @@ test('a user’s runs beyond the limit of the queue are refused until some have 
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
   const ben = await keyOf(service.dataDir, { user: 'ben' });
   expect((await slow(ben)).http).toBe(504);
-  await clock.sleeping(DELAY);
+  await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
   await expect.poll(() => statuses()).toContain('succeeded');
   expect((await slow()).http).toBe(504);

@@ -87,6 +87,29 @@ describe('a process that dies while a run is running', () => {
   });
 });
 
+test('with --no-rerun what was begun has failed at once, and what was queued still runs', async () => {
+  const first = await serveInProcess(dataDir, '--sync-window', '0s');
+  const begun = await createIn(first);
+  await first.kill();
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  const copied = '00000000-0000-4000-8000-000000000001';
+  database.exec(`
+    insert into runs select '${copied}', userId, promptVersionId, name, 'queued', createdAt + 1, credits, tokens, outputs,
+      request, null, 0, model, inputBytes from runs where id = '${begun}'`);
+  database.close();
+  witness = await TestService.start({ dataDir, clock, rerun: false });
+  await clock.sleeping(DELAY);
+  const shown = await rows(witness);
+  expect(shown).toMatchObject([
+    { runId: copied, runStatus: 'running' },
+    { runId: begun, runStatus: 'failed', credits: null },
+  ]);
+  expect(shown[1]?.outputs[0]?.data).toContain(`promptrun runs rerun ${begun}`);
+  await witness.close();
+  const last = await look();
+  expect(await rows(last)).toMatchObject([{ runStatus: 'failed' }, { runStatus: 'failed' }]);
+});
+
 test('a command leaves what a dead service was running to the next service', async () => {
   const first = await serveInProcess(dataDir, '--sync-window', '0s');
   const runId = await createIn(first);

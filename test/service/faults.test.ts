@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
+import { healthRoutes } from '../../src/service/routes/health.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
@@ -35,6 +36,46 @@ describe('a data directory that can’t be used is named, with what to do', () =
   });
 });
 
+test('a store of an older version is brought to this one, and its owner is told', async () => {
+  const dataDir = temporaryDataDir();
+  await (await TestService.start({ dataDir })).close();
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec('alter table keys drop column author; pragma user_version = 6');
+  database.close();
+  const service = await TestService.start({ dataDir });
+  expect(service.notices.join()).toContain('made by an older promptrun');
+  await service.close();
+  const again = await TestService.start({ dataDir });
+  expect(again.notices).toEqual([]);
+  await again.close();
+});
+
+test('a start that a full disk ends is no service that goes on listening', async () => {
+  const dataDir = temporaryDataDir();
+  await (await TestService.start({ dataDir })).close();
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec(`
+    delete from settings where key = 'firstKeyMade';
+    create trigger full before insert on settings begin select raise(abort, 'database or disk is full'); end`);
+  database.close();
+  const port = await freePort();
+  const starting = startService({ dataDir, port, env: {} });
+  await expect(starting).rejects.toMatchObject({ code: 'DISK_FULL' });
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+});
+
+test('readiness asks the store, and does not wait for it', async () => {
+  const clock = new HandClock();
+  const ready = healthRoutes.find(({ path }) => path === '/readyz');
+  const ask = (ping: () => Promise<void>): Promise<unknown> =>
+    ready?.handle({ store: { ping }, clock } as never, {} as never) ?? Promise.resolve();
+  expect(await ask(() => Promise.resolve())).toBeNull();
+  await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({ httpStatus: 503 });
+  const late = ask(() => new Promise(() => {}));
+  clock.advance(1500);
+  await expect(late).rejects.toMatchObject({ httpStatus: 503 });
+});
+
 test('a port that is taken is named, with what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => other.once('listening', resolve));
@@ -43,6 +84,14 @@ test('a port that is taken is named, with what to do', async () => {
   await expect(starting).rejects.toThrow(`can't listen on 127.0.0.1:${port}: the port is in use`);
   other.close();
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise(resolve => server.close(resolve));
+  return port;
+}
 
 describe('a disk that is full while the service runs', () => {
   /** Leaves the database of a running service no room to grow. */

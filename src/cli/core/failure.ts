@@ -64,6 +64,7 @@ const SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCo
   UNKNOWN_MODEL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   UNKNOWN_PROMPT: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
   INVALID_KEY_REQUEST: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  DISK_FULL: { status: 'FILE_ERROR', exitCode: EXIT.fault },
   UNUSABLE_STORE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   INVALID_DATABASE_URL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   DATABASE_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },

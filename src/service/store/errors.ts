@@ -1,4 +1,6 @@
-import { messageOf } from '../../files/error-utils.ts';
+import { statfsSync } from 'node:fs';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+
 /** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
 export class DatabaseUrlError extends Error {
   readonly code = 'INVALID_DATABASE_URL';
@@ -11,17 +13,46 @@ export class DatabaseUnavailableError extends Error {
 
 /** The data directory can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {
-  readonly code = 'UNUSABLE_STORE';
+  readonly code: 'UNUSABLE_STORE' | 'DISK_FULL';
+
+  constructor(message: string, options: ErrorOptions & { isDiskFull?: boolean } = {}) {
+    super(message, options);
+    this.code = options.isDiskFull ? 'DISK_FULL' : 'UNUSABLE_STORE';
+  }
+}
+
+/** Less room than this is none: a database needs a few pages for anything; in bytes. */
+const NO_ROOM = 64 * 1024;
+
+/** SQLite calls a disk that is full an input/output error at times. */
+function isDiskFull(dataDir: string, cause: unknown): boolean {
+  const message = messageOf(cause);
+  if (/disk is full/.test(message) || /^(ENOSPC|EDQUOT)$/.test(codeOf(cause) ?? '')) return true;
+  try {
+    const { bavail, bsize } = statfsSync(dataDir);
+    return /disk I\/O error/.test(message) && bavail * bsize < NO_ROOM;
+  } catch {
+    return false;
+  }
 }
 
 /** Wraps a fault with the data directory into one line that names it and the remedy. */
 export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
   if (cause instanceof DataDirectoryError) return cause;
-  const reason = messageOf(cause);
-  return new DataDirectoryError(
-    `the data directory ${dataDir} can't be used: ${reason}; make it writable, free space on its disk, or set PROMPTRUN_DATA_DIR to another directory`,
-    { cause },
-  );
+  const isFull = isDiskFull(dataDir, cause);
+  const what = isFull
+    ? `the disk of the data directory ${dataDir} is full (${messageOf(cause)}); free space on it`
+    : `the data directory ${dataDir} can't be used: ${messageOf(cause)}; make it writable, free space on its disk`;
+  return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
+    cause,
+    isDiskFull: isFull,
+  });
+}
+
+/** The same for a fault of the database or of a file in the directory; any other error stays as it is. */
+export function storeFault(dataDir: string, error: unknown): unknown {
+  const isStores = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
+  return isStores ? dataDirectoryError(dataDir, error) : error;
 }
 
 /** Without SQLite there is no store. */

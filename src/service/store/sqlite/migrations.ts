@@ -127,7 +127,11 @@ export function migrate(database: SqliteDatabase, file: string): boolean {
     database.exec('commit');
     return version > 0 && version < MIGRATIONS.length;
   } catch (error) {
-    database.exec('rollback');
+    try {
+      database.exec('rollback');
+    } catch {
+      // A full disk ends the transaction by itself.
+    }
     throw error;
   }
 }
