@@ -57,7 +57,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['inputs'],
   ['outputs'],
   ['creation'],
-  ['batch'],
+  ['batch', 'mcp'],
   ['testing'],
   ['commands', 'complete'],
   ['runtime'],

@@ -64,6 +64,8 @@ export interface Context extends TerminalContext {
   /** What is done on a thread of its own; the same each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;
+  /** Of this program. */
+  readonly version: string;
   /** The local service's data directory. */
   readonly dataDir: string;
   /** What is kept of runs: the journal, and the journals of batches without a file of results. */

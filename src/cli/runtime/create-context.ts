@@ -78,6 +78,7 @@ export async function createContext(
     clock,
     settings,
     local,
+    version,
     dataDir,
     stateDir,
     journal,

@@ -110,6 +110,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   services: 'services.md',
   models: 'models.md',
   serve: 'serve.md',
+  agents: 'agents.md',
 };
 
 /** Beside the directory of the built command or of its chunks, or of the sources. */

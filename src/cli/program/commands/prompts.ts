@@ -120,6 +120,18 @@ Piped, a line is: slug, prompt version, title, and published, unchanged or unpub
     load: () => import('../../commands/prompts/publish.ts').then(file => file.promptsPublish),
   },
   {
+    path: 'prompts skill',
+    summary: 'a SKILL.md for each prompt, with which an agent runs it',
+    arguments: [['<prompt...>', 'which prompts', 'targets']],
+    flags: [
+      ['--to <dir>', 'where to (default: .claude/skills)', { completes: 'files' }],
+      ['--force', 'replace files that differ'],
+    ],
+    examples: ['prompts skill hello', 'prompts skill hello postcard --to skills'],
+    notes: 'Piped, a line is the path of a file that was written.',
+    load: () => import('../../commands/prompts/skill.ts').then(file => file.promptsSkill),
+  },
+  {
     path: 'versions',
     aliases: ['version'],
     summary: 'the published versions of a prompt',

@@ -161,6 +161,29 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
     load: () => import('../../commands/test/test.ts').then(file => file.test),
   },
   {
+    path: 'mcp',
+    summary: 'prompts for agents, over the Model Context Protocol',
+    heading: RUNNING,
+    flags: [
+      ['--prompts <dir>', 'offer the prompt files there too', { completes: 'files' }],
+      [
+        '--allow <prompt>',
+        'only this prompt can be run; repeatable',
+        { repeats: true, completes: 'targets' },
+      ],
+    ],
+    examples: ['mcp', 'mcp --allow hello --allow postcard', 'mcp --prompts ./prompts'],
+    notes: `Speaks the protocol on standard input and output; notes go to standard error.
+Most clients take this in their configuration (.mcp.json, mcp.json,
+claude_desktop_config.json):
+
+  {"mcpServers": {"promptrun": {"command": "promptrun", "args": ["mcp"]}}}
+
+VS Code (.vscode/mcp.json) calls it "servers"; Claude Code adds it with
+claude mcp add promptrun -- promptrun mcp. More: promptrun help agents`,
+    load: () => import('../../commands/mcp/mcp.ts').then(file => file.mcp),
+  },
+  {
     path: 'compare',
     summary: 'the same rows through several versions or models, side by side',
     heading: RUNNING,

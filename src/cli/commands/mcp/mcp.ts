@@ -1,0 +1,29 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+
+interface McpFlags {
+  readonly prompts?: string;
+  readonly allow: readonly string[];
+}
+
+/** Offers prompts to an agent on standard input and output, until the input ends. */
+export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
+  if (ctx.globals.replay !== undefined || ctx.env['PROMPTRUN_REPLAY']) {
+    throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
+  }
+  const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
+  if (directory !== undefined && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw usageError(`--prompts: ${flags.prompts} is not a directory`);
+  }
+  const [{ Offer }, { serveAgent }] = await Promise.all([
+    import('../../mcp/offered.ts'),
+    import('../../mcp/serve-agent.ts'),
+  ]);
+  const offer = await Offer.open(ctx, { directory, allow: flags.allow });
+  await serveAgent(ctx, offer, ctx.version);
+  ctx.signal.throwIfAborted();
+  return EXIT.ok;
+}

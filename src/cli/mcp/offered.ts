@@ -1,0 +1,220 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { NotFoundError } from '../../client/errors.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import { isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../inputs/prompt-file.ts';
+import { findByName, unlessNotFound } from '../inputs/prompt-name.ts';
+import { readVersion, resolveTarget } from '../inputs/target.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import { isBelow } from './named-image.ts';
+
+/** A prompt as an agent gets to know it. */
+export interface OfferedPrompt {
+  /** What it is called in a call. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly config: unknown;
+}
+
+/** A prompt that may be run. */
+export interface OpenedPrompt {
+  readonly connection: Connection;
+  readonly version: PromptVersion;
+}
+
+export interface OfferOptions {
+  /** A directory whose prompt files are offered too. */
+  readonly directory: string | undefined;
+  /** What can be run, by any name that `run` takes; everything if empty. */
+  readonly allow: readonly string[];
+}
+
+interface Allowed {
+  readonly promptIds: ReadonlySet<string>;
+  readonly versionIds: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
+}
+
+const PROMPT_FILE = /^(?!_)(.+)\.prompt(?:\.ya?ml)?$/u;
+
+/** The prompts of a session: those of the service, and of a directory, as far as they are allowed. */
+export class Offer {
+  readonly #ctx: Context;
+  readonly #options: OfferOptions;
+  #allowed: Allowed | undefined;
+
+  private constructor(ctx: Context, options: OfferOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+  }
+
+  /** @throws {CliError} for an allowed prompt that is not there, and a directory that can't be read */
+  static async open(ctx: Context, options: OfferOptions): Promise<Offer> {
+    const offer = new Offer(ctx, options);
+    for (const file of offer.#files().values()) await offer.#fromFile('', file);
+    if (options.allow.length > 0) offer.#allowed = await offer.#resolveAllowed();
+    return offer;
+  }
+
+  /** Every prompt that can be named; of a service without a list those that are allowed, or were read before. */
+  async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
+    const { allow } = this.#options;
+    if (allow.length > 0) return Promise.all(allow.map(name => this.#allowedPrompt(name)));
+    const files = [...this.#files()].map(([name, file]) => this.#fromFile(name, file));
+    const own = (await Promise.all(files)).filter(prompt => prompt !== undefined);
+    const others = await publishedPrompts(await this.#ctx.connection(), signal);
+    return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
+  }
+
+  /** Those that fit some words, best first as the service has it. */
+  async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
+    if (words === '' || this.#allowed !== undefined) return fitting(await this.list(signal), words);
+    const { client } = await this.#ctx.connection();
+    const { rows } = await client.prompts.search(words, { signal });
+    const names = [...this.#files()];
+    const files = await Promise.all(names.map(([name, file]) => this.#fromFile(name, file)));
+    const own = fitting(
+      files.filter(prompt => prompt !== undefined),
+      words,
+    );
+    return [...own, ...rows.map(offeredRow)];
+  }
+
+  /**
+   * What a name stands for, as `run` takes it.
+   *
+   * @throws {CliError} USAGE_ERROR for what is not allowed, or a file outside of the working directory
+   */
+  async open(name: string): Promise<OpenedPrompt> {
+    const target = this.#files().get(name) ?? name;
+    const file = promptFileOf(this.#ctx, target);
+    if (file !== undefined) this.#checkFile(name, file.path);
+    const connection = await connectionFor(this.#ctx, target);
+    const resolved = await resolveTarget(this.#ctx, connection, target);
+    const version = await readVersion(this.#ctx, connection, resolved);
+    const { promptIds, versionIds } = this.#allowed ?? {};
+    const isAllowed =
+      file !== undefined ||
+      promptIds === undefined ||
+      promptIds.has(version.promptId) ||
+      versionIds?.has(version.promptVersionId) === true;
+    if (!isAllowed) throw this.#notAllowed(name);
+    return { connection, version };
+  }
+
+  #checkFile(name: string, file: string): void {
+    if (this.#allowed !== undefined) {
+      if (!this.#allowed.files.has(file)) throw this.#notAllowed(name);
+      return;
+    }
+    const isOffered = [...this.#files().values()].includes(file);
+    if (!isOffered && !isBelow(this.#ctx.cwd, file)) {
+      throw usageError(`${name} lies outside of the working directory`);
+    }
+  }
+
+  #notAllowed(name: string): Error {
+    return usageError(
+      `the prompt ${JSON.stringify(name)} is not allowed in this session`,
+      `Allowed: ${this.#options.allow.join(', ')}`,
+    );
+  }
+
+  async #resolveAllowed(): Promise<Allowed> {
+    const [promptIds, versionIds, files] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    for (const name of this.#options.allow) {
+      const target = this.#files().get(name) ?? name;
+      const file = promptFileOf(this.#ctx, target);
+      if (file !== undefined) {
+        files.add(file.path);
+        continue;
+      }
+      const { promptId, promptVersionId } = await this.#identify(aliasOrName(this.#ctx, target));
+      if (promptVersionId === undefined) promptIds.add(promptId);
+      else versionIds.add(promptVersionId);
+    }
+    return { promptIds, versionIds, files };
+  }
+
+  async #identify(name: string): Promise<{ promptId: string; promptVersionId?: string }> {
+    const connection = await this.#ctx.connection();
+    const { signal } = this.#ctx;
+    if (!isUuid(name)) return await findByName(connection, name, signal);
+    const version = await unlessNotFound(connection.client.versions.get(name, { signal }));
+    if (version !== undefined) return version;
+    await connection.client.prompts.get(name, { signal });
+    return { promptId: name };
+  }
+
+  async #allowedPrompt(name: string): Promise<OfferedPrompt> {
+    const { version } = await this.open(name);
+    return { name, title: version.title, description: '', config: version.config };
+  }
+
+  /** The prompt files of the directory by their names, read anew each time. */
+  #files(): Map<string, string> {
+    const { directory } = this.#options;
+    if (directory === undefined) return new Map();
+    const names = readdirSync(directory).toSorted();
+    return new Map(
+      names.flatMap(name => {
+        const [, slug] = PROMPT_FILE.exec(name) ?? [];
+        return slug === undefined ? [] : [[slug, path.join(directory, name)] as const];
+      }),
+    );
+  }
+
+  /** Undefined for a file that can't be used, which standard error is told. */
+  async #fromFile(name: string, file: string): Promise<OfferedPrompt | undefined> {
+    try {
+      const connection = await this.#ctx.localConnection();
+      const { promptVersionId } = await versionOfFile(this.#ctx, {
+        name: file,
+        path: file,
+        revision: undefined,
+      });
+      const { title, config } = await connection.client.versions.get(promptVersionId, {
+        signal: this.#ctx.signal,
+      });
+      return { name, title, description: '', config };
+    } catch (error) {
+      this.#ctx.signal.throwIfAborted();
+      this.#ctx.io.error(`warning: ${oneLine(messageOf(error))}`);
+      return undefined;
+    }
+  }
+}
+
+async function publishedPrompts(
+  { client, prompts }: Connection,
+  signal: AbortSignal,
+): Promise<OfferedPrompt[]> {
+  const rows: OfferedPrompt[] = [];
+  try {
+    for await (const row of client.prompts.all({}, { signal })) rows.push(offeredRow(row));
+    return rows;
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const slugs = prompts.slugs();
+    return prompts.all().flatMap(({ promptId, title, config }) => {
+      const name = slugs.get(promptId);
+      return name === undefined ? [] : [{ name, title, description: '', config }];
+    });
+  }
+}
+
+function offeredRow({ slug, title, description, configs }: PromptSearchRow): OfferedPrompt {
+  return { name: slug, title, description, config: configs };
+}
+
+function fitting(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
+  const wanted = words.toLowerCase().split(/\s+/u);
+  return prompts.filter(({ name, title, description }) => {
+    const text = `${name} ${title} ${description}`.toLowerCase();
+    return wanted.every(word => text.includes(word));
+  });
+}

@@ -1,0 +1,88 @@
+import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
+import type { PreviewMessage, PreviewPart } from '../../service/prompts/preview.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { withLocalStore } from '../inputs/prompt-file.ts';
+import { describeConfig } from '../inputs/schema/describe.ts';
+import type { Offer, OfferedPrompt } from './offered.ts';
+
+/** A prompt as the protocol lists it, images as arguments behind its texts. */
+export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
+  const { text, images } = describeConfig(config);
+  const ofImages = images.map(({ description: what }, at) => ({
+    name: imageName(at, images.length),
+    description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
+    required: true,
+  }));
+  const ofTexts = text.map(field => ({
+    name: field.key,
+    required: field.required,
+    ...(describedAs(field) !== '' && { description: describedAs(field) }),
+  }));
+  return {
+    name,
+    title,
+    ...(description !== '' && { description }),
+    arguments: [...ofTexts, ...ofImages],
+  };
+}
+
+/** What a field says of itself, its choices and its default. */
+export function describedAs(field: {
+  readonly description?: string;
+  readonly choices?: readonly string[];
+  readonly default?: string;
+}): string {
+  return [
+    ...(field.description === undefined ? [] : [field.description]),
+    ...(field.choices === undefined ? [] : [`one of: ${field.choices.join(', ')}`]),
+    ...(field.default === undefined ? [] : [`default: ${field.default}`]),
+  ].join('; ');
+}
+
+export function imageName(at: number, count: number): string {
+  return count === 1 ? 'image' : `image${at + 1}`;
+}
+
+/**
+ * Renders a prompt, which is free.
+ *
+ * @throws {CliError} USAGE_ERROR for a prompt that this machine's own service doesn't have
+ */
+export async function renderedPrompt(
+  ctx: Context,
+  offer: Offer,
+  name: string,
+  args: Readonly<Record<string, string>>,
+): Promise<GetPromptResult> {
+  const { connection, version } = await offer.open(name);
+  const { promptVersionId, config, title } = version;
+  if (!connection.embedded) {
+    throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
+  }
+  const { images } = describeConfig(config);
+  const names = images.map((_, at) => imageName(at, images.length));
+  const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
+  const urls = names.flatMap(image => args[image] ?? []);
+  const preview = await withLocalStore(ctx, store =>
+    store.render({ promptVersionId }, { texts, images: urls }),
+  );
+  return { description: title, messages: (preview?.messages ?? []).flatMap(messagesOf) };
+}
+
+/** The protocol knows users and assistants, and one part a message. */
+function messagesOf({ role, content }: PreviewMessage): PromptMessage[] {
+  return content.flatMap(part => {
+    const shown = partOf(part);
+    return shown === undefined ? [] : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
+  });
+}
+
+function partOf(part: PreviewPart): PromptMessage['content'] | undefined {
+  if ('text' in part) return { type: 'text', text: part.text };
+  if (!('media' in part)) return undefined;
+  const { url } = part.media;
+  const [, mimeType, data] = /^data:(image\/[\w.+-]+);base64,(.*)$/su.exec(url) ?? [];
+  if (mimeType === undefined || data === undefined) return { type: 'text', text: url };
+  return { type: 'image', mimeType, data };
+}

@@ -1,0 +1,80 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { messageOf } from '../../files/error-utils.ts';
+import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
+import { dollars } from '../../wire/money.ts';
+import type { Connection, Context } from '../context.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+
+type Content = CallToolResult['content'][number];
+
+/** A picture larger than this is named by its URL, in bytes. */
+const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
+
+/** A run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error. */
+export async function runResult(ctx: Context, connection: Connection, run: Run): Promise<CallToolResult> {
+  const content: Content[] = [];
+  for (const item of run.outputs) content.push(await contentOf(ctx, connection, item));
+  const { runId, runStatus, tokens } = run;
+  const costs = await costsOf(ctx, connection, runId);
+  const facts = { runId, runStatus, tokens, ...costs };
+  content.push({ type: 'text', text: factsLine(facts) });
+  return { content, structuredContent: facts, ...(runStatus === 'failed' && { isError: true }) };
+}
+
+async function contentOf(ctx: Context, connection: Connection, item: OutputItem): Promise<Content> {
+  const { type, data } = item;
+  if (type === 'text') return { type: 'text', text: data };
+  if (type === 'error') return { type: 'text', text: `error: ${data}` };
+  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${data}` };
+  try {
+    const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of body) {
+      size += piece.length;
+      if (size > MAX_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
+      pieces.push(Buffer.from(piece));
+    }
+    const mimeType = contentType?.split(';')[0]?.trim() ?? 'image/png';
+    if (!mimeType.startsWith('image/')) throw new Error(`its URL gives ${mimeType}`);
+    return { type: 'image', mimeType, data: Buffer.concat(pieces).toString('base64') };
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    return { type: 'text', text: `image (not shown: ${oneLine(messageOf(error))}): ${data}` };
+  }
+}
+
+interface RunCosts {
+  /** null if the run was free; undefined if it is not known. */
+  readonly credits?: number | null;
+  /** In US dollars, of this machine's own service. */
+  readonly cost?: number;
+}
+
+/** What a run cost, as far as that can be learnt; never a fault. */
+async function costsOf(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
+  const { signal } = ctx;
+  try {
+    const { rows } = await client.runs.list({ limit: 50 }, { signal, retries: 0 });
+    const row: RunRow | undefined = rows.find(one => one.runId === runId);
+    const cost = (await costs?.of([runId]))?.get(runId)?.cost ?? undefined;
+    return {
+      ...(row !== undefined && { credits: row.credits }),
+      ...(cost !== undefined && { cost: dollars(cost) }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outputs'> & RunCosts): string {
+  const facts = [
+    `run ${runId}: ${runStatus}`,
+    `${tokens} tokens`,
+    ...(credits === undefined
+      ? []
+      : [credits === null ? 'free' : `${credits} credit${credits === 1 ? '' : 's'}`]),
+    ...(cost === undefined ? [] : [`$${cost}`]),
+  ];
+  return facts.join(', ');
+}

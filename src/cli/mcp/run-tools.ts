@@ -1,0 +1,181 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Run } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { isObject } from '../core/json-value.ts';
+import { createAndWait, recordEnd, waitForKnownRun } from '../creation/create-and-wait.ts';
+import { usageError } from '../errors.ts';
+import { checkInputs } from '../inputs/check.ts';
+import { inputText } from '../inputs/literal.ts';
+import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { resolveRun } from '../inputs/run-name.ts';
+import { checkOptions } from '../inputs/run-options.ts';
+import { describeConfig } from '../inputs/schema/describe.ts';
+import { openNamedImage } from './named-image.ts';
+import type { Offer } from './offered.ts';
+import { runResult } from './run-content.ts';
+
+/** One call of a tool. */
+export interface Call {
+  /** Aborted once the client gives the call up. */
+  readonly signal: AbortSignal;
+  /** Tells the client how far it is, if it wants to know. */
+  readonly progress: (message: string) => void;
+}
+
+/** How often a client is told that a run goes on, in milliseconds; the first time it is looked for sooner. */
+const PROGRESS_MS = 1000;
+const FIRST_PROGRESS_MS = 200;
+
+/** Creates a run of a prompt and waits for it. Once the call is given up, the run goes on without it. */
+export async function runPrompt(
+  ctx: Context,
+  offer: Offer,
+  args: Readonly<Record<string, unknown>>,
+  call: Call,
+): Promise<CallToolResult> {
+  const { connection, version } = await offer.open(textOf(args, 'prompt'));
+  const request: RunRequest = {
+    promptVersionId: version.promptVersionId,
+    text: textsOf(args, 'inputs'),
+    images: await Promise.all(namesOf(args, 'images').map(name => openNamedImage(ctx, name))),
+    options: textsOf(args, 'options'),
+  };
+  checkInputs(describeConfig(version.config), { text: request.text, images: request.images.length });
+  await checkOptions(connection, request.options, ctx.signal);
+  call.signal.throwIfAborted();
+  const run = createAndFollow(ctx, connection, request, call);
+  return await untilGivenUp(
+    run.then(ended => runResult(ctx, connection, ended)),
+    call.signal,
+  );
+}
+
+/** Waits for a run that is there already. */
+export async function getRun(
+  ctx: Context,
+  args: Readonly<Record<string, unknown>>,
+  call: Call,
+): Promise<CallToolResult> {
+  const connection = await ctx.connection();
+  const runId = await resolveRun(ctx, connection, textOf(args, 'run'));
+  const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
+  const done = new AbortController();
+  const told = tellProgress(ctx, connection, { runId, key: undefined }, { ...call, done: done.signal });
+  try {
+    const run = await waitForKnownRun(waiting, connection, runId, { idFromService: false });
+    return await runResult(ctx, connection, run);
+  } finally {
+    done.abort();
+    await told;
+  }
+}
+
+async function createAndFollow(
+  ctx: Context,
+  connection: Connection,
+  request: RunRequest,
+  call: Call,
+): Promise<Run> {
+  const done = new AbortController();
+  const known = { runId: undefined as string | undefined, key: undefined as string | undefined };
+  const tellWay = async (): Promise<void> => {
+    known.runId ??= await runOfKey(connection, known.key, ctx.signal);
+    ctx.io.error(wayToRun(connection, known.runId));
+  };
+  call.signal.addEventListener('abort', () => void tellWay(), { signal: done.signal });
+  const told = tellProgress(ctx, connection, known, { ...call, done: done.signal });
+  try {
+    const created = await createAndWait(ctx, connection, buildRunBody(request), {
+      wait: false,
+      onBegin: async entry => {
+        known.key = entry.id;
+      },
+      onRunId: runId => {
+        known.runId = runId;
+        call.progress(`run ${runId} is running`);
+        if (call.signal.aborted) void tellWay();
+      },
+    });
+    if (created.kind === 'ended') return created.run;
+    const run = await waitForKnownRun(ctx, connection, created.runId, {
+      fresh: created.fresh,
+      idFromService: true,
+    });
+    recordEnd(ctx, created.journalId, run);
+    return run;
+  } finally {
+    done.abort();
+    await told;
+  }
+}
+
+function wayToRun({ advise }: Connection, runId: string | undefined): string {
+  return runId === undefined
+    ? `note: a call was cancelled; its run may go on, get the latest with: ${advise('runs', 'wait', '--last')}`
+    : `note: a call was cancelled; run ${runId} goes on, get it with: ${advise('runs', 'wait', runId)}`;
+}
+
+/** Tells the client once a second that the run goes on, with its id as soon as that is known. */
+async function tellProgress(
+  ctx: Context,
+  connection: Connection,
+  known: { runId: string | undefined; readonly key: string | undefined },
+  { signal, done, progress }: Call & { readonly done: AbortSignal },
+): Promise<void> {
+  const ended = AbortSignal.any([signal, done, ctx.signal]);
+  const began = ctx.clock.now();
+  for (let pause = FIRST_PROGRESS_MS; !ended.aborted; pause = PROGRESS_MS) {
+    await ctx.clock.sleep(pause, ended).catch(() => {});
+    if (ended.aborted) return;
+    known.runId ??= await runOfKey(connection, known.key, ended);
+    const seconds = Math.round((ctx.clock.now() - began) / 1000);
+    const what = known.runId === undefined ? 'the run is being created' : `run ${known.runId} is running`;
+    progress(`${what} (${seconds} s)`);
+  }
+}
+
+/** The run that a creation has made, of a service that keeps its key. */
+async function runOfKey(
+  { client }: Connection,
+  key: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (key === undefined || client.keepsIdempotencyKeys !== true) return undefined;
+  const page = await client.runs
+    .list({ idempotencyKey: key, limit: 1 }, { signal, retries: 0 })
+    .catch(() => undefined);
+  return page?.rows.find(({ idempotencyKey }) => idempotencyKey === key)?.runId;
+}
+
+/** What some work gives, unless the call is given up before: nobody takes that then. */
+async function untilGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  work.catch(() => {});
+  const givenUp = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('the call was cancelled')), { once: true });
+  });
+  return await Promise.race([work, givenUp]);
+}
+
+function textOf(args: Readonly<Record<string, unknown>>, key: string): string {
+  const value = args[key];
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw usageError(`${key} is missing`);
+}
+
+function namesOf(args: Readonly<Record<string, unknown>>, key: string): string[] {
+  const value = args[key] ?? [];
+  if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value;
+  throw usageError(`${key} must be a list of texts`);
+}
+
+function textsOf(args: Readonly<Record<string, unknown>>, key: string): Map<string, string> {
+  const value = args[key] ?? {};
+  if (!isObject(value)) throw usageError(`${key} must be an object`);
+  return new Map(
+    Object.entries(value).map(([name, one]) => {
+      const text = typeof one === 'number' || typeof one === 'boolean' ? String(one) : inputText(one);
+      if (text === undefined) throw usageError(`the value of ${JSON.stringify(name)} is missing`);
+      return [name, text];
+    }),
+  );
+}

@@ -1,0 +1,231 @@
+import { PassThrough } from 'node:stream';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { toError } from '../../files/error-utils.ts';
+import type { Context } from '../context.ts';
+import { failureOf } from '../core/failure.ts';
+import { describeConfig } from '../inputs/schema/describe.ts';
+import { oneLine } from '../terminal/sanitise.ts';
+import type { Offer, OfferedPrompt } from './offered.ts';
+import { imageName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
+import { type Call, getRun, runPrompt } from './run-tools.ts';
+
+const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts gives it' } as const;
+
+const TOOLS: readonly Tool[] = [
+  {
+    name: 'search_prompts',
+    title: 'Search prompts',
+    description:
+      'Finds published prompts by words, with the inputs they take. Free. Without words: all there are.',
+    inputSchema: {
+      type: 'object',
+      properties: { words: { type: 'string', description: 'what to look for' } },
+    },
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: 'run_prompt',
+    title: 'Run a prompt',
+    description:
+      'Runs a prompt and gives what its model made: text, pictures, the id of the run and what it cost. It may cost money.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        prompt: PROMPT_NAME,
+        inputs: { type: 'object', description: 'a value for each text input, by its name' },
+        images: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'image inputs in their order: https URLs, or paths below the working directory',
+        },
+        options: { type: 'object', description: 'run options of the model, such as quality' },
+      },
+      required: ['prompt'],
+    },
+  },
+  {
+    name: 'get_run',
+    title: 'Take up a run',
+    description:
+      'Waits for a run that was still going when its call ended, and gives its outputs. Costs nothing more.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        run: { type: 'string', description: 'the id of the run, as progress or a result named it' },
+      },
+      required: ['run'],
+    },
+    annotations: { readOnlyHint: true },
+  },
+];
+
+/** How long quick requests are still answered once the input has ended, in milliseconds. */
+const LAST_ANSWERS_MS = 2000;
+
+/** Speaks the protocol on standard input and output until the input ends; `ctx.signal` ends it as well. */
+export async function serveAgent(ctx: Context, offer: Offer, version: string): Promise<void> {
+  const session = new AgentSession(ctx, offer, version);
+  const input = new PassThrough();
+  const { stream } = ctx.io.stdin;
+  stream.pipe(input, { end: false });
+  const inputEnded = new Promise<void>(resolve => {
+    stream.once('end', resolve).once('close', resolve).once('error', resolve);
+    ctx.signal.addEventListener('abort', () => resolve());
+  });
+  const output = new PassThrough();
+  const written = writeOut(ctx, output);
+  const handle = serveStdio(() => session.server(), {
+    transport: new StdioServerTransport(input, output),
+    onerror: error => {
+      if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
+    },
+  });
+  await inputEnded;
+  if (!ctx.signal.aborted) await session.lastAnswers();
+  await handle.close();
+  stream.unpipe(input);
+  await session.close();
+  output.end();
+  await written;
+}
+
+/** Standard output that is closed, or full, ends the session. */
+async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
+  try {
+    for await (const chunk of output as AsyncIterable<Uint8Array>) if (!(await io.out(chunk))) return;
+  } catch (error) {
+    output.destroy(toError(error));
+  }
+}
+
+/** What all requests of one client share. */
+class AgentSession {
+  readonly #ctx: Context;
+  readonly #offer: Offer;
+  readonly #version: string;
+  readonly #ended = new AbortController();
+  /** Requests that create nothing: they are answered though the input has ended. */
+  #quick = 0;
+  readonly #calls = new Set<Promise<unknown>>();
+
+  constructor(ctx: Context, offer: Offer, version: string) {
+    this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
+    this.#offer = offer;
+    this.#version = version;
+  }
+
+  server(): Server {
+    const server = new Server(
+      { name: 'promptrun', title: 'promptrun', version: this.#version },
+      { capabilities: { tools: {}, prompts: {} } },
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: [...TOOLS] }));
+    server.setRequestHandler('prompts/list', (_, { mcpReq }) =>
+      this.#quickly(async () => ({ prompts: (await this.#offer.list(mcpReq.signal)).map(listedPrompt) })),
+    );
+    server.setRequestHandler('prompts/get', ({ params }) =>
+      this.#quickly(() => renderedPrompt(this.#ctx, this.#offer, params.name, params.arguments ?? {})),
+    );
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+      const { name, arguments: args = {} } = params;
+      const call = callOf(mcpReq);
+      if (name === 'search_prompts') return this.#asResult(this.#quickly(() => this.#search(args, call)));
+      if (name === 'run_prompt') return this.#asResult(runPrompt(this.#ctx, this.#offer, args, call));
+      if (name === 'get_run') return this.#asResult(getRun(this.#ctx, args, call));
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name)}`);
+    });
+    return server;
+  }
+
+  /** Resolves once requests that create nothing are answered. */
+  async lastAnswers(): Promise<void> {
+    const { clock } = this.#ctx;
+    const until = clock.now() + LAST_ANSWERS_MS;
+    do await clock.sleep(20);
+    while (this.#quick > 0 && clock.now() < until);
+  }
+
+  /** Stops waiting for what still runs. */
+  async close(): Promise<void> {
+    this.#ended.abort(Object.assign(new Error('the session has ended'), { by: 'the end of the session' }));
+    await Promise.allSettled(this.#calls);
+  }
+
+  async #search(args: Readonly<Record<string, unknown>>, { signal }: Call): Promise<CallToolResult> {
+    const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
+    const prompts = (await this.#offer.search(words, signal)).map(foundPrompt);
+    return {
+      content: [{ type: 'text', text: JSON.stringify(prompts, null, 1) }],
+      structuredContent: { prompts },
+    };
+  }
+
+  /** Faults as the protocol's errors, without what a terminal would do with them. */
+  async #quickly<T>(work: () => Promise<T>): Promise<T> {
+    this.#quick += 1;
+    try {
+      return await work();
+    } catch (error) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
+    } finally {
+      this.#quick -= 1;
+    }
+  }
+
+  /** A fault of a tool is a result: the agent is to read it. */
+  async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
+    this.#calls.add(result);
+    try {
+      return await result;
+    } catch (error) {
+      return { isError: true, content: [{ type: 'text', text: this.#explain(error) }] };
+    } finally {
+      this.#calls.delete(result);
+    }
+  }
+
+  #explain(error: unknown): string {
+    if (error instanceof ProtocolError) return error.message;
+    const { message, status, hints } = failureOf(error, this.#ctx.situation());
+    return [`error: ${oneLine(message)} (${status})`, ...hints.map(oneLine)].join('\n');
+  }
+}
+
+function callOf({ signal, notify, _meta }: ServerContext['mcpReq']): Call {
+  const token = _meta?.progressToken;
+  let progress = 0;
+  return {
+    signal,
+    progress: message => {
+      if (token === undefined || signal.aborted) return;
+      progress += 1;
+      const params = { progressToken: token, progress, message };
+      notify({ method: 'notifications/progress', params }).catch(() => {});
+    },
+  };
+}
+
+function foundPrompt({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
+  const { text, images } = describeConfig(config);
+  return {
+    prompt: name,
+    title,
+    ...(description !== '' && { description }),
+    inputs: text.map(({ key, required, description: what, choices, default: value }) => ({
+      name: key,
+      required,
+      ...(what !== undefined && { description: what }),
+      ...(choices !== undefined && { choices }),
+      ...(value !== undefined && { default: value }),
+    })),
+    images: images.map(({ description: what }, at) => what ?? imageName(at, images.length)),
+  };
+}
