@@ -112,7 +112,7 @@ export class BrowserService implements Requester {
 
 /** An address below that of the page, whatever path a proxy has put before it. */
 export function addressBelow(path: string): URL {
-  return new URL(path, document.baseURI.replace(/[?#].*$/u, ''));
+  return new URL(path, document.baseURI);
 }
 
 /** The picture or video of an output, from where the page itself came from; undefined if it is not the service's own. */

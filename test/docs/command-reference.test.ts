@@ -8,9 +8,12 @@ const PATHS = COMMAND_TABLE.commands
   .filter(({ hidden, load, loadWithoutContext }) => !hidden && (load ?? loadWithoutContext) !== undefined)
   .map(({ path }) => path);
 
+async function wholeHelpOf(...argv: string[]): Promise<string> {
+  return (await runInProcess([...argv, '--help'])).stdout();
+}
+
 async function helpOf(...argv: string[]): Promise<string> {
-  const { stdout } = await runInProcess([...argv, '--help']);
-  return stdout().replace(/\n\nFlags of every command .*\n$/u, '\n');
+  return (await wholeHelpOf(...argv)).replace(/\n\nFlags of every command .*\n$/u, '\n');
 }
 
 async function topic(name: string): Promise<string> {
@@ -60,6 +63,14 @@ async function manPage(): Promise<string> {
 }
 
 describe('what is written of the commands', () => {
+  it('is at most 80 columns wide, and ends with the flags that matter to every command', async () => {
+    for (const command of PATHS) {
+      const help = await wholeHelpOf(...command.split(' '));
+      expect(help.split('\n').filter(line => line.length > 80)).toEqual([]);
+      expect(help).toMatch(/\n\nFlags of every command \(--json, --query,.*: promptrun help flags\n$/u);
+    }
+  });
+
   it('is what their help says, in docs/commands.md', async () => {
     await expect(await reference()).toMatchFileSnapshot(path.join(docs, 'commands.md'));
   });

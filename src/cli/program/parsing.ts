@@ -29,14 +29,29 @@ export function usageOf(command: Command): string {
 }
 
 function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
-  const [what = ''] = message.replace(/^error: /, '').split('\n');
+  const [first = ''] = command.args;
+  const isUnknownVerb = code === 'commander.excessArguments' && isGroup(command);
+  const [what = ''] = isUnknownVerb
+    ? [`unknown command '${first}'`]
+    : message.replace(/^error: /, '').split('\n');
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
+  const known = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
+  const suggestion = suggestionFor(word, known);
+  const isUnknownCommand = code === 'commander.unknownCommand' && command.parent === null;
   return usageError(
-    what.replace(/\.$/, '') + suggestionFor(word, knownInsteadOf(code, command)),
+    what.replace(/\.$/, '') + suggestion,
     ...inputMeant(code, command),
     `Usage: ${usageOf(command)}`,
     `See: ${pathOf(command)} --help`,
+    ...(isUnknownCommand && suggestion === ''
+      ? [`If ${shellWord(word)} is a prompt: promptrun run ${shellWord(word)}`]
+      : []),
   );
+}
+
+/** Whether it has commands below it, and takes no arguments itself. */
+function isGroup(command: Command): boolean {
+  return command.commands.length > 0 && command.registeredArguments.length === 0;
 }
 
 /** The known command or flag that is near; the dashes of a flag count for nothing. */

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { COMMAND_TABLE } from './command-table.ts';
-import { HEADINGS } from './headings.ts';
+import { HEADINGS, LOOKING, RUNNING } from './headings.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
 export interface TreeOptions {
@@ -16,7 +16,8 @@ export interface TreeOptions {
   readonly columns: number;
 }
 
-const GLOBAL_FLAGS_LINE = '\nFlags of every command (--json, --query, --profile, …): promptrun help flags';
+/** Help is never wider, however wide the terminal is. */
+const WIDEST = 80;
 
 const EXAMPLES = `
 Examples:
@@ -63,13 +64,13 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
       writeOut: write,
       writeErr: write,
       outputError: () => {}, // reported by whoever catches it
-      getOutHelpWidth: () => columns,
-      getErrHelpWidth: () => columns,
+      getOutHelpWidth: () => Math.min(columns, WIDEST),
+      getErrHelpWidth: () => Math.min(columns, WIDEST),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('afterAll', GLOBAL_FLAGS_LINE)
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', '\nFlags of every command (--json, --query, --profile, …): promptrun help flags');
   for (const flag of COMMAND_TABLE.globalFlags) root.addOption(optionOf(flag));
   root.addOption(new Option('--debug-body').hideHelp());
   watchParsing(root);
@@ -108,13 +109,13 @@ function stubOf(spec: CommandSpec, parent: Command): Command {
 function declare(command: Command, spec: CommandSpec, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
-  command.addHelpText('after', helpTextOf(spec));
+  command.addHelpText('after', helpTextOf(spec, rootHeadingOf(spec)));
   const { load, loadWithoutContext } = spec;
   if (load !== undefined) {
     command.action((...input: unknown[]) =>
       options.runAction(command, async ctx => {
         const run = (await load()) as (ctx: Context, ...input: unknown[]) => Promise<ExitCode>;
-        return await run(ctx, ...input);
+        return await run(ctx, ...input.slice(0, -2), flagsOf(command), command);
       }),
     );
   }
@@ -127,9 +128,37 @@ function declare(command: Command, spec: CommandSpec, options: TreeOptions): voi
   addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
 }
 
-function helpTextOf({ examples, notes }: CommandSpec): string {
+/** Commander gives a flag that a command shares with the one above it to that one, wherever it stands. */
+function flagsOf(command: Command): object {
+  const { parent } = command;
+  const above = Object.entries(parent?.parent ? parent.opts() : {});
+  const given = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
+  return { ...command.opts(), ...Object.fromEntries(given) };
+}
+
+function helpTextOf({ examples, notes }: CommandSpec, heading: string): string {
   const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
-  return `\nExamples:\n${lines.join('\n')}${notes === undefined ? '' : `\n\n${notes}`}`;
+  const flags = asksService(heading) ? '--json, --query, --timeout' : '--json, --query';
+  return [
+    `\nExamples:\n${lines.join('\n')}`,
+    ...(notes === undefined ? [] : [wrapped(notes)]),
+    `Flags of every command (${flags}, …): promptrun help flags`,
+  ].join('\n\n');
+}
+
+function asksService(heading: string): boolean {
+  return heading === RUNNING || heading === LOOKING;
+}
+
+/** The heading of the command that a path begins with. */
+function rootHeadingOf({ path }: CommandSpec): string {
+  const [first] = path.split(' ');
+  return COMMAND_TABLE.commands.find(spec => spec.path === first)?.heading ?? '';
+}
+
+/** Lines that are too long, broken between words. */
+function wrapped(text: string): string {
+  return text.replace(new RegExp(`(?=.{${WIDEST + 1}})(.{1,${WIDEST}}) `, 'gu'), '$1\n');
 }
 
 function optionOf([flags, description, traits = {}]: FlagSpec): Option {

@@ -50,6 +50,23 @@ describe('what is asked for', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('is the same without a verb', async () => {
+    const { stdout } = await against([page({ limit: '2' }, rows(0, 2), false)], ['runs', '--limit', '2']);
+    expect(stdout.split('\n')).toHaveLength(3);
+  });
+
+  it('is one prompt’s, in any version of it, as many as are wanted', async () => {
+    const other = { promptVersionId: '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' };
+    const versions = { promptId: VERSION, title: 'A prompt', versions: [{ promptVersionId: VERSION }] };
+    const script = [
+      { expect: { path: `/prompts/${VERSION}/versions` }, answer: success(versions) },
+      page({}, [row(0, other), row(1), row(2, other)], true),
+      page({ startingAfter: id(2) }, [row(3), row(4)], true),
+    ];
+    const { stdout } = await list(['--prompt', VERSION, '--limit', '2'], script);
+    expect(stdout.match(/Run \d/gu)).toEqual(['Run 1', 'Run 3']);
+  });
+
   it('is what the flags say, in seconds', async () => {
     const seconds = TEST_NOW / 1000;
     await list(

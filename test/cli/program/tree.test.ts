@@ -131,6 +131,12 @@ describe('help', () => {
 });
 
 describe('wrong use', () => {
+  it('suggests run for what may be a prompt', async () => {
+    const { stderr, exitCode } = await runInProcess(['my haiku']);
+    expect(stderr()).toContain("\nIf 'my haiku' is a prompt: promptrun run 'my haiku'\n");
+    expect(exitCode).toBe(2);
+  });
+
   it('names the topic of the help that was meant', async () => {
     const { exitCode, stderr } = await runInProcess(['help', 'environmnet']);
     expect(stderr()).toMatch(/^error: unknown command 'environmnet'; did you mean environment\?/);
@@ -140,6 +146,7 @@ describe('wrong use', () => {
   it.each([
     [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
     [['hello'], "error: unknown command 'hello' (USAGE_ERROR)", 'promptrun'],
+    [['runs', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun runs'],
     [['rn'], "error: unknown command 'rn' (USAGE_ERROR)", 'promptrun'],
     [
       ['prfoile', 'list'],

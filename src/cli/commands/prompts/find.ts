@@ -12,13 +12,7 @@ import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
-export async function prompts(
-  ctx: Context,
-  verbs: readonly string[],
-  _flags: object,
-  command: Command & { unknownCommand?: () => void },
-): Promise<ExitCode> {
-  if (verbs.length > 0) command.unknownCommand?.();
+export async function prompts(ctx: Context, _flags: object, command: Command): Promise<ExitCode> {
   if (resolveAddress(ctx).embedded) return promptsList(ctx);
   command.outputHelp();
   return EXIT.ok;

@@ -20,6 +20,8 @@ export interface RunsListFlags {
   readonly until?: string;
   readonly startingAfter?: string;
   readonly endingBefore?: string;
+  /** A prompt, by a name that `run` takes. */
+  readonly prompt?: string;
   readonly ndjson?: boolean;
 }
 
@@ -142,10 +144,33 @@ export interface Rest {
 export type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
 
 /** The pages that a request asks for, fetched as they are needed. */
-export function runPages(runs: PromptService['runs'], request: RunsListRequest, signal: AbortSignal): Pages {
-  const { limit, query } = request;
-  const pages = runs.pages({ ...query, ...(Number.isFinite(limit) && { limit }) }, { signal });
-  return query.endingBefore === undefined ? olderRuns(pages) : newerRuns(pages);
+export function runPages(
+  runs: PromptService['runs'],
+  { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
+  signal: AbortSignal,
+): Pages {
+  const isLimited = Number.isFinite(limit) && promptVersions === undefined;
+  const all = runs.pages({ ...query, ...(isLimited && { limit }) }, { signal });
+  const goesBack = query.endingBefore !== undefined;
+  const pages = promptVersions === undefined ? all : only(all, promptVersions, limit, goesBack);
+  return goesBack ? newerRuns(pages) : olderRuns(pages);
+}
+
+/** The rows of these versions alone, at most so many; the service has no such filter. */
+async function* only(
+  pages: AsyncIterable<RunPage>,
+  promptVersions: ReadonlySet<string>,
+  limit: number,
+  goesBack: boolean,
+): AsyncGenerator<RunPage> {
+  let left = limit;
+  for await (const { rows, hasMore } of pages) {
+    const fitting = rows.filter(({ promptVersionId }) => promptVersions.has(promptVersionId));
+    const taken = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
+    left -= taken.length;
+    yield { rows: taken, hasMore: hasMore || taken.length < fitting.length };
+    if (left === 0) return;
+  }
 }
 
 async function* olderRuns(pages: AsyncIterable<RunPage>): Pages {

@@ -1,8 +1,9 @@
 import type { RunRow } from '../../../wire/index.ts';
-import type { Context } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
@@ -10,14 +11,28 @@ import { withSpinner } from '../../terminal/spinner.ts';
 import { type Column, plainRow, runStatusCell, terminalTable } from '../../terminal/table.ts';
 import { type Pages, type Rest, type RunsListFlags, runPages, runsListRequest } from './list-request.ts';
 
-/** Lists own runs, newest first. */
+/** Lists your runs, newest first. */
 export async function runsList(ctx: Context, flags: RunsListFlags): Promise<ExitCode> {
   const request = runsListRequest(flags, ctx.clock.now());
-  const { client } = await ctx.connection();
-  const pages = runPages(client.runs, request, ctx.signal);
+  const connection = await ctx.connection();
+  const promptVersions =
+    flags.prompt === undefined ? undefined : await versionsOf(ctx, connection, flags.prompt);
+  const wanted = { ...request, ...(promptVersions && { promptVersions }) };
+  const pages = runPages(connection.client.runs, wanted, ctx.signal);
   const rest = streams(ctx, flags) ? await stream(ctx, flags, pages) : await show(ctx, pages);
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor)}`);
   return EXIT.ok;
+}
+
+/** The versions of a prompt, or the one that the name stands for. @throws {CliError} exit 4 if there is no such prompt */
+async function versionsOf(ctx: Context, connection: Connection, name: string): Promise<ReadonlySet<string>> {
+  const named = await resolvePrompt(ctx, connection, name);
+  const { signal } = ctx;
+  return askOfPrompt(connection, named, signal, async ({ promptId, promptVersionId }) => {
+    if (promptVersionId !== undefined) return new Set([promptVersionId]);
+    const { versions } = await connection.client.versions.list(promptId, { signal });
+    return new Set(versions.map(version => version.promptVersionId));
+  });
 }
 
 /** Whether rows are written as they come: as NDJSON, and as lines for a program. */

@@ -17,29 +17,41 @@ const RESOURCES_LIST = {
   load: () => import('../../commands/resources/list.ts').then(file => file.resourcesList),
 } as const satisfies Omit<CommandSpec, 'path'>;
 
+const RESOURCES_REFRESH: Omit<CommandSpec, 'path'> = {
+  summary: 'renew the cached models',
+  examples: ['resources refresh'],
+  load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesRefresh),
+};
+
+const RESOURCES_STATUS: Omit<CommandSpec, 'path'> = {
+  summary: 'which hash is cached, how old it is, and where it is kept',
+  examples: ['resources status', 'resources status --query hash'],
+  load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesStatus),
+};
+
 /** The commands that look at what else a service has. */
 export const LOOKING_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'resources',
     aliases: ['resource'],
-    summary: 'models and their run options',
+    ...RESOURCES_LIST,
+    summary: 'what is cached of the models: list, renew, look at its hash',
     heading: LOOKING,
-    examples: ['resources list --modality image', 'resources refresh'],
+    examples: ['resources', 'resources list --modality image', 'resources refresh'],
   },
   { path: 'resources list', ...RESOURCES_LIST },
+  { path: 'resources refresh', ...RESOURCES_REFRESH },
+  { path: 'resources status', ...RESOURCES_STATUS },
   {
-    path: 'resources refresh',
-    summary: 'renew the cached resources',
-    examples: ['resources refresh'],
-    load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesRefresh),
+    path: 'models',
+    heading: LOOKING,
+    ...RESOURCES_LIST,
+    summary: 'the models of a service, and the providers of this machine',
+    examples: ['models', "models --cached --query '[].model'", 'models providers'],
   },
-  {
-    path: 'resources status',
-    summary: 'which hash is cached, how old, and where',
-    examples: ['resources status', 'resources status --query hash'],
-    load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesStatus),
-  },
-  { path: 'models', heading: LOOKING, ...RESOURCES_LIST, summary: 'the same as resources list' },
+  { path: 'models list', ...RESOURCES_LIST },
+  { path: 'models refresh', ...RESOURCES_REFRESH },
+  { path: 'models status', ...RESOURCES_STATUS },
   {
     path: 'models discover',
     summary: 'write the models of your endpoints to models.yaml',
@@ -47,8 +59,9 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
       'OPENAI_API_KEY=… promptrun models discover',
       'OPENAI_BASE_URL=http://localhost:8000/v1 promptrun models discover',
     ],
-    notes: `Asks the providers whose keys are set (promptrun models providers lists them), those that models.yaml describes, and
-Ollama on this machine (OLLAMA_HOST, or port 11434). What models.yaml says already stays as it is.
+    notes: `Asks the providers whose keys are set (promptrun models providers lists
+them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST,
+or port 11434). What models.yaml says already stays as it is.
 Piped, a line is: provider, base URL, models added, models known before, what went wrong.`,
     load: () => import('../../commands/models/discover.ts').then(file => file.modelsDiscover),
   },
@@ -56,8 +69,9 @@ Piped, a line is: provider, base URL, models added, models known before, what we
     path: 'models providers',
     summary: 'the providers whose models need no description, and whether their keys are set',
     examples: ['models providers', 'models providers --json'],
-    notes: `A model's name may begin with one of them: openai/gpt-4o-mini. <NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai,
-OLLAMA_HOST too); models.yaml may describe more, under providers.
+    notes: `A model's name may begin with one of them: openai/gpt-4o-mini.
+<NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai, OLLAMA_HOST too);
+models.yaml may describe more, under providers.
 Piped, a line is: provider, address, variables that may hold its key, whether one is set.`,
     load: () => import('../../commands/models/providers.ts').then(file => file.modelsProviders),
   },

@@ -36,7 +36,7 @@ export const RUNNING_COMMANDS: readonly CommandSpec[] = [
       'run hello -i name=Ada',
       'run postcard -i place=Lisbon --save pictures',
       'run ./my.prompt --inputs inputs.yaml --image photo.jpg',
-      'git diff | promptrun run 0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55 -i diff=@- -o reasoningEffort=low',
+      'git diff | promptrun run review -i diff=@- -o reasoningEffort=low',
     ],
     notes: `The target is an alias, a prompt file, the id of a prompt version or of a prompt, or a slug.
 Values: key=value as it is, key=@file from a file, key=@- from standard input, key=@@x for a literal @x.`,
@@ -81,10 +81,10 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
     ],
     examples: [
       'batch hello --from names.csv --out results.jsonl',
-      'batch hello --from names.csv --out results.jsonl --resume --retry-failed',
-      'batch postcard --from places.jsonl --out results.jsonl --save pictures --concurrency 8',
+      'batch hello --from names.csv --out out.jsonl --resume --retry-failed',
+      'batch postcard --from places.jsonl --out out.jsonl --save pictures',
       'batch hello --from names.csv --dry-run',
-      "jq -c '{name: .user}' users.json | promptrun batch hello --from - --format jsonl | jq .outputs",
+      "jq -c '{name}' users.json | promptrun batch hello --from - --format jsonl",
       'batch describe --from photos.csv --out part-1.jsonl --shard 1/4',
     ],
     notes: `Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell

@@ -7,37 +7,40 @@ const LAST: FlagSpec = ['--last', 'the run started last on this machine'];
 const RUN_NAMES =
   'A run is named by its id, a beginning of it (6 characters or more) that no other run has, or --last.';
 
+const RUNS_LIST = {
+  summary: 'your runs, newest first',
+  flags: [
+    ['--limit <n>', 'how many at most (default: 10)'],
+    ['--all', 'all of them'],
+    [
+      '--status <status>',
+      'only queued, running, succeeded or failed ones',
+      { completes: ['queued', 'running', 'succeeded', 'failed'] },
+    ],
+    ['--since <time>', 'only those created at or after this time'],
+    ['--until <time>', 'only those created before this time'],
+    ['--starting-after <runId>', 'only those created before this run', { completes: 'runs' }],
+    ['--ending-before <runId>', 'only those created after this run', { completes: 'runs' }],
+    ['--prompt <prompt>', 'only those of this prompt, any version of it', { completes: 'targets' }],
+    ['--ndjson', 'one JSON object a line, as pages arrive'],
+  ],
+  examples: ['runs list', 'runs list --status failed --since 7d', 'runs list --all --ndjson | jq .runId'],
+  notes: `Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
+Piped, a line is: run id, status, time, credits (- if free), prompt version, name.
+With --ndjson, --query is applied to each row.`,
+  load: () => import('../../commands/runs/list.ts').then(file => file.runsList),
+} as const satisfies Omit<CommandSpec, 'path'>;
+
 /** The commands that look after runs. */
 export const RUNS_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'runs',
+    ...RUNS_LIST,
     summary: 'list, read, await and save runs',
     heading: RUNNING,
-    examples: ['runs list --status failed', 'runs wait --last'],
+    examples: ['runs', 'runs list --status failed', 'runs wait --last'],
   },
-  {
-    path: 'runs list',
-    summary: 'your runs, newest first',
-    flags: [
-      ['--limit <n>', 'how many at most (default: 10)'],
-      ['--all', 'all of them'],
-      [
-        '--status <status>',
-        'only queued, running, succeeded or failed ones',
-        { completes: ['queued', 'running', 'succeeded', 'failed'] },
-      ],
-      ['--since <time>', 'only those created at or after this time'],
-      ['--until <time>', 'only those created before this time'],
-      ['--starting-after <runId>', 'only those created before this run', { completes: 'runs' }],
-      ['--ending-before <runId>', 'only those created after this run', { completes: 'runs' }],
-      ['--ndjson', 'one JSON object a line, as pages arrive'],
-    ],
-    examples: ['runs list', 'runs list --status failed --since 7d', 'runs list --all --ndjson | jq .runId'],
-    notes: `Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
-Piped, a line is: run id, status, time, credits (- if free), prompt version, name.
-With --ndjson, --query is applied to each row.`,
-    load: () => import('../../commands/runs/list.ts').then(file => file.runsList),
-  },
+  { path: 'runs list', ...RUNS_LIST },
   {
     path: 'runs get',
     summary: 'the outputs of a run, as run gives them',
@@ -111,7 +114,7 @@ ${RUN_NAMES}`,
     examples: [
       'runs rerun --last',
       'runs rerun 5f0c8f0e -m openai/gpt-4o-mini --compare',
-      'runs rerun ./5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55.json --image photo.jpg',
+      'runs rerun ./5f0c8f0e-….json --image photo.jpg',
     ],
     notes: `The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file
 that --save wrote: images are to be given again, and must be the same unless --other-images says otherwise.

@@ -13,7 +13,7 @@ export const SETTING_UP_COMMANDS: readonly CommandSpec[] = [
     flags: [['--no-keychain', 'keep the key in a file, not in the system keychain']],
     examples: [
       'login --base-url https://prompts.example.com/v1',
-      'login --profile work --base-url https://prompts.example.com/v1 < key.txt',
+      'login --profile work --base-url https://prompts.example < key.txt',
     ],
     notes:
       'The address and the key are asked for; off a terminal the key is read from standard input. It is checked before it is kept.',
@@ -55,10 +55,10 @@ The prompts, runs and keys of the local service are never touched: see promptrun
     heading: SETTING_UP,
     arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
     examples: [
-      "bash        echo 'source <(promptrun completion bash)' >> ~/.bashrc",
-      "zsh         echo 'source <(promptrun completion zsh)' >> ~/.zshrc",
-      'fish        promptrun completion fish > ~/.config/fish/completions/promptrun.fish',
-      "powershell  Add-Content $PROFILE 'promptrun completion powershell | Out-String | Invoke-Expression'",
+      "bash: echo 'source <(promptrun completion bash)' >> ~/.bashrc",
+      "zsh:  echo 'source <(promptrun completion zsh)' >> ~/.zshrc",
+      'fish: promptrun completion fish > ~/.config/fish/completions/promptrun.fish',
+      'powershell: promptrun completion powershell | Add-Content $PROFILE',
     ],
     notes:
       'These install it for good; it works in shells that are started afterwards. Prompts are offered by their slugs, with their inputs.',
