@@ -12,6 +12,8 @@ export interface NamingFolder {
   readonly cwd: string;
   /** Whether it may name files elsewhere. */
   readonly allowOutside: boolean;
+  /** Told of each file that is named, absolute. */
+  readonly onNamed?: (file: string) => void;
 }
 
 /** A file that another file names and must not be read. */
@@ -30,7 +32,11 @@ const LARGEST = 20 * 1024 * 1024;
  *
  * @throws {NamedFileFault} for one that lies elsewhere, is not a regular file, or is larger than 20 MiB
  */
-export async function checkNamedFile({ cwd, allowOutside }: NamingFolder, file: string): Promise<void> {
+export async function checkNamedFile(
+  { cwd, allowOutside, onNamed }: NamingFolder,
+  file: string,
+): Promise<void> {
+  onNamed?.(path.resolve(cwd, file));
   const [real, folder] = await Promise.all([realpath(path.resolve(cwd, file)), realpath(cwd)]).catch(
     () => [],
   );

@@ -13,12 +13,11 @@ import type { Checks } from '../outputs/checks/checks.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
-import { findTestFiles } from './cases/find-test-files.ts';
-import { hasForeignTests } from './cases/read-foreign-tests.ts';
+import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { runCommand } from './expectations/run-command.ts';
-import { needsJudge, readFiles } from './read-files.ts';
+import { findTests, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
@@ -34,8 +33,28 @@ import type { TestOptions } from './test-options.ts';
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
-  const paths = await findTestFiles(options.paths, ctx.cwd, file => hasForeignTests(ctx, file));
-  const budget = new Budget(ctx, options.caps);
+  return (await runRound(ctx, options, new Budget(ctx, options.caps))).code;
+}
+
+/** What a round of tests came to. */
+export interface Round {
+  readonly code: ExitCode;
+  /** Those that could be read, with all of their cases. */
+  readonly files: readonly TestFile[];
+}
+
+/**
+ * Runs and reports the cases that are chosen.
+ *
+ * @param budget what this round and those before it may spend
+ */
+export async function runRound(
+  ctx: Context,
+  options: TestOptions,
+  budget: Budget,
+  isChosen: (file: TestFile, testCase: TestCase) => boolean = () => true,
+): Promise<Round> {
+  const paths = await findTests(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
@@ -46,13 +65,14 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
     if (!isJudged) budget.check(connection);
     return pacedConnection(ctx, connection, options.rate);
   };
-  const prepared = await prepareEntries(ctx, connectionOf, files);
+  const chosen = files.map(file => ({ ...file, cases: file.cases.filter(one => isChosen(file, one)) }));
+  const prepared = await prepareEntries(ctx, connectionOf, chosen);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
-  if (options.dryRun) return dryRun(ctx, prepared.entries, allFaults);
+  if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
   const media = new Map<string, MediaContent>();
   const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, media }, options);
-  if (results.length + allFaults.length === 0) throw nothingToRun(options);
+  if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
   const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
@@ -61,7 +81,7 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
   for (const line of results.length === 0 ? [] : spendingText(await budget.totals(true)))
     ctx.io.note(`note: ${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
-  return exitCodeOf(ordered);
+  return { files, code: exitCodeOf(ordered) };
 }
 
 async function dryRun(

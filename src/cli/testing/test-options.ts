@@ -21,6 +21,8 @@ export interface TestOptions {
   /** Whether test files may name files outside of their folders. */
   readonly allowOutside: boolean;
   readonly outputs: readonly ReportOutput[];
+  /** Runs the cases that a change concerns again, until it is ended. */
+  readonly watch: boolean;
   /** Checks everything, tells what the runs would cost, and creates none. */
   readonly dryRun: boolean;
   readonly caps: Caps;

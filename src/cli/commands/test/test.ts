@@ -23,6 +23,7 @@ export interface TestFlags extends CapFlags {
   readonly retryUnknown?: boolean;
   readonly concurrency?: string;
   readonly rate?: string;
+  readonly watch?: boolean;
   readonly printSchema?: boolean;
 }
 
@@ -34,6 +35,7 @@ export async function test(ctx: Context, paths: readonly string[], flags: TestFl
     return EXIT.ok;
   }
   const options = testOptions(ctx, paths, flags);
+  if (options.watch) return (await import('../../testing/watch-tests.ts')).watchTests(ctx, options);
   const { runTests } = await import('../../testing/run-tests.ts');
   return runTests(ctx, options);
 }
@@ -55,6 +57,7 @@ function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): 
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
     allowOutside: ctx.globals.allowOutside,
+    watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter ?? [], flags.out ?? []),

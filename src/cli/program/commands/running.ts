@@ -134,6 +134,7 @@ The page is one file; inputs are in it if the batch was run --with-inputs, pictu
         'run every case with each of these models, separated by commas',
         { repeats: true, completes: 'models' },
       ],
+      ['--watch', 'run the cases that a change concerns, until q or Ctrl-C'],
       ['--allow-commands', 'run the programs that test files name'],
       [
         '--reporter <name>',

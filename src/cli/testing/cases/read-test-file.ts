@@ -129,13 +129,15 @@ async function readCase(
     repeat,
     pass,
   };
+  const reads: string[] = [];
+  const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
-    const expect = expected ? await readExpectations(place, expected.value ?? expected.key, ctx) : [];
-    return { ...facts, ...(await inputsOf(ctx, place, entries)), expect };
+    const expect = expected ? await readExpectations(place, expected.value ?? expected.key, noting) : [];
+    return { ...facts, ...(await inputsOf(noting, place, entries)), expect, reads };
   } catch (error) {
     if (!(error instanceof NamedFileFault)) throw error;
     // What a case must not read is a fault of that case alone.
-    return { ...facts, text: new Map(), images: [], expect: [], fault: error };
+    return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
   }
 }
 

@@ -31,6 +31,8 @@ export interface TestCase {
   readonly data?: ReadonlyMap<string, string>;
   /** Expectations see the answer without blank space at its ends. */
   readonly trims?: boolean;
+  /** The files that it reads, absolute: inputs, images, schemas. */
+  readonly reads?: readonly string[];
   /** Why this case alone can't be run. */
   readonly fault?: CliError;
 }
