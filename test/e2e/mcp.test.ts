@@ -136,6 +136,17 @@ describe('an agent on a fresh machine', () => {
     );
   });
 
+  it('spends no more than the session may', async () => {
+    await connected({}, '--max-credits', '5');
+    const postcard = { prompt: 'postcard', inputs: { place: 'x' } };
+    expect((await call('run_prompt', postcard)).isError ?? false).toBe(false);
+    const refused = await call('run_prompt', postcard);
+    expect([refused.isError, refused.content[0]?.text]).toEqual([
+      true,
+      expect.stringContaining('CAP_REACHED'),
+    ]);
+  });
+
   it('runs only what is allowed, under any name that leads to it', async () => {
     const home = temporaryDirectory();
     const folder = path.join(home, 'prompts');

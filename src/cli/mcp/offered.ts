@@ -24,6 +24,8 @@ export interface OfferedPrompt {
 export interface OpenedPrompt {
   readonly connection: Connection;
   readonly version: PromptVersion;
+  /** What the service expects a run of it to take, if it says so. */
+  readonly estimatedCredits: unknown;
 }
 
 export interface OfferOptions {
@@ -103,7 +105,7 @@ export class Offer {
       promptIds.has(version.promptId) ||
       versionIds?.has(version.promptVersionId) === true;
     if (!isAllowed) throw this.#notAllowed(name);
-    return { connection, version };
+    return { connection, version, estimatedCredits: resolved.estimatedCredits };
   }
 
   #checkFile(name: string, file: string): void {

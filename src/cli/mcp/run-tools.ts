@@ -2,7 +2,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
-import { createAndWait, recordEnd, waitForKnownRun } from '../creation/create-and-wait.ts';
+import type { Budget } from '../creation/budget.ts';
+import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
 import { inputText } from '../inputs/literal.ts';
@@ -26,14 +27,21 @@ export interface Call {
 const PROGRESS_MS = 1000;
 const FIRST_PROGRESS_MS = 200;
 
+/** What all runs of a session have in common. */
+export interface RunSession {
+  readonly ctx: Context;
+  readonly offer: Offer;
+  readonly budget: Budget;
+}
+
 /** Creates a run of a prompt and waits for it. Once the call is given up, the run goes on without it. */
 export async function runPrompt(
-  ctx: Context,
-  offer: Offer,
+  { ctx, offer, budget }: RunSession,
   args: Readonly<Record<string, unknown>>,
   call: Call,
 ): Promise<CallToolResult> {
-  const { connection, version } = await offer.open(textOf(args, 'prompt'));
+  const { connection, version, estimatedCredits } = await offer.open(textOf(args, 'prompt'));
+  budget.check(connection);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
     text: textsOf(args, 'inputs'),
@@ -43,7 +51,7 @@ export async function runPrompt(
   checkInputs(describeConfig(version.config), { text: request.text, images: request.images.length });
   await checkOptions(connection, request.options, ctx.signal);
   call.signal.throwIfAborted();
-  const run = createAndFollow(ctx, connection, request, call);
+  const run = createAndFollow(ctx, connection, request, { ...call, budget, estimatedCredits });
   return await untilGivenUp(
     run.then(ended => runResult(ctx, connection, ended)),
     call.signal,
@@ -74,7 +82,7 @@ async function createAndFollow(
   ctx: Context,
   connection: Connection,
   request: RunRequest,
-  call: Call,
+  call: Call & { readonly budget: Budget; readonly estimatedCredits: unknown },
 ): Promise<Run> {
   const done = new AbortController();
   const known = { runId: undefined as string | undefined, key: undefined as string | undefined };
@@ -86,7 +94,8 @@ async function createAndFollow(
   const told = tellProgress(ctx, connection, known, { ...call, done: done.signal });
   try {
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
-      wait: false,
+      budget: call.budget,
+      estimatedCredits: call.estimatedCredits,
       onBegin: async entry => {
         known.key = entry.id;
       },
@@ -97,12 +106,7 @@ async function createAndFollow(
       },
     });
     if (created.kind === 'ended') return created.run;
-    const run = await waitForKnownRun(ctx, connection, created.runId, {
-      fresh: created.fresh,
-      idFromService: true,
-    });
-    recordEnd(ctx, created.journalId, run);
-    return run;
+    throw new Error('a run that was waited for still goes on');
   } finally {
     done.abort();
     await told;

@@ -11,6 +11,8 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { toError } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
+import { Budget } from '../creation/budget.ts';
+import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/schema/describe.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
@@ -71,8 +73,8 @@ const TOOLS: readonly Tool[] = [
 const LAST_ANSWERS_MS = 2000;
 
 /** Speaks the protocol on standard input and output until the input ends; `ctx.signal` ends it as well. */
-export async function serveAgent(ctx: Context, offer: Offer, version: string): Promise<void> {
-  const session = new AgentSession(ctx, offer, version);
+export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promise<void> {
+  const session = new AgentSession(ctx, offer, caps);
   const input = new PassThrough();
   const { stream } = ctx.io.stdin;
   stream.pipe(input, { end: false });
@@ -110,21 +112,21 @@ async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
 class AgentSession {
   readonly #ctx: Context;
   readonly #offer: Offer;
-  readonly #version: string;
+  readonly #budget: Budget;
   readonly #ended = new AbortController();
   /** Requests that create nothing: they are answered though the input has ended. */
   #quick = 0;
   readonly #calls = new Set<Promise<unknown>>();
 
-  constructor(ctx: Context, offer: Offer, version: string) {
+  constructor(ctx: Context, offer: Offer, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
     this.#offer = offer;
-    this.#version = version;
+    this.#budget = new Budget(this.#ctx, caps);
   }
 
   server(): Server {
     const server = new Server(
-      { name: 'promptrun', title: 'promptrun', version: this.#version },
+      { name: 'promptrun', title: 'promptrun', version: this.#ctx.version },
       { capabilities: { tools: {}, prompts: {} } },
     );
     server.setRequestHandler('tools/list', () => ({ tools: [...TOOLS] }));
@@ -138,7 +140,10 @@ class AgentSession {
       const { name, arguments: args = {} } = params;
       const call = callOf(mcpReq);
       if (name === 'search_prompts') return this.#asResult(this.#quickly(() => this.#search(args, call)));
-      if (name === 'run_prompt') return this.#asResult(runPrompt(this.#ctx, this.#offer, args, call));
+      if (name === 'run_prompt')
+        return this.#asResult(
+          runPrompt({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call),
+        );
       if (name === 'get_run') return this.#asResult(getRun(this.#ctx, args, call));
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name)}`);
     });

@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { Budget } from '../../creation/budget.ts';
+import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 
-interface McpFlags {
+interface McpFlags extends CapFlags {
   readonly prompts?: string;
   readonly allow: readonly string[];
 }
@@ -14,6 +16,8 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
   if (ctx.globals.replay !== undefined || ctx.env['PROMPTRUN_REPLAY']) {
     throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   }
+  const caps = parseCaps(flags);
+  if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
@@ -23,7 +27,7 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
     import('../../mcp/serve-agent.ts'),
   ]);
   const offer = await Offer.open(ctx, { directory, allow: flags.allow });
-  await serveAgent(ctx, offer, ctx.version);
+  await serveAgent(ctx, offer, caps);
   ctx.signal.throwIfAborted();
   return EXIT.ok;
 }

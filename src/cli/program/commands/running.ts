@@ -172,8 +172,9 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
         'only this prompt can be run; repeatable',
         { repeats: true, completes: 'targets' },
       ],
+      ...CAP_FLAGS,
     ],
-    examples: ['mcp', 'mcp --allow hello --allow postcard', 'mcp --prompts ./prompts'],
+    examples: ['mcp', 'mcp --allow hello --max-credits 100', 'mcp --prompts ./prompts'],
     notes: `Speaks the protocol on standard input and output; notes go to standard error.
 Most clients take this in their configuration (.mcp.json, mcp.json,
 claude_desktop_config.json):
