@@ -111,6 +111,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   models: 'models.md',
   serve: 'serve.md',
   agents: 'agents.md',
+  moving: 'moving.md',
 };
 
 /** Beside the directory of the built command or of its chunks, or of the sources. */

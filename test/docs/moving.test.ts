@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../support/command.ts';
+import { documentText, shellLines } from '../support/documents.ts';
+
+const TEXT = documentText('docs/moving.md');
+/** A part may use what the one before it wrote. */
+const PARTS = [...TEXT.matchAll(/^## ([^\n]+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gmu)].map(
+  ([, title = '', text = '']) => ({ title, text }),
+);
+
+describe('moving here', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-moving-'));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const data = path.join(directory, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  // The provider of the examples is not asked: a built-in model stands in for it.
+  writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-4o-mini: echo\n');
+
+  it('shows all that a newcomer may come from', () => expect(PARTS).toHaveLength(5));
+
+  it.each(PARTS)('$title: every file and every command works', ({ text }) => {
+    for (const [, file = '', content = ''] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gmu)) {
+      writeFileSync(path.join(directory, file), content);
+    }
+    const lines = shellLines(text);
+    expect(lines.length).toBeGreaterThan(0);
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      PROMPTRUN_DATA_DIR: data,
+      PROMPTRUN_STATE_DIR: path.join(directory, 'state'),
+      PROMPTRUN_CONFIG_DIR: path.join(directory, 'config'),
+    };
+    for (const line of lines) {
+      const script = `promptrun() { "${process.execPath}" "${COMMAND}" "$@"; }\n${line}`;
+      execFileSync('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env, stdio: 'pipe' });
+    }
+  });
+});
