@@ -115,9 +115,7 @@ function lookOf(cell) {
 function draw(lines) {
   const width = Math.ceil(COLUMNS * CHARACTER.width + 2 * MARGIN.side);
   const height = lines.length * CHARACTER.height + MARGIN.top + MARGIN.bottom;
-  const texts = lines.flatMap((spans, row) =>
-    spans.filter(({ text }) => text.trim() !== '').map(drawSpan(row)),
-  );
+  const texts = lines.map(drawLine);
   const dots = ['#ff5f56', '#ffbd2e', '#27c93f'].map(
     (colour, at) => `<circle cx="${20 + at * 20}" cy="20" r="6" fill="${colour}"/>`,
   );
@@ -133,13 +131,13 @@ function draw(lines) {
   ].join('\n');
 }
 
-function drawSpan(row) {
-  return ({ column, look, text }) => {
-    const x = (MARGIN.side + column * CHARACTER.width).toFixed(1);
-    const y = MARGIN.top + row * CHARACTER.height;
-    const length = (text.length * CHARACTER.width).toFixed(1);
-    return `<text x="${x}" y="${y}" textLength="${length}"${look}>${escape(text)}</text>`;
-  };
+/** One text for a whole line: its characters stand side by side as the viewer's own fixed-width font has them. */
+function drawLine(spans, row) {
+  const y = MARGIN.top + row * CHARACTER.height;
+  const parts = spans.map(({ look, text }) =>
+    look === '' ? escape(text) : `<tspan${look}>${escape(text)}</tspan>`,
+  );
+  return `<text x="${MARGIN.side}" y="${y}">${parts.join('').trimEnd()}</text>`;
 }
 
 function escape(text) {

@@ -183,5 +183,6 @@ async function firstKey(store: Store, clock: Clock): Promise<string | undefined>
 }
 
 function openToOthers(host: string): string {
-  return `warning: ${host} is reachable from other machines: keys and runs travel unencrypted`;
+  const remedy = 'behind a proxy that speaks TLS, start with --public-url <its address>';
+  return `warning: ${host} is reachable from other machines: keys and runs travel unencrypted; ${remedy}`;
 }

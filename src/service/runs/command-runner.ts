@@ -21,6 +21,7 @@ const WATCH_EVERY_MS = 100;
 export class CommandRunner implements Runner {
   readonly #options: RunWorkOptions;
   readonly #work: RunWork;
+  readonly limits: RunWork['limits'];
   readonly #creating = new PendingWork();
   /** Creations that must make no run any more, by their keys. */
   readonly #barred = new Set<string>();
@@ -32,6 +33,7 @@ export class CommandRunner implements Runner {
   constructor(options: RunWorkOptions) {
     this.#options = options;
     this.#work = new RunWork(options);
+    this.limits = this.#work.limits;
   }
 
   create(run: NewlyMade): Promise<Created> {

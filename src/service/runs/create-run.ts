@@ -6,7 +6,7 @@ import type { Caller, RequestMemory } from '../http/route.ts';
 import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
-import type { Idempotency, NewRun, Outcome, RefusalReason } from '../store/run-records.ts';
+import type { Idempotency, NewRun, Outcome, RefusalReason, UserLimits } from '../store/run-records.ts';
 import { findRun } from './find-run.ts';
 import { checkInputs } from './run-request.ts';
 import { outcomeOf } from './run-work.ts';
@@ -21,7 +21,7 @@ interface CreatedRun {
 const FULL_QUEUE_RETRY_S = 5;
 
 const NO_SPACE =
-  'your generated media and the pictures of your unfinished runs take up all the space a user has; media goes 24 hours after it was made';
+  'your generated media and the pictures of your unfinished runs take up all the space a user has, SIZE; media goes 24 hours after it was made';
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
@@ -53,7 +53,7 @@ export async function createRun(
     return { id: run.id, outcome: await within(services.syncWindowMs, services.clock, ending) };
   }
   await services.inputs.remove(run.id);
-  if (creation.state === 'refused') throw refusal(creation.reason, run.credits);
+  if (creation.state === 'refused') throw refusal(creation.reason, run.credits, services.runner.limits);
   const repeated = await findRun(services.store, caller.userId, creation.runId);
   return { id: creation.runId, outcome: outcomeOf(repeated) };
 }
@@ -70,13 +70,13 @@ async function runWithKeptImages(
 }
 
 async function repeatedRun(
-  { store, clock }: Services,
+  { store, clock, runner }: Services,
   { userId }: Caller,
   { key, digest }: Idempotency,
 ): Promise<CreatedRun | undefined> {
   const known = await store.runs.createdWith(userId, key, clock.now());
   if (!known) return undefined;
-  if (known.digest !== digest) throw refusal('key', 0);
+  if (known.digest !== digest) throw refusal('key', 0, runner.limits);
   const { id } = known.run;
   const outcome = outcomeOf(known.run) ?? outcomeOf(await findRun(store, userId, id));
   return { id, outcome };
@@ -129,17 +129,20 @@ export async function checkedRun(
   };
 }
 
-function refusal(reason: RefusalReason, credits: number): ApiError {
+function refusal(reason: RefusalReason, credits: number, { queued, mediaBytes }: UserLimits): ApiError {
   if (reason === 'credits') {
     return new ApiError('PAYMENT_REQUIRED_ERROR', `too few credits: the run needs ${credits}`);
   }
   if (reason === 'queue') {
     return tooManyRequests(
-      'too many of your runs are queued; wait until some have ended',
+      `too many of your runs are queued (at most ${queued.toLocaleString('en')}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
     );
   }
-  if (reason === 'space') return new ApiError('INSUFFICIENT_STORAGE_ERROR', NO_SPACE);
+  if (reason === 'space') {
+    const most = `${mediaBytes / 1024 ** 3} GiB`;
+    return new ApiError('INSUFFICIENT_STORAGE_ERROR', NO_SPACE.replace('SIZE', most));
+  }
   return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
 }
 

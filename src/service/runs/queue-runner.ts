@@ -32,6 +32,7 @@ export class QueueRunner implements Runner {
   readonly #stop = new AbortController();
   readonly #turns: TurnTaking;
   readonly #work: RunWork;
+  readonly limits: RunWork['limits'];
   readonly #claims: Claims;
   /** Those who wait for runs to end, wherever these are carried out. */
   readonly #waiting = new Map<string, (outcome: Outcome | undefined) => void>();
@@ -39,6 +40,7 @@ export class QueueRunner implements Runner {
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
     this.#work = new RunWork(options);
+    this.limits = this.#work.limits;
     this.#turns = new TurnTaking(options.parallel ?? PARALLEL);
     const { store, models, onFault } = options;
     const { pending } = this.#work;

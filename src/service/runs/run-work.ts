@@ -17,6 +17,7 @@ export interface Created {
 
 /** Sees to new runs, in its own way: a command carries out its own at once, `serve` queues them. */
 export interface Runner {
+  readonly limits: UserLimits;
   /** Puts a run on disk unless it is refused, and has it carried out. */
   create(run: NewlyMade): Promise<Created>;
   /** Ends a run that has not ended as failed, whoever carries it out. */
@@ -56,14 +57,14 @@ export const CANCELLED = 'cancelled';
 export class RunWork {
   readonly pending = new PendingWork();
   readonly #options: RunWorkOptions;
-  readonly #limits: UserLimits;
+  readonly limits: UserLimits;
   readonly #stop = new AbortController();
   readonly #running = new Map<string, AbortController>();
 
   constructor(options: RunWorkOptions) {
     this.#options = options;
     const { maxQueued = MAX_QUEUED, maxMediaBytes = MAX_MEDIA_BYTES } = options;
-    this.#limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
+    this.limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
   }
 
   /** The runs that are being carried out. */
@@ -85,10 +86,10 @@ export class RunWork {
   /** Puts a run on disk; pictures of the user's former runs make room for it. */
   async keep(run: NewRun): Promise<Creation> {
     const { store, inputs, clock } = this.#options;
-    const creation = await store.runs.create(run, this.#limits, clock.now());
+    const creation = await store.runs.create(run, this.limits, clock.now());
     const isFull = creation.state === 'refused' && creation.reason === 'space';
     if (!isFull || !(await inputs.makeRoom(run.userId))) return creation;
-    return await store.runs.create(run, this.#limits, clock.now());
+    return await store.runs.create(run, this.limits, clock.now());
   }
 
   /** Gives how a run on disk ended; undefined where it was stopped on the way and stays as it is. Never rejects. */

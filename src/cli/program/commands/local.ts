@@ -35,9 +35,15 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       'serve --port 0 --prompts ./prompts --rate-limit 5',
       'serve --host 0.0.0.0 --public-url https://prompts.example/team',
     ],
-    notes: `The first line on standard output is "listening on http://…/v1"; the first start prints a key as well.
-SIGTERM and Ctrl-C: no new requests, running runs are given --grace, the rest go on at the next start;
-with --no-rerun they have failed, since a second bill may be worse than a lost answer.`,
+    notes: `The first line on standard output is "listening on http://…/v1"; the first start
+prints a key as well. SIGTERM and Ctrl-C: no new requests, running runs are given
+--grace, the rest go on at the next start; with --no-rerun they have failed, since
+a second bill may be worse than a lost answer.
+
+Limits of a user: 10,000 queued runs (--max-queued; over it 429), 2 GiB of media
+(507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values.
+Of a prompt: 128 KiB, 1,000 fields; a render 1,000,000 loop turns, 8 MiB, 2 s.
+Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
     load: () => import('../../commands/serve/serve.ts').then(file => file.serve),
   },
   {
