@@ -13,6 +13,8 @@ export type Changed = (typeof CHANGED)[number];
 export interface BatchFlags extends CapFlags {
   readonly from: string;
   readonly format?: Format;
+  readonly delimiter?: string;
+  readonly excel?: boolean;
   readonly out?: string;
   readonly resume?: boolean;
   readonly retryFailed?: boolean;
@@ -39,6 +41,10 @@ export interface BatchOptions {
   readonly target: string;
   readonly from: string;
   readonly format: Format | undefined;
+  /** What separates the cells of CSV; what its header has if undefined. */
+  readonly delimiter: string | undefined;
+  /** Results as CSV that a spreadsheet opens safely. */
+  readonly excel: boolean;
   readonly out: string | undefined;
   readonly resume: boolean;
   readonly retryFailed: boolean;
@@ -87,6 +93,12 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
+  if (flags.excel === true && !/\.csv$/iu.test(flags.out ?? '')) {
+    throw usageError(
+      '--excel needs --out with the name of a CSV file',
+      'For example: --out results.csv --excel',
+    );
+  }
   refuseSecondReader(flags);
   return {
     target,
@@ -100,6 +112,8 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     withInputs: flags.withInputs ?? false,
     from: flags.from,
     format: flags.format,
+    delimiter: flags.delimiter,
+    excel: flags.excel ?? false,
     out: flags.out,
     inputs: flags.input ?? [],
     images: flags.image ?? [],

@@ -26,7 +26,7 @@ import { Stop } from './run/stop.ts';
 /** Runs a target once for each row of a file, and keeps what became of each. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
   checkPlaces(ctx, options);
-  const source = await openSource(ctx, options.from, options.format);
+  const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');

@@ -115,7 +115,7 @@ export class Budget {
       }
       if (this.#caps.credits !== undefined && this.#spending.isFresh) continue;
       if (this.#open.size === 0) {
-        this.#reached = this.#capReached(blocked);
+        this.#reached = this.#capReached(blocked, estimate[blocked]);
         throw this.#reached;
       }
       await this.#untilOneEnds(signal);
@@ -214,10 +214,10 @@ export class Budget {
     await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
   }
 
-  #capReached(unit: Unit): CliError {
+  #capReached(unit: Unit, need: number | undefined): CliError {
     const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
     const inWords = unit === 'cost' ? formatDollars : creditsText;
-    const spent = this.#spent(unit, 0);
+    const spent = this.#spent(unit, need);
     const what =
       spent === undefined
         ? 'what a run took could not be learnt'

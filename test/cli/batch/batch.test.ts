@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -61,6 +61,25 @@ describe('a batch on the local service', () => {
     expect(exitCode).toBe(0);
     const ends = linesOf(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
     expect(ends.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
+  });
+
+  test('--delimiter says how rows are separated; --excel makes no formula of what came', async () => {
+    const { env } = await localService();
+    const home = homeWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
+    const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
+    const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], { env, home });
+    expect(exitCode).toBe(0);
+    const table = readFileSync(path.join(home, 'r.csv'), 'utf8').replaceAll(/[0-9a-f-]{36}/gu, 'run');
+    expect(table).toBe(
+      `\uFEFFid,name,runId,runStatus,error,output1
+-1,'=1+1,run,succeeded,,"Hello, =1+1! A pleasant day to you."
+2,"'@Bo, Di",run,succeeded,,"Hello, @Bo, Di! A pleasant day to you."
+`,
+    );
+    const again = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], { env, home });
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('2 of 2 rows succeeded')]);
+    const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
+    expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
   });
 
   test('reads rows from standard input', async () => {

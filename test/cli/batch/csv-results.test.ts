@@ -9,7 +9,11 @@ import { temporaryDirectory } from '../../support/context.ts';
 /** Gives results to a table, in this order, and what the table holds then. */
 async function tableOf(results: readonly Given[], { sorted = false } = {}): Promise<string> {
   const cwd = temporaryDirectory();
-  const table = await CsvResults.open({ cwd } as Context, { out: 'results.csv', resume: false }, new Map());
+  const table = await CsvResults.open(
+    { cwd } as Context,
+    { out: 'results.csv', resume: false, excel: false },
+    new Map(),
+  );
   for (const { id, row, cells, outputs } of results) {
     await table.give(lineOf(id, row, outputs), { id, row, line: row + 1, cells, fault: 'is not looked at' });
   }

@@ -15,7 +15,10 @@ async function rowsOf(format: Format, text: string | Uint8Array, pieces = 7): Pr
     }
   };
   const rows: SourceRow[] = [];
-  for await (const row of readRows({ name: 'the rows', format, repeatable: false, open }, signal)) {
+  for await (const row of readRows(
+    { name: 'the rows', format, delimiter: undefined, repeatable: false, open },
+    signal,
+  )) {
     rows.push(row);
   }
   return rows;
@@ -32,6 +35,15 @@ describe('CSV', () => {
       { row: 2, line: 4, id: '2' },
     ]);
     expect(inputs(rows[1])).toEqual({ name: 'Bo', mood: 'rainy', images: [] });
+  });
+
+  test.each([';', '\t', ','])('is read with the separator that its header has: %j', async delimiter => {
+    const lines = [
+      ['name', '"a, b; c"', 'x'],
+      ['Ada', '"1,2;3"', ''],
+    ].map(cells => cells.join(delimiter));
+    const rows = await rowsOf('csv', `\ufeff\n${lines.join('\n')}\n`);
+    expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
   });
 
   test('a byte order mark, CRLF and line ends within quotes are taken as they are meant', async () => {
@@ -236,7 +248,10 @@ test('rows of a long file are read as they are wanted', async () => {
       yield Buffer.from(`${'x'.repeat(1000)}\n`);
     }
   };
-  const rows = readRows({ name: 'endless', format: 'csv', repeatable: false, open }, signal);
+  const rows = readRows(
+    { name: 'endless', format: 'csv', delimiter: undefined, repeatable: false, open },
+    signal,
+  );
   expect((await rows.next()).value).toMatchObject({ row: 1 });
   await rows.return(undefined);
   expect(opened).toBeLessThan(1000);

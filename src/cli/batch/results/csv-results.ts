@@ -51,21 +51,27 @@ export class CsvResults implements Results {
   #size: number;
   /** As the file has them; undefined until its first result is there. */
   #columns: Columns | undefined;
+  readonly #excel: boolean;
   #isWhole = true;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(file: string, handle: FileHandle, { size, rows }: { size: number; rows: Kept[] }) {
+  private constructor(
+    file: string,
+    handle: FileHandle,
+    { size, rows, excel }: { size: number; rows: Kept[]; excel: boolean },
+  ) {
     this.#file = file;
     this.#handle = handle;
     this.#size = size;
     this.#unclaimed = rows;
+    this.#excel = excel;
     this.existed = rows.length > 0;
   }
 
   /** @throws {CliError} where the file exists and is not to be gone on with, or is not a table of results */
   static async open(
     ctx: Context,
-    { out, resume }: { readonly out: string; readonly resume: boolean },
+    { out, resume, excel }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
     before: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
@@ -75,8 +81,8 @@ export class CsvResults implements Results {
     try {
       // Everything is in the journal of a batch that has not ended: the table is rebuilt from it.
       if (before.size > 0) await handle.truncate(0);
-      const rows = resume && before.size === 0 ? await readKept(file, out) : [];
-      const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows });
+      const rows = resume && before.size === 0 ? await readKept(file, out, excel) : [];
+      const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows, excel });
       for (const [id, { result }] of before) {
         if (isKept(result)) await results.#add(id, result);
       }
@@ -107,7 +113,7 @@ export class CsvResults implements Results {
     const names = Object.keys(kept.cells);
     const outputs = kept.values.length - FIXED.length;
     if (this.#columns === undefined) {
-      this.#columns = { own: names, outputs };
+      this.#columns = { own: names, outputs, excel: this.#excel };
       await this.#append(headerOf(this.#columns));
     }
     const columns = this.#columns;
@@ -152,7 +158,7 @@ export class CsvResults implements Results {
   async #writeAll(target: FileHandle, sorted: boolean): Promise<void> {
     const all = [...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
-    const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0 });
+    const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
     let piece = headerOf(columns);
     for (const kept of all) {
       const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
@@ -192,5 +198,5 @@ function columnsOf(all: readonly (Kept | Place)[], before: Columns): Columns {
     if ('cells' in kept) for (const name of Object.keys(kept.cells)) own.add(name);
     outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED.length : kept.outputs);
   }
-  return { own: [...own], outputs };
+  return { own: [...own], outputs, excel: before.excel };
 }

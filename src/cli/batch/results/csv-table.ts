@@ -30,10 +30,9 @@ export function isKept(value: unknown): value is Kept {
 }
 
 /** The results in a table that a batch has written. @throws {CliError} where it is another table */
-export async function readKept(file: string, given: string): Promise<Kept[]> {
-  const [header = [], ...records] = await readTable(
-    createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>,
-  );
+export async function readKept(file: string, given: string, excel: boolean): Promise<Kept[]> {
+  const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
+  const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
   const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
   if (header.length > 0 && at === -1) {
     throw usageError(`${given}: this is not a table of results of a batch`, 'name the file the batch wrote');
@@ -43,6 +42,15 @@ export async function readKept(file: string, given: string): Promise<Kept[]> {
     cells: Object.fromEntries(header.slice(0, at).map((name, column) => [name, record[column] ?? ''])),
     values: withoutEmptyEnd(record.slice(at)),
   }));
+}
+
+function withoutApostrophes(record: readonly string[]): string[] {
+  return record.map(value => (value.startsWith("'") && isFormula(value.slice(1)) ? value.slice(1) : value));
+}
+
+/** Whether a spreadsheet would take a cell for a formula. */
+function isFormula(value: string): boolean {
+  return /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu.test(value);
 }
 
 function withoutEmptyEnd(values: readonly string[]): string[] {
@@ -61,19 +69,24 @@ export interface Columns {
   readonly own: readonly string[];
   /** How many outputs the widest result has. */
   readonly outputs: number;
+  /** Whether a spreadsheet must be able to open it safely. */
+  readonly excel: boolean;
 }
 
-export function headerOf({ own, outputs }: Columns): string {
+export function headerOf({ own, outputs, excel }: Columns): string {
   const numbered = Array.from({ length: outputs }, (_, at) => `output${at + 1}`);
-  return `${[...own, ...FIXED, ...numbered].map(quoted).join(',')}\n`;
+  return `${excel ? '\uFEFF' : ''}${[...own, ...FIXED, ...numbered].map(name => cell(name, excel)).join(',')}\n`;
 }
 
 /** A result as a line, in two parts: the cells of the row's own columns, and the values with the line's end. */
-export function lineParts({ own, outputs }: Columns, { cells, values }: Kept): readonly [string, string] {
+export function lineParts(
+  { own, outputs, excel }: Columns,
+  { cells, values }: Kept,
+): readonly [string, string] {
   const missing = Array<string>(Math.max(0, FIXED.length + outputs - values.length)).fill('');
   return [
-    own.map(name => quoted(cells[name] ?? '')).join(','),
-    `${[...values, ...missing].map(quoted).join(',')}\n`,
+    own.map(name => cell(cells[name] ?? '', excel)).join(','),
+    `${[...values, ...missing].map(value => cell(value, excel)).join(',')}\n`,
   ];
 }
 
@@ -81,6 +94,7 @@ export function joined([own, values]: readonly [string, string], hasOwn: boolean
   return hasOwn ? `${own},${values}` : values;
 }
 
-function quoted(value: string): string {
+function cell(text: string, excel: boolean): string {
+  const value = excel && isFormula(text) ? `'${text}` : text;
   return /[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }

@@ -51,13 +51,13 @@ function refuseSpecial(file: string, given: string): void {
 /** The file of results, or standard output. @throws {CliError} where the file must not be written to */
 export async function openResults(
   ctx: Context,
-  { out, resume }: BatchOptions,
+  { out, resume, excel }: BatchOptions,
   before: ReadonlyMap<string, JobState>,
 ): Promise<Results> {
   if (out === undefined) return standardOutput(ctx);
   if (!/\.csv$/iu.test(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
-  return CsvResults.open(ctx, { out, resume }, before);
+  return CsvResults.open(ctx, { out, resume, excel }, before);
 }
 
 function standardOutput(ctx: Context): Results {

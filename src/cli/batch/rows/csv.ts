@@ -27,9 +27,14 @@ interface Break {
 
 type Place = Pick<SourceRow, 'row' | 'line'>;
 
-/** The rows of a CSV file with a header, one at a time, however long the file is. */
-export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
-  const { records, broken } = parseRecords(text);
+/**
+ * The rows of a CSV file with a header, one at a time, however long the file is.
+ *
+ * @param delimiter what separates cells; by default what separates most in the header: a comma, a semicolon or a tab
+ */
+export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<SourceRow> {
+  const [separator, whole] = delimiter === undefined ? await delimiterOf(text) : [delimiter, text];
+  const { records, broken } = parseRecords(whole, separator);
   let header: CsvHeader | undefined;
   let line = 1;
   let row = 0;
@@ -54,12 +59,41 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<Sour
   }
 }
 
-function parseRecords(text: AsyncIterable<string>): {
+const DELIMITERS = [',', ';', '\t'] as const;
+
+/** What separates the names of a header, and the text with what was read of it. */
+async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
+  const pieces = text[Symbol.asyncIterator]();
+  let beginning = '';
+  let piece = await pieces.next();
+  while (piece.done !== true) {
+    beginning += piece.value;
+    if (/\S[^\r\n]*[\r\n]/u.test(beginning) || beginning.length > MAX_BODY_BYTES) break;
+    piece = await pieces.next();
+  }
+  const [header = ''] = /\S[^\r\n]*/u.exec(beginning) ?? [];
+  const bare = header.replaceAll(/"[^"]*"/gu, '');
+  const count = (delimiter: string): number => bare.split(delimiter).length;
+  const best = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
+  return [best, joined(beginning, pieces)];
+}
+
+async function* joined(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  yield beginning;
+  for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) yield piece.value;
+}
+
+function parseRecords(
+  text: AsyncIterable<string>,
+  delimiter: string,
+): {
   records: AsyncIterable<CsvRecord>;
   broken: () => Break | undefined;
 } {
   let broken: Break | undefined;
   const parser = parse({
+    bom: true,
+    delimiter,
     max_record_size: MAX_BODY_BYTES,
     on_skip: (error: CsvError | undefined, raw: string | undefined) => {
       broken ??= { error, raw: raw ?? '', after: parser.info.records };
@@ -86,7 +120,7 @@ function cellsOf({ names }: CsvHeader, record: readonly string[]): Record<string
 /** Every record of a table, its header first. */
 export async function readTable(text: AsyncIterable<string>): Promise<(readonly string[])[]> {
   const table: (readonly string[])[] = [];
-  for await (const { record } of parseRecords(text).records) table.push(record);
+  for await (const { record } of parseRecords(text, ',').records) table.push(record);
   return table;
 }
 

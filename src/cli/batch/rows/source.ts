@@ -17,25 +17,38 @@ export interface RowSource {
   /** For messages: the file as it was named, or standard input. */
   readonly name: string;
   readonly format: Format;
+  /** What separates the cells of CSV; what its header has if undefined. */
+  readonly delimiter: string | undefined;
   /** Whether it can be read from its start more than once. */
   readonly repeatable: boolean;
   /** Its bytes from the start, until `signal` is aborted. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array | string>;
 }
 
+/** Where rows are read from, as flags name it. */
+export interface SourceFlags {
+  readonly from: string;
+  readonly format: Format | undefined;
+  readonly delimiter: string | undefined;
+}
+
 /** @throws {CliError} where the file can't be read, or its format is not known */
-export async function openSource(ctx: Context, from: string, format: Format | undefined): Promise<RowSource> {
+export async function openSource(ctx: Context, flags: SourceFlags): Promise<RowSource> {
+  const { from, format } = flags;
+  const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
     if (format === undefined) {
       throw usageError('--from - needs --format csv or --format jsonl');
     }
-    return { name: 'standard input', format, repeatable: false, open: signal => standardInput(ctx, signal) };
+    const open = (signal: AbortSignal): ReturnType<RowSource['open']> => standardInput(ctx, signal);
+    return { name: 'standard input', format, delimiter, repeatable: false, open };
   }
   const file = path.resolve(ctx.cwd, from);
   const { isFile } = await statFile(file, from);
   return {
     name: from,
     format: format ?? formatOf(from),
+    delimiter,
     repeatable: isFile,
     open: signal => createReadStream(file, { signal }),
   };
@@ -44,6 +57,15 @@ export async function openSource(ctx: Context, from: string, format: Format | un
 /** Where rows find the files they name: beside their own file, or in the working directory. */
 export function rowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
   return { cwd: from === '-' ? cwd : path.dirname(path.resolve(cwd, from)), allowOutside };
+}
+
+function parseDelimiter(text: string): string {
+  const delimiter = /^(?:\\t|tab)$/iu.test(text) ? '\t' : text;
+  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
+  throw usageError(
+    `--delimiter needs one character, not ${JSON.stringify(text)}`,
+    "For example: --delimiter ';' or --delimiter tab",
+  );
 }
 
 async function statFile(file: string, given: string): Promise<{ isFile: boolean }> {
@@ -103,14 +125,17 @@ export async function repeatableSource(source: RowSource, signal: AbortSignal): 
 export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGenerator<SourceRow> {
   const text = decodeUtf8Stream(source.open(signal), source.name);
   const ids = new RowIds();
-  for await (const row of source.format === 'csv' ? await csvRows(text) : readJsonl(text)) {
+  for await (const row of source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text)) {
     yield isFaulty(row) ? row : (imageFault(row) ?? twinFault(row, ids) ?? row);
   }
 }
 
-async function csvRows(text: AsyncIterable<string>): Promise<AsyncIterable<SourceRow>> {
+async function csvRows(
+  text: AsyncIterable<string>,
+  delimiter: string | undefined,
+): Promise<AsyncIterable<SourceRow>> {
   const { readCsv } = await import('./csv.ts');
-  return readCsv(text);
+  return readCsv(text, delimiter);
 }
 
 function imageFault(row: ReadableRow): SourceRow | undefined {

@@ -1,5 +1,5 @@
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
-import { type Format, openSource, readRows, rowsFolder } from '../../batch/rows/source.ts';
+import { openSource, readRows, rowsFolder, type SourceFlags } from '../../batch/rows/source.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -39,16 +39,12 @@ export interface CheckedRow {
  */
 export async function readCheckedRows(
   ctx: Context,
-  {
-    from,
-    format,
-    allowOutside,
-  }: { readonly from: string; readonly format: Format | undefined; readonly allowOutside: boolean },
+  { allowOutside, ...flags }: SourceFlags & { readonly allowOutside: boolean },
   common: CommonInputs,
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
-  const source = await openSource(ctx, from, format);
-  const inFolder = { ...ctx, ...rowsFolder(ctx, from, allowOutside) };
+  const source = await openSource(ctx, flags);
+  const inFolder = { ...ctx, ...rowsFolder(ctx, flags.from, allowOutside) };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}, line ${row.line}`;

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import type { Connection, Context } from '../../../src/cli/context.ts';
+import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
+import { parseCaps } from '../../../src/cli/creation/caps.ts';
+import type { CreationRequest } from '../../../src/cli/creation/send-creation.ts';
+import { money } from '../../../src/wire/money.ts';
+
+/** The same numbers on every machine. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A service that charges by its own ledger, whatever was estimated. */
+class Ledger {
+  readonly charges = new Map<string, number>();
+  readonly random: () => number;
+  readonly estimate: () => number | null;
+  /** Of each run, what it came to above its estimate. */
+  readonly overshoot = new Map<string, number>();
+  pages = 0;
+
+  constructor(seed: number, estimate?: () => number | null) {
+    this.random = seeded(seed);
+    this.estimate = estimate ?? (() => Math.floor(this.random() * 100));
+  }
+
+  get sum(): number {
+    return [...this.charges.values()].reduce((sum, charge) => sum + charge, 0);
+  }
+
+  connection(): Connection {
+    const list = async (): Promise<unknown> => {
+      this.pages += 1;
+      const rows = [...this.charges].map(([runId, credits]) => ({
+        runId,
+        runStatus: 'succeeded',
+        credits: credits === 0 ? null : credits,
+      }));
+      return { rows, hasMore: false };
+    };
+    const costs = {
+      of: async (runIds: readonly string[]) =>
+        new Map(
+          runIds.map(id => [
+            id,
+            { model: 'm', tokens: null, cost: this.charges.get(id) ?? null, estimated: false },
+          ]),
+        ),
+      estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0 }),
+    };
+    return { service: 'local', embedded: true, costs, client: { runs: { list } } } as unknown as Connection;
+  }
+}
+
+function contextOf(signal = new AbortController().signal): Context {
+  return { signal } as unknown as Context;
+}
+
+const request = {
+  promptVersionId: 'v',
+  body: {
+    length: 2,
+    async *chunks() {
+      yield Buffer.from('{}');
+    },
+  },
+} as unknown as CreationRequest;
+
+/** Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the event loop. */
+async function spend(
+  budget: Budget,
+  ledger: Ledger,
+  { rows, concurrency, from = 0 }: { rows: number; concurrency: number; from?: number },
+): Promise<{ made: number; mostAbove: number }> {
+  const connection = ledger.connection();
+  let [next, made, mostAbove] = [from, 0, 0];
+  const open = new Set<string>();
+  const worker = async (): Promise<void> => {
+    while (next < rows) {
+      const runId = `run-${next}`;
+      next += 1;
+      const reservation = await budget
+        .reserve(connection, request, { estimatedCredits: 50 })
+        .catch(() => undefined);
+      if (reservation === undefined) return;
+      open.add(runId);
+      const charge = Math.floor(ledger.random() * 150);
+      ledger.overshoot.set(runId, Math.max(0, charge));
+      ledger.charges.set(runId, charge);
+      mostAbove = Math.max(
+        mostAbove,
+        [...open].reduce((sum, id) => sum + (ledger.overshoot.get(id) ?? 0), 0),
+      );
+      for (let turns = Math.floor(ledger.random() * 5); turns > 0; turns -= 1) {
+        await new Promise(resolve => setImmediate(resolve));
+      }
+      await reservation.made({ runId, tokens: 1 });
+      open.delete(runId);
+      made += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return { made, mostAbove };
+}
+
+describe('a budget', () => {
+  for (const concurrency of [1, 4, 16]) {
+    for (const seed of [1, 2, 3]) {
+      it(`of money is passed by no more than what was open came to, ${concurrency} at a time, seed ${seed}`, async () => {
+        const ledger = new Ledger(seed);
+        const cap = 30_000;
+        const budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+        const { made, mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+        expect(made).toBeGreaterThan(100);
+        expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
+        expect(budget.reached?.exitCode).toBe(8);
+        expect((await budget.totals(false)).cost).toBe(ledger.sum / 1e8);
+      });
+
+      it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
+        const ledger = new Ledger(seed);
+        const budget = new Budget(contextOf(), parseCaps({ maxCredits: '3000' }));
+        const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+        expect(ledger.sum).toBeLessThanOrEqual(3000 + mostAbove);
+        expect(ledger.sum).toBeGreaterThan(2500);
+      });
+    }
+  }
+
+  it('goes on counting from what was spent before, and never shrinks', async () => {
+    const ledger = new Ledger(7);
+    const first = new Budget(contextOf(), { cost: 10_000, credits: undefined });
+    await spend(first, ledger, { rows: 1000, concurrency: 4 });
+    const before = ledger.sum;
+    const again = new Budget(contextOf(), { cost: 10_000, credits: undefined });
+    const runs = new Map([...ledger.charges.keys()].map(id => [id, { tokens: 0 }]));
+    again.resume(ledger.connection(), runs, 0);
+    await expect(again.reserve(ledger.connection(), request))
+      .resolves.toBeDefined()
+      .catch(() => {});
+    expect(ledger.sum).toBe(before);
+    const more = new Budget(contextOf(), { cost: 20_000, credits: undefined });
+    more.resume(ledger.connection(), runs, 0);
+    await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
+    expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
+  });
+
+  it('waits for what is open, and is reached only if nothing is', async () => {
+    const ledger = new Ledger(1, () => 60);
+    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    const connection = ledger.connection();
+    const first = await budget.reserve(connection, request);
+    let second: Reservation | undefined;
+    const waiting = budget.reserve(connection, request).then(reservation => (second = reservation));
+    await new Promise(resolve => setImmediate(resolve));
+    expect(second).toBeUndefined();
+    ledger.charges.set('a', 10);
+    await first.made({ runId: 'a', tokens: 1 });
+    await waiting;
+    expect(second).toBeDefined();
+  });
+
+  it('counts what was refused as nothing, and what was lost as estimated', async () => {
+    const ledger = new Ledger(1, () => 60);
+    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    const connection = ledger.connection();
+    (await budget.reserve(connection, request)).refused();
+    (await budget.reserve(connection, request)).lost();
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({
+      status: 'CAP_REACHED',
+      exitCode: 8,
+    });
+  });
+
+  it('lets one creation of unknown size go alone, and stops if its credits can’t be learnt', async () => {
+    const ledger = new Ledger(1);
+    const budget = new Budget(contextOf(), parseCaps({ maxCredits: '1000' }));
+    const connection = ledger.connection();
+    const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
+    const second = budget.reserve(connection, request);
+    await first.made({ runId: 'not listed', tokens: 1 });
+    await expect(second).rejects.toMatchObject({
+      exitCode: 8,
+      message: expect.stringContaining('could not be learnt'),
+    });
+  });
+
+  it('creates only what is free under a cap of 0', async () => {
+    const free = new Budget(contextOf(), parseCaps({ maxCost: '0' }));
+    await free.reserve(new Ledger(1, () => 0).connection(), request);
+    const dear = new Budget(contextOf(), parseCaps({ maxCost: '0' }));
+    await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
+      exitCode: 8,
+    });
+    const unknown = new Budget(contextOf(), parseCaps({ maxCredits: '0' }));
+    await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({ exitCode: 8 });
+  });
+
+  it('refuses a model without a price, which is never counted as nothing', async () => {
+    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
+    await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('price') });
+  });
+
+  it('adds up integers: nothing drifts', async () => {
+    const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
+    const ledger = new Ledger(1, () => 0);
+    const connection = ledger.connection();
+    for (let run = 0; run < 1000; run += 1) {
+      ledger.charges.set(`r${run}`, money(0.0001));
+      await (await budget.reserve(connection, request)).made({ runId: `r${run}`, tokens: 1 });
+    }
+    expect((await budget.totals(false)).cost).toBe(0.1);
+  });
+
+  it.each(['1e3', '-1', 'abc', '1,5', ''])('takes plain decimal numbers only, not %j', text => {
+    expect(() => parseCaps({ maxCost: text })).toThrow('--max-cost needs a plain decimal number');
+    expect(() => parseCaps({ maxCredits: text })).toThrow('--max-credits needs a plain decimal number');
+  });
+});
