@@ -180,39 +180,34 @@ describe('the arrows of the house', () => {
   });
 });
 
-describe('the sizes of the house', () => {
+/** Lines of source in all. Lowered whenever it can be; raised only in a commit that says why. */
+const MOST_LINES = 53_000;
+
+describe('the size of the house', () => {
+  const linesOf = (file: string): number =>
+    readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n').length;
+
+  it(`is at most ${MOST_LINES} lines in all`, () => {
+    expect(files.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(MOST_LINES);
+  });
+
   it('has no file of more than 250 lines', () => {
-    const long = files.filter(
-      file => readFileSync(path.join(root, file), 'utf8').trimEnd().split('\n').length > 250,
-    );
-    expect(long).toEqual([]);
+    expect(files.filter(file => linesOf(file) > 250)).toEqual([]);
   });
 });
 
 describe('ARCHITECTURE.md', () => {
   const text = readFileSync(path.resolve(root, '..', 'ARCHITECTURE.md'), 'utf8');
-  const [, behaviours = ''] = /^### Three behaviours, file by file\n([\s\S]*?)^## /m.exec(text) ?? [];
 
   it('names files that exist', () => {
     const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1] ?? '');
-    const existing = [
-      ...files.map(file => `src/${file}`),
-      'test/architecture.test.ts',
-      'test/e2e/budgets.test.ts',
-    ];
-    const missing = named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)));
-    expect(named.length).toBeGreaterThan(40);
-    expect(missing).toEqual([]);
+    const tests = ['test/architecture.test.ts', 'test/e2e/budgets.test.ts'];
+    const existing = [...files.map(file => `src/${file}`), ...tests];
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
   });
 
-  it('describes each of three behaviours in at most 17 files, by their paths', () => {
-    const sections = behaviours.split(/^1\. /m).slice(1);
-    const paths = sections.map(section => [...section.matchAll(/`([\w./-]+\.ts)`/g)].map(match => match[1]));
-    const wrong = paths
-      .flat()
-      .filter(name => !files.includes(`cli/${name}`) && !files.includes(`${name}`.slice(4)));
-    expect(sections).toHaveLength(3);
-    expect(wrong).toEqual([]);
-    for (const named of paths) expect(new Set(named).size).toBeLessThanOrEqual(17);
+  it('fits on three screens', () => {
+    expect(text.split('\n').length).toBeLessThanOrEqual(150);
   });
 });
