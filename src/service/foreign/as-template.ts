@@ -59,12 +59,11 @@ const BRACE = '{{lookup "{" 0}}';
 function escaped(text: string, tagFollows: boolean): string {
   const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const safe = (isOpen ? text.slice(0, -1) : text).replaceAll(
-    /(\\*)(\{{2,})/gu,
-    (_, backslashes: string, braces: string) => {
-      const pairs = '\\{{'.repeat(Math.floor(braces.length / 2));
+    /\\+|\{{2,}/gu,
+    (run, at: number, whole: string) => {
       // An empty comment stands between backslashes that are text and the one that escapes.
-      const before = backslashes === '' ? '' : `${backslashes}\\{{!}}`;
-      return before + pairs + (braces.length % 2 === 1 ? '{' : '');
+      if (run.startsWith('\\')) return whole.startsWith('{{', at + run.length) ? `${run}\\{{!}}` : run;
+      return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },
   );
   const end = tagFollows && safe.endsWith('\\') ? '\\' : '';

@@ -27,7 +27,11 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   const declared = declaredFields(head);
   const fields = [...declared, ...furtherFields(head, new Set(declared.map(({ key }) => key)), uses)];
   const known = new Set(fields.map(({ key }) => key));
-  for (const use of uses) if (use.certain && !known.has(use.key)) reportUnknown(use, findings);
+  for (const use of uses) {
+    // A field that can't be read is not missing as well.
+    const isMissing = !known.has(use.key) && head.mentioned?.has(use.key) !== true;
+    if (use.certain && isMissing) reportUnknown(use, findings);
+  }
   for (const [key, { place }] of head.defaults) {
     if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
   }

@@ -92,9 +92,7 @@ function define(
     partials,
     isPartial,
   });
-  // A field that can't be read is not missing as well.
-  const { mentioned } = head;
-  const uses = reading.uses.filter(({ key }) => mentioned && (declared.has(key) || !mentioned.has(key)));
+  const uses = head.mentioned ? reading.uses : [];
   noteJinja(parts, findings);
   const slug = slugOf(file);
   return {

@@ -189,7 +189,10 @@ describe('a prompt file', () => {
       home: files(),
       local: localService,
     });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('rows.csv is not a prompt file')]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('rows.csv:1: this is a table (CSV), not a prompt file'),
+    ]);
   });
 });
 
