@@ -80,9 +80,10 @@ describe('what the built command loads', () => {
   let service: ScriptedService | undefined;
   afterEach(() => service?.close());
 
+  // The table of commands is all that help and version read: it grows with every command.
   it.each([
-    ['its version', ['--version'], { files: 4, kilobytes: 100, builtins: ['child_process'] }],
-    ['its help', ['--help'], { files: 4, kilobytes: 100, builtins: ['child_process'] }],
+    ['its version', ['--version'], { files: 4, kilobytes: 108, builtins: ['child_process'] }],
+    ['its help', ['--help'], { files: 4, kilobytes: 108, builtins: ['child_process'] }],
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
@@ -103,12 +104,13 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 8, kilobytes: 520, builtins });
+    expectWithin(loaded, { files: 8, kilobytes: 535, builtins });
   });
 
-  it('for one run on the service built in', async () => {
+  it('for one run on the built-in service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 11, kilobytes: 770, builtins });
+    // Costs, cancelling and detached runs are in the part of every embedded run.
+    expectWithin(loaded, { files: 11, kilobytes: 830, builtins });
   });
 });

@@ -5,7 +5,7 @@ import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
 
-describe('a run on the service built in', () => {
+describe('a run on the built-in service', () => {
   it('of a prompt file is of what the file says now', async () => {
     const home = temporaryDirectory();
     const prompt = (words: string): void =>

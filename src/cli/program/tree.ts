@@ -46,9 +46,7 @@ export function buildTree(options: TreeOptions): Command {
 
 function configureRoot(root: Command, { version, write, columns }: TreeOptions): void {
   root
-    .description(
-      'Run published prompts on a Prompt Execution Service: a hosted one, or the local one built in.',
-    )
+    .description('Run published prompts on a Prompt Execution Service: a hosted one, or the built-in one.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')

@@ -92,8 +92,7 @@ export function connectTo(
 
 /** Names the built-in service to those who don't know it yet. */
 function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
-  if (isEmpty(dataDir))
-    io.note('Using the local service built in (profile local); for another: promptrun login');
+  if (isEmpty(dataDir)) io.note('Using the built-in service (profile local); for another: promptrun login');
 }
 
 async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {

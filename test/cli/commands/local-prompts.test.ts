@@ -355,7 +355,7 @@ it('the local service is told of once on a machine', async () => {
   const { promptrun } = machine();
   const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);
-  expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('local service built in'), '']);
+  expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('built-in service'), '']);
 });
 
 it('config path shows every place with what is kept there', async () => {

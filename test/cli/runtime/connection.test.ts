@@ -89,12 +89,12 @@ describe('--debug', () => {
   });
 });
 
-describe('the service built in', () => {
+describe('the built-in service', () => {
   it('is named once on standard error, but not where it was asked for or nothing is to be said', async () => {
     const home = temporaryDirectory();
     const stderr = async (...flags: string[]) =>
       (await runInProcess(['account', ...flags], { home, local: localService })).stderr();
-    expect(await stderr()).toMatch(/^Using the local service built in \(profile local\).*\n$/);
+    expect(await stderr()).toMatch(/^Using the built-in service \(profile local\).*\n$/);
     expect(await stderr('--quiet')).toBe('');
     expect(await stderr('--profile', 'local')).toBe('');
   });

@@ -133,7 +133,7 @@ describe('where requests go, with whose key', () => {
   });
 
   it.each<[string, Flags, Env, unknown]>([
-    ['the service built in', {}, {}, 'embedded'],
+    ['the built-in service', {}, {}, 'embedded'],
     ['a key without a base URL', {}, { [KEY]: 'k' }, '2: PROMPTRUN_API_KEY is set, but no base URL'],
     [
       'a base URL without a key',
@@ -146,7 +146,7 @@ describe('where requests go, with whose key', () => {
     expect(await resolved(flags, env, none())).toEqual(expected);
   });
 
-  it('never falls back to the service built in while there are profiles', async () => {
+  it('never falls back to the built-in service while there are profiles', async () => {
     const of = settings('work').then(async opened => {
       await opened.config.update(document => delete document.activeProfile);
       return opened;

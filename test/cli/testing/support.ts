@@ -18,7 +18,7 @@ input:
 {{text}}
 `;
 
-/** A directory of prompt files and their tests, and the command line with the service built in. */
+/** A directory of prompt files and their tests, and the command line with the built-in service. */
 export class Project {
   readonly home = temporaryDirectory();
 

@@ -29,7 +29,7 @@ export async function checkConfiguration(
 }
 
 function described(address: Address, keySource: string | undefined): string {
-  if (address.embedded) return 'the service built in (profile local)';
+  if (address.embedded) return 'the built-in service (profile local)';
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }

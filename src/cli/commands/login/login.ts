@@ -81,7 +81,7 @@ export async function loginTarget(ctx: Context): Promise<LoginTarget> {
   const profile = named === undefined ? unnamedProfile(ctx, given) : checkedName(named, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
-      'the profile local is the service built in; it needs no key',
+      'the profile local is the built-in service, which needs no key',
       'Choose another --profile.',
     );
   }

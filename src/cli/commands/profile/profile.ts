@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
 
 interface ProfileRow {
   readonly name: string;
-  /** null for the service built in. */
+  /** null for the built-in service. */
   readonly baseUrl: string | null;
   /** Where its key is kept; null if it has none. */
   readonly key: 'file' | 'keychain' | null;

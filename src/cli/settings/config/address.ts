@@ -57,7 +57,7 @@ export function resolveAddress(sources: AddressSources): Address {
   throw configError(
     'there are profiles, but none is active',
     'Choose one with promptrun profile use <name>, or --profile <name>.',
-    'The service built in is the profile `local`.',
+    'The built-in service is the profile `local`.',
   );
 }
 
