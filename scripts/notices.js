@@ -17,6 +17,19 @@ const ALLOWED = new Set([
 /** Licences of packages that name theirs in words of their own, after a look at the text. */
 const READ = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
+/** What packages contain compiled, without a package of its own to read of. */
+const INSIDE = {
+  undici: [
+    {
+      name: 'llhttp',
+      version: '9 (compiled into undici)',
+      licence: 'MIT',
+      source: 'https://github.com/nodejs/llhttp',
+      by: 'Fedor Indutny, 2018',
+    },
+  ],
+};
+
 /** The packages that these files, given by their names, belong to, by name; each once. */
 export function bundledPackages(files) {
   const directories = new Set(files.map(packageDirectory).filter(directory => directory !== undefined));
@@ -26,7 +39,8 @@ export function bundledPackages(files) {
 
 /** The text of THIRD-PARTY-NOTICES. */
 export function notices(packages) {
-  return [INTRODUCTION, ...packages.map(notice)].join(`\n${'-'.repeat(80)}\n\n`);
+  const inside = packages.flatMap(({ name }) => INSIDE[name] ?? []);
+  return [INTRODUCTION, ...[...packages, ...inside].map(notice)].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 const INTRODUCTION = `The files of this package contain the following third-party packages, unchanged but for bundling and minification.

@@ -153,7 +153,7 @@ describe('the action', () => {
     expect(responseOf(step)).toContain('@/etc/passwd "; touch owned; $(touch owned) --json');
   });
 
-  it.skip('takes what actions/ai-inference takes: a file of GitHub Models, variables as YAML, its own model first', async () => {
+  it('takes what actions/ai-inference takes: a file of GitHub Models, variables as YAML, its own model first', async () => {
     const files = {
       'Greet_1.prompt.yml':
         'model: echo\nmessages:\n  - role: user\n    content: "Hi {{name}}, {{#if}} {{letter}}"\n',
@@ -191,7 +191,7 @@ describe('the action', () => {
     expect([missing.code, missing.log]).toEqual([2, expect.stringContaining("isn't there: gone.prompt")]);
   });
 
-  it.skip('sends the token to the endpoint, and asks for the model under the name that it has there', async () => {
+  it('sends the token to the endpoint, and asks for the model under the name that it has there', async () => {
     const calls: { key: string | undefined; body: { model: string } }[] = [];
     const server = createServer((request, response) => {
       let body = '';

@@ -135,5 +135,6 @@ describe('the package', () => {
       expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\nLicence: `, 'm'));
     }
     expect(notices).not.toMatch(/^vitest /m);
+    expect(notices).toMatch(/^llhttp 9[^]*Copyright \(c\) Fedor Indutny/m);
   });
 });

@@ -1,0 +1,199 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { CliError } from '../../src/cli/errors.ts';
+import { differences } from '../../src/cli/outputs/differences.ts';
+import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
+import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
+import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';
+import { YamlPlace } from '../../src/cli/testing/cases/yaml-place.ts';
+import { replayFrom } from '../../src/cli/testing/recordings/replay.ts';
+import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
+
+const PIECES = [
+  '<',
+  '>',
+  '"',
+  "'",
+  '&',
+  '</script>',
+  '<img src=x onerror=a>',
+  '@you',
+  '\n',
+  '\u202e',
+  '#',
+  '|',
+  '`',
+  'a',
+];
+const text = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 30 });
+const part: fc.Arbitrary<GridPart> = fc.oneof(
+  fc.record({ kind: fc.constantFrom('text', 'message', 'error'), text }),
+  fc.record({
+    kind: fc.constant('difference'),
+    parts: fc.array(fc.record({ kind: fc.constantFrom('same', 'removed', 'added', 'note'), text }), {
+      maxLength: 3,
+    }),
+  }),
+  fc.record({ kind: fc.constant('media'), url: fc.option(text, { nil: undefined }) }),
+) as fc.Arbitrary<GridPart>;
+const state = fc.constantFrom(
+  'passed',
+  'failed',
+  'changed',
+  'not run',
+  'same',
+  'succeeded',
+) as fc.Arbitrary<'failed'>;
+const cell = fc.record({
+  state,
+  facts: fc.array(text, { maxLength: 2 }),
+  parts: fc.array(part, { maxLength: 3 }),
+});
+const row = fc.record({
+  name: text,
+  place: text,
+  state,
+  inputs: fc.array(fc.tuple(text, text), { maxLength: 2 }),
+  cells: fc.array(fc.option(cell, { nil: undefined }), { maxLength: 2 }),
+});
+const grid: fc.Arbitrary<Grid> = fc.record({
+  title: text,
+  facts: fc.array(text, { maxLength: 2 }),
+  measures: fc.array(text, { maxLength: 2 }),
+  columns: fc.array(fc.record({ name: text, totals: fc.array(text, { maxLength: 2 }) }), { maxLength: 3 }),
+  rows: fc.array(row, { maxLength: 4 }),
+  reasons: fc.array(fc.record({ reason: text, count: fc.nat() }), { maxLength: 2 }),
+});
+
+/** A recording as it is, and with something else in one of its places. */
+const RECORDING = {
+  request: {
+    promptVersionId: 'a',
+    textInputs: { a: 'b' },
+    imageInputs: ['c'],
+    runOptions: {},
+    model: null,
+    schema: null,
+    repetition: 1,
+  },
+  answer: {
+    httpStatus: 200,
+    body: {
+      status: 'SUCCESS',
+      data: { runId: 'r', runStatus: 'succeeded', outputs: [{ type: 'text', data: 'd' }], tokens: 1 },
+    },
+  },
+  media: [{ url: 'https://example.com/a', sha256: '../../../etc/passwd', contentType: null }],
+};
+const PLACES = placesOf(RECORDING);
+
+function placesOf(value: unknown, place: readonly string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [[...place]];
+  return [[...place], ...Object.entries(value).flatMap(([key, one]) => placesOf(one, [...place, key]))];
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const copy: Record<string, unknown> = Array.isArray(value)
+    ? ([...(value as unknown[])] as unknown as Record<string, unknown>)
+    : { ...(value as Record<string, unknown>) };
+  copy[key] = replaced(copy[key], rest, by);
+  return copy;
+}
+
+/** Whether something ends well or with an error that is meant for people. */
+async function endsWell(work: () => unknown): Promise<boolean> {
+  try {
+    await soon(async () => work());
+    return true;
+  } catch (error) {
+    if (error instanceof CliError) return true;
+    throw error;
+  }
+}
+
+export default [
+  fuzzed('a page holds only the tags of its own', grid, async given => {
+    const page = await soon(() => gridPage(given));
+    const [, body = ''] = /<\/style>([^]*)<script>/.exec(page) ?? [];
+    const tags = [...body.matchAll(/<(?!\/)([^>]*)>/g)].map(([, tag = '']) => tag);
+    const own =
+      /^(?:header|h1|p|div class="[a-z ]*"|table|tr|th|td|ul class="bad"|li|nav|label|input type="(?:checkbox" value="[a-z ]*" checked|search"[^<>]*)|span class="[a-z ]*"|output|main|details data-state="[a-z ]*"(?: open)?|summary|b|small|section|h3|pre(?: class="bad")?|p class="bad"|del|ins|em|img alt="" src="[^"<>]*"|video controls src="[^"<>]*")$/;
+    const strange = tags.find(tag => !own.test(tag));
+    if (strange !== undefined) throw new Error(strange);
+  }),
+
+  fuzzed(
+    'a comment is short enough and mentions nobody',
+    fc.tuple(grid, fc.integer({ min: 500, max: 3000 })),
+    async ([given, most]) => {
+      const comment = await soon(() => gridMarkdown(given, most));
+      return comment.length <= Math.max(most, 1500) && !/@\w|<img/.test(comment);
+    },
+  ),
+
+  fuzzed(
+    'differences of any texts are found soon, and lose nothing of the second',
+    fc.tuple(text, text),
+    async ([one, other]) => {
+      const parts = await soon(() => differences(one, other, 'lines'));
+      const rest = parts.filter(({ kind }) => kind === 'same' || kind === 'added').map(part => part.text);
+      return rest.join('') === other;
+    },
+  ),
+
+  fuzzed(
+    'a recording is taken as it should be or refused, whatever is in it',
+    fc.tuple(fc.constantFrom(...PLACES), fc.oneof(fc.jsonValue(), text)),
+    async ([place, by]) => {
+      const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-fuzz-'));
+      try {
+        mkdirSync(path.join(directory, 'runs'));
+        writeFileSync(
+          path.join(directory, 'runs', 'a.json'),
+          JSON.stringify(replaced(RECORDING, place, by)) ?? '',
+        );
+        const ended = await endsWell(() => replayFrom({ directory, baseUrl: 'http://localhost/v1' }));
+        return ended && readdirSync(directory).join() === 'runs';
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  ),
+
+  fuzzed(
+    'a test file is read or refused with its place',
+    fc.string({
+      unit: fc.constantFrom(
+        'cases',
+        ':',
+        ' ',
+        '\n',
+        '- ',
+        '{',
+        '}',
+        '[',
+        ']',
+        '&a',
+        '*a',
+        '<<',
+        '!!x',
+        '"',
+        "'",
+        '|',
+        '1',
+        'a',
+        '@',
+      ),
+      maxLength: 60,
+    }),
+    given =>
+      endsWell(() =>
+        new YamlPlace(given, 'x.test.yaml').entries(new YamlPlace(given, 'x').contents, 'a test file', [
+          'cases',
+        ]),
+      ),
+  ),
+] satisfies readonly Fuzzed[];
