@@ -37,7 +37,7 @@ const part: fc.Arbitrary<GridPart> = fc.oneof(
     }),
   }),
   fc.record({ kind: fc.constant('media'), url: fc.option(text, { nil: undefined }) }),
-) as fc.Arbitrary<GridPart>;
+);
 const state = fc.constantFrom(
   'passed',
   'failed',

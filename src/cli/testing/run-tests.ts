@@ -11,7 +11,6 @@ import { connectionFor } from '../inputs/prompt-file.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
-import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
@@ -19,6 +18,7 @@ import { allExpectations } from './expectations/expectation.ts';
 import { runCommand } from './expectations/run-command.ts';
 import { findTests, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
+import { gather, type ReportMaterial } from './reporters/tests-grid.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
@@ -70,14 +70,14 @@ export async function runRound(
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
-  const media = new Map<string, MediaContent>();
-  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, media }, options);
+  const material: ReportMaterial = { media: new Map(), costs: new Map() };
+  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, material }, options);
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
   const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
-  if (isShown) await reportTests(ctx, ordered, options.outputs, { media });
+  if (isShown) await reportTests(ctx, ordered, options.outputs, material);
   for (const line of results.length === 0 ? [] : spendingText(await budget.totals(true)))
     ctx.io.note(`note: ${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
@@ -117,7 +117,7 @@ interface Tests {
   readonly paths: readonly string[];
   readonly judge: Judge;
   /** Takes what a page shows. */
-  readonly media: Map<string, MediaContent>;
+  readonly material: ReportMaterial;
   readonly budget: Budget;
 }
 
@@ -133,7 +133,7 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
 
 async function runService(
   ctx: Context,
-  { entries, paths, judge, budget, media }: Tests,
+  { entries, paths, judge, budget, material }: Tests,
   options: TestOptions,
 ): Promise<EntryResult[]> {
   const [first] = entries;
@@ -148,11 +148,8 @@ async function runService(
     judge.onRun = runId => state.journal.extraRun(runId);
     const more = { concurrency, budget, state, resume, retryUnknown, tools };
     const results = await runEntries(ctx, connection, chosen, more);
-    if (options.outputs.some(({ reporter }) => reporter === 'html')) {
-      const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
-      const own = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
-      for (const [url, content] of own) media.set(url, content);
-    }
+    if (options.outputs.some(({ reporter }) => reporter === 'html'))
+      await gather(material, connection, results, ctx.signal);
     return results;
   } finally {
     await state.close();

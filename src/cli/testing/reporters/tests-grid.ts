@@ -1,5 +1,8 @@
+import type { RunCost } from '../../../service/costs/costs.ts';
+import { formatDollars } from '../../../wire/money.ts';
+import type { Connection } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
-import type { MediaContent } from '../../outputs/media-content.ts';
+import { type MediaContent, mediaOf } from '../../outputs/media-content.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import { isMedia } from '../../outputs/print-outputs.ts';
 import type { TestCase } from '../cases/test-case.ts';
@@ -9,7 +12,23 @@ import { mismatchParts } from './details.ts';
 /** What a page shows of runs besides what reports hold. */
 export interface ReportMaterial {
   /** Pictures, by their URLs. */
-  readonly media: ReadonlyMap<string, MediaContent>;
+  readonly media: Map<string, MediaContent>;
+  /** By run id; of this machine's own service. */
+  readonly costs: Map<string, RunCost>;
+}
+
+/** Adds what a page shows of these results, while the URLs of their pictures live. */
+export async function gather(
+  { media, costs }: ReportMaterial,
+  connection: Connection,
+  results: readonly EntryResult[],
+  signal: AbortSignal,
+): Promise<void> {
+  const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+  for (const [url, content] of await mediaOf(connection, runs, { forPage: true, signal }))
+    media.set(url, content);
+  const known = await connection.costs?.of(runs.map(({ runId }) => runId));
+  for (const [runId, cost] of known ?? []) costs.set(runId, cost);
 }
 
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
@@ -17,7 +36,7 @@ const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const
 /** Cases by models. */
 export async function testsGrid(
   results: readonly EntryResult[],
-  { media }: ReportMaterial = { media: new Map() },
+  material: ReportMaterial = { media: new Map(), costs: new Map() },
 ): Promise<Grid> {
   const models = [...new Set(results.map(({ entry }) => entry.model))];
   const byCase = new Map<TestCase, EntryResult[]>();
@@ -26,38 +45,51 @@ export async function testsGrid(
     byCase.set(testCase, [...(byCase.get(testCase) ?? []), result]);
   }
   const rows: GridRow[] = [];
-  for (const [testCase, own] of byCase) rows.push(await gridRow(testCase, own, models, media));
+  for (const [testCase, own] of byCase) rows.push(await gridRow(testCase, own, models, material));
   return {
     title: 'Prompt tests',
     facts: [totalsText(totalsOf(results))],
-    measures: ['passed', 'failed', 'not run', 'time', 'tokens'],
+    measures: ['passed', 'failed', 'not run', 'time', 'tokens', 'cost'],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? 'the prompt’s own model' : 'answer'),
-      totals: columnTotals(results.filter(({ entry }) => entry.model === model)),
+      totals: columnTotals(
+        results.filter(({ entry }) => entry.model === model),
+        material,
+      ),
     })),
     rows,
   };
 }
 
-function columnTotals(results: readonly EntryResult[]): string[] {
+function columnTotals(results: readonly EntryResult[], material: ReportMaterial): string[] {
   const { passed, failed, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const tokens = results
     .flatMap(({ repetitions }) => repetitions.map(({ run }) => run?.tokens))
     .reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
-  return [passed, failed, faults, `${seconds.toFixed(1)} s`, tokens].map(String);
+  const cost = costText(
+    results.flatMap(({ repetitions }) => repetitions),
+    material,
+  );
+  return [passed, failed, faults, `${seconds.toFixed(1)} s`, tokens, cost ?? '–'].map(String);
+}
+
+/** What runs cost in all, of which that is known; undefined if it is of none. */
+function costText(repetitions: readonly Repetition[], { costs }: ReportMaterial): string | undefined {
+  const known = repetitions.flatMap(({ run }) => costs.get(run?.runId ?? '')?.cost ?? []);
+  return known.length === 0 ? undefined : formatDollars(known.reduce((sum, cost) => sum + cost, 0));
 }
 
 async function gridRow(
   testCase: TestCase,
   results: readonly EntryResult[],
   models: readonly (string | undefined)[],
-  media: ReportMaterial['media'],
+  material: ReportMaterial,
 ): Promise<GridRow> {
   const cells: (GridCell | undefined)[] = [];
   for (const model of models) {
     const result = results.find(({ entry }) => entry.model === model);
-    cells.push(result && (await gridCell(result, media)));
+    cells.push(result && (await gridCell(result, material)));
   }
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
@@ -77,8 +109,9 @@ async function gridRow(
 
 async function gridCell(
   { status, seconds, repetitions, entry }: EntryResult,
-  media: ReportMaterial['media'],
+  material: ReportMaterial,
 ): Promise<GridCell> {
+  const cost = costText(repetitions, material);
   const tokens = repetitions.map(({ run }) => run?.tokens).filter(count => count !== undefined);
   const parts: GridPart[] = [];
   if (repetitions.length > 1) {
@@ -86,10 +119,14 @@ async function gridCell(
     const text = `${passed} of ${repetitions.length} passed, ${entry.testCase.pass} needed`;
     parts.push({ kind: status === 'passed' ? 'text' : 'message', text });
   }
-  for (const repetition of repetitions) parts.push(...(await repetitionParts(repetition, media)));
+  for (const repetition of repetitions) parts.push(...(await repetitionParts(repetition, material)));
   return {
     state: STATES[status],
-    facts: [`${seconds.toFixed(1)} s`, ...tokens.map(count => `${fieldText(count)} tokens`)],
+    facts: [
+      `${seconds.toFixed(1)} s`,
+      ...tokens.map(count => `${fieldText(count)} tokens`),
+      ...(cost === undefined ? [] : [cost]),
+    ],
     parts,
   };
 }
@@ -97,7 +134,7 @@ async function gridCell(
 /** What was expected and did not come, then what came, unless a difference shows it already. */
 async function repetitionParts(
   { run, fault, mismatches }: Repetition,
-  media: ReportMaterial['media'],
+  { media }: ReportMaterial,
 ): Promise<GridPart[]> {
   if (fault !== undefined) {
     const text = [`${fault.message} (${fault.status})`, ...fault.hints].join('\n');
