@@ -9,7 +9,7 @@ import type { RateLimiter } from './http/rate-limiter.ts';
 import type { AnyRoute } from './http/route.ts';
 import { loadImageInputs } from './images/load.ts';
 import { localUser, newKeyText } from './keys/keys.ts';
-import type { HousekeepingOptions } from './lifecycle/housekeeping.ts';
+import type { HousekeepingOptions } from './lifecycle/background-work.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { resourcesView } from './models/resources-view.ts';
 import { loadModels, type ModelTable } from './models/table.ts';
@@ -20,7 +20,7 @@ import type { BatchAnswer } from './provider-batches/batch-provider.ts';
 import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
-import { type MediaUrl, RunRows } from './runs/run-rows.ts';
+import type { MediaUrl } from './runs/run-rows.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
@@ -123,7 +123,6 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
     hideTemplates: options.hideTemplates ?? false,
     mediaUrl,
-    runRows: new RunRows(store, mediaUrl),
     loadImages: (images, onBytes) =>
       loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
   };

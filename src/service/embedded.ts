@@ -1,13 +1,10 @@
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { systemClock } from './clock.ts';
-import { compose, type Parts } from './compose.ts';
-import type { Costs } from './costs/costs.ts';
+import { compose } from './compose.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
-import { PendingWork } from './lifecycle/background-work.ts';
-import { runHousekeeping } from './lifecycle/housekeeping.ts';
+import { PendingWork, runHousekeeping } from './lifecycle/background-work.ts';
 import type { Media } from './media/media.ts';
-import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
 import { mediaAnswer } from './routes/media.ts';
 import { CommandRunner } from './runs/command-runner.ts';
@@ -16,7 +13,6 @@ import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
 import { storeFault } from './store/errors.ts';
 import { openDatabase } from './store/open.ts';
-import type { Store } from './store/store.ts';
 
 /** A request from the same process. */
 export interface LocalRequest {
@@ -36,37 +32,10 @@ export interface LocalResponse {
 }
 
 /** The service within this process: no socket, and `file:` URLs of its media. */
-export interface EmbeddedService {
-  /** Ends in /v1; leads nowhere but here. */
-  readonly url: string;
-  /** A key of the user `local` that dies with this service and is stored nowhere. */
-  readonly sessionKey: string;
-  /** Answers what is below `url`, and the `file:` URLs of its media. */
-  request(request: LocalRequest): Promise<LocalResponse>;
-  /** Whether a URL is one that only `request` answers: of media in the data directory. */
-  owns(url: URL): boolean;
-  readonly runsHere: RunsHere;
-  readonly costs: Costs;
-  /** Loads what asks models in batches of their providers. */
-  providerBatches(): Promise<ProviderBatches>;
-  /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
-  close(by?: string): Promise<void>;
-}
+export type EmbeddedService = Awaited<ReturnType<typeof startEmbedded>>;
 
 /** What can be done only with runs that this very process carries out. */
-export interface RunsHere {
-  /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
-  onText(listener: (piece: TextPiece) => void): () => void;
-  /**
-   * Stops the run of a creation, which has failed then, or keeps the creation from making one; undefined where there is
-   * no run, `stopped` is false where it had ended by itself.
-   *
-   * @param by what stops it, such as Ctrl-C
-   */
-  stop(idempotencyKey: string, by: string): Promise<{ runId: string; stopped: boolean } | undefined>;
-  /** From now on each run is carried out by a process of its own, which ends with it; creations are answered at once. */
-  detach(): void;
-}
+export type RunsHere = EmbeddedService['runsHere'];
 
 const ORIGIN = 'http://localhost';
 /** A process that is gone sooner leaves it to others to clear away what has expired, in milliseconds. */
@@ -78,24 +47,37 @@ const HOUSEKEEPING_AFTER_MS = 1000;
  *
  * @throws {DataDirectoryError} where the data directory can't be used
  */
-export async function startEmbedded(options: CommonOptions): Promise<EmbeddedService> {
+export async function startEmbedded(options: CommonOptions) {
   const { parts, close } = await openForCommand(options);
   const { api, runner, media } = parts;
   const requests = new PendingWork();
   return {
+    /** Ends in /v1; leads nowhere but here. */
     url: `${ORIGIN}${PATH_PREFIX}`,
+    /** A key of the user `local` that dies with this service and is stored nowhere. */
     sessionKey: parts.sessionKey,
     runsHere: {
-      onText: listener => parts.texts.listen(listener),
-      stop: (key, by) => runner.stop(parts.userId, key, by),
-      detach: () => {
+      /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
+      onText: (listener: (piece: TextPiece) => void) => parts.texts.listen(listener),
+      /**
+       * Stops the run of a creation, which has failed then, or keeps the creation from making one; undefined where there
+       * is no run, `stopped` is false where it had ended by itself.
+       *
+       * @param by what stops it, such as Ctrl-C
+       */
+      stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
+      /** From now on each run is carried out by a process of its own; creations are answered at once. */
+      detach: (): void => {
         runner.detach = () => startDetached(options.dataDir);
       },
     },
     costs: parts.costs,
+    /** Loads what asks models in batches of their providers. */
     providerBatches: parts.providerBatches,
-    owns: url => media.isFile(url),
-    async request({ method, url, headers, body, signal, onSent }) {
+    /** Whether a URL is one that only `request` answers: of media in the data directory. */
+    owns: (url: URL): boolean => media.isFile(url),
+    /** Answers what is below `url`, and the `file:` URLs of its media. */
+    async request({ method, url, headers, body, signal, onSent }: LocalRequest): Promise<LocalResponse> {
       signal?.throwIfAborted();
       onSent?.();
       if (url.startsWith('file:')) return responseOf(await fileAnswer(media, url));
@@ -106,19 +88,13 @@ export async function startEmbedded(options: CommonOptions): Promise<EmbeddedSer
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
       return responseOf(await orAborted(answer, signal));
     },
-    close: by => close(by, requests),
+    /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
+    close: (by?: string) => close(by, requests),
   };
 }
 
-interface ForCommand {
-  readonly store: Store;
-  readonly parts: Parts<CommandRunner>;
-  /** Stops what is still being carried out, waits for requests, and closes the store. */
-  close(by?: string, requests?: PendingWork): Promise<void>;
-}
-
 /** The parts of the service for a command, over its store. */
-export async function openForCommand(options: CommonOptions): Promise<ForCommand> {
+export async function openForCommand(options: CommonOptions) {
   const { clock = systemClock, onNotice = () => {} } = options;
   const closing = new AbortController();
   /** Who makes media also clears away what has expired. */
@@ -146,7 +122,8 @@ export async function openForCommand(options: CommonOptions): Promise<ForCommand
     return {
       store,
       parts,
-      async close(by = 'the end of its command', requests) {
+      /** Stops what is still being carried out, waits for requests, and closes the store. */
+      async close(by = 'the end of its command', requests?: PendingWork) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
         await parts.runner.close(by);

@@ -7,7 +7,7 @@ import type { ModelTable } from './models/table.ts';
 import type { Definitions } from './prompts/definitions.ts';
 import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { InputFiles } from './runs/input-files.ts';
-import type { MediaUrl, RunRows } from './runs/run-rows.ts';
+import type { MediaUrl } from './runs/run-rows.ts';
 import type { Runner } from './runs/run-work.ts';
 import type { TextFeed } from './runs/text-feed.ts';
 import type { Store } from './store/store.ts';
@@ -29,7 +29,6 @@ export interface Services {
   readonly hideTemplates: boolean;
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
   readonly mediaUrl: MediaUrl;
-  readonly runRows: RunRows;
   /** Checks and reads the pictures of a creation; throws InvalidImage, and what `onBytes` throws of those fetched. */
   readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
 }

@@ -1,8 +1,9 @@
+import { SUCCESS_STATUS } from '../../wire/index.ts';
 import type { Services } from '../services.ts';
 import { ApiError, answerError, jsonAnswer, notFound } from './api-error.ts';
 import { type AuthOptions, authenticator, type Recognised } from './auth.ts';
 import { readCall } from './read-call.ts';
-import { type AnyRoute, type ApiAnswer, type ApiRequest, isKeyed, WrittenOut } from './route.ts';
+import { type AnyRoute, type ApiAnswer, type ApiRequest, isKeyed } from './route.ts';
 import { router } from './router.ts';
 
 interface ApiOptions {
@@ -48,8 +49,7 @@ export function createApi({ routes, services, auth, closing, onFault }: ApiOptio
 }
 
 function success(data: unknown): ApiAnswer {
-  const json = data instanceof WrittenOut ? data.json : JSON.stringify(data);
-  return jsonAnswer(200, `{"status":"SUCCESS","data":${json}}`);
+  return jsonAnswer(200, JSON.stringify({ status: SUCCESS_STATUS, data }));
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

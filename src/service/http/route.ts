@@ -58,11 +58,6 @@ export interface Call<P, Q, B> {
   readonly memory: RequestMemory;
 }
 
-/** The data of an answer that is JSON already: writing it out again would be most of the work of a list. */
-export class WrittenOut {
-  constructor(readonly json: string) {}
-}
-
 /** What the interface description says of a route. */
 interface Operation {
   /** What generated clients call it, such as `createRun`. */
@@ -88,7 +83,7 @@ interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
-  handle(services: Services, call: Call<P, Q, B>): Promise<D | WrittenOut>;
+  handle(services: Services, call: Call<P, Q, B>): Promise<D>;
 }
 
 /** A route of the table, its types forgotten: they were checked where it was defined. */

@@ -1,16 +1,15 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { changeUser, createKey, localUser, type NewKey } from '../keys/keys.ts';
-import { loadModels, type ModelTable } from '../models/table.ts';
+import { loadModels } from '../models/table.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { type LocalPrompts, localPrompts } from '../prompts/local-prompts.ts';
-import { type Published, publishPrompt } from '../prompts/publish.ts';
+import { localPrompts } from '../prompts/local-prompts.ts';
+import { publishPrompt } from '../prompts/publish.ts';
 import { readPromptFile } from '../prompts/read-prompt.ts';
 import { seedSamples } from '../prompts/samples.ts';
-import { type PromptTasks, SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
-import { ensureUnlistedVersion, type UnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
-import type { Account, StoredKey, UserChanges } from '../store/accounts-store.ts';
+import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
+import { ensureUnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
+import type { StoredKey, UserChanges } from '../store/accounts-store.ts';
 import { openDatabase } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import type { Plan } from '../store/tables.ts';
 
 /** A key as it is shown; times are ISO 8601. */
@@ -27,24 +26,7 @@ export interface KeyView {
 }
 
 /** The local store without a service over it, for keys and prompts. */
-export interface LocalStore extends LocalPrompts {
-  /** Makes a key, and its user where there is none. */
-  createKey(options: NewKey): Promise<KeyView & { key: string; isNewUser: boolean }>;
-  listKeys(): Promise<KeyView[]>;
-  /** False if there is no such key. */
-  revokeKey(id: string): Promise<boolean>;
-  /** Every user, or the one of this name. */
-  users(name?: string): Promise<Account[]>;
-  /** Undefined if there is no such user; throws KeyError. */
-  changeUser(name: string, changes: UserChanges): Promise<Account | undefined>;
-  /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
-  publish(file: string): Promise<Published>;
-  /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
-  ensureUnlistedVersion(wanted: UnlistedWanted): Promise<UnlistedVersion>;
-  /** False if there is no such published prompt. */
-  unpublish(slug: string): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type LocalStore = Awaited<ReturnType<typeof openStore>>;
 
 /**
  * Opens the store of a data directory beside services that may be running on it.
@@ -65,38 +47,35 @@ export async function openStore({
   clock?: Clock;
   /** Called with each fault of models.yaml. */
   onNotice?: (line: string) => void;
-}): Promise<LocalStore> {
+}) {
   const store = await openDatabase({ dataDir, database, clock });
   await localUser(store);
   await seedSamples(store, clock);
-  const models = async () =>
-    await loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
-  return localStore(store, clock, models, new SharedTasks({ readsFiles: true }));
-}
-
-function localStore(
-  store: Store,
-  clock: Clock,
-  models: () => Promise<ModelTable>,
-  tasks: PromptTasks,
-): LocalStore {
+  const models = () =>
+    loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
+  const tasks = new SharedTasks({ readsFiles: true });
+  const context = async () => ({ store, clock, tasks, models: await models() });
   return {
     ...localPrompts(store, models, tasks),
-    async createKey(options) {
+    /** Makes a key, and its user where there is none. */
+    async createKey(options: NewKey) {
       const { key, isNewUser, ...stored } = await createKey(store, clock, options);
       return { ...keyView(stored), key, isNewUser };
     },
     listKeys: async () => (await store.accounts.keys()).map(keyView),
-    revokeKey: id => store.accounts.removeKey(id),
-    users: name => store.accounts.accounts(name),
-    changeUser: (name, changes) => changeUser(store, name, changes),
-    async publish(file) {
-      const definition = await readPromptFile(file, { tasks });
-      return await publishPrompt({ store, clock, tasks, models: await models() }, definition, file);
-    },
-    ensureUnlistedVersion: async wanted =>
-      await ensureUnlistedVersion({ store, clock, tasks, models: await models() }, wanted),
-    unpublish: slug => store.prompts.unpublish(slug),
+    /** False if there is no such key. */
+    revokeKey: (id: string) => store.accounts.removeKey(id),
+    /** Every user, or the one of this name. */
+    users: (name?: string) => store.accounts.accounts(name),
+    /** Undefined if there is no such user; throws KeyError. */
+    changeUser: (name: string, changes: UserChanges) => changeUser(store, name, changes),
+    /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
+    publish: async (file: string) =>
+      publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
+    /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
+    ensureUnlistedVersion: async (wanted: UnlistedWanted) => ensureUnlistedVersion(await context(), wanted),
+    /** False if there is no such published prompt. */
+    unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {
       await tasks.close();
       await store.close();

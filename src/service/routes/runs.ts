@@ -1,10 +1,9 @@
 import { IDEMPOTENCY_KEY_HEADER, type OutputItem, type Run, type RunListQuery } from '../../wire/index.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import { type RequestMemory, route, WrittenOut } from '../http/route.ts';
+import { type RequestMemory, route } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
-import { settleDeadCommands } from '../runs/dead-workers.ts';
-import { creationOf, requireRun } from '../runs/find-run.ts';
-import { outputItems } from '../runs/run-rows.ts';
+import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
+import { outputItems, runRows } from '../runs/run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
 import { object, text } from '../schemas/schema.ts';
 import type { Services } from '../services.ts';
@@ -38,11 +37,11 @@ export const runRoutes = [
         idempotencyKey === undefined
           ? await listRuns(services, caller.userId, query)
           : await createdWith(services, caller.userId, idempotencyKey);
-      const rows = await services.runRows.json(ids, origin, memory.takeForAnswer);
+      const rows = await runRows(services, ids, origin, memory.takeForAnswer);
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const written = idempotencyKey === undefined ? rows : rows.map(row => withKey(row, idempotencyKey));
-      return new WrittenOut(`{"rows":[${written.join(',')}],"hasMore":${hasMore || !isWhole}}`);
+      const shown = idempotencyKey === undefined ? rows : rows.map(row => ({ ...row, idempotencyKey }));
+      return { rows: shown, hasMore: hasMore || !isWhole };
     },
   }),
 
@@ -176,11 +175,6 @@ interface Page {
 async function createdWith({ store, clock }: Services, userId: number, key: string): Promise<Page> {
   const known = await store.runs.createdWith(userId, key, clock.now());
   return { ids: known ? [known.run.id] : [], hasMore: false };
-}
-
-/** The row of a run, as JSON, with the key that its creation was sent with. */
-function withKey(row: string, key: string): string {
-  return `${row.slice(0, -1)},"idempotencyKey":${JSON.stringify(key)}}`;
 }
 
 /** One page of a user's runs. */

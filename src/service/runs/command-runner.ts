@@ -2,7 +2,7 @@ import { ApiError } from '../http/api-error.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome } from '../store/run-records.ts';
-import { stoppedRun } from './dead-workers.ts';
+import { stoppedRun } from './current-runs.ts';
 import type { DetachedRun } from './detached-run.ts';
 import {
   CANCELLED,

@@ -7,7 +7,7 @@ import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import type { Idempotency, NewRun, Outcome, RefusalReason, UserLimits } from '../store/run-records.ts';
-import { findRun } from './find-run.ts';
+import { findRun } from './current-runs.ts';
 import { checkInputs } from './run-request.ts';
 import { outcomeOf } from './run-work.ts';
 

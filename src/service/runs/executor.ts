@@ -38,19 +38,15 @@ export interface ExecutorOptions {
 }
 
 /** Carries a run out: its inputs, its prompt, its model's engine, its outputs. */
-export interface Executor {
-  /** The outcome of a run that costs nothing, where it can be had in a moment; undefined where `execute` has to see to it. */
-  executeAtOnce(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
-  execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined>;
-}
+export type Executor = ReturnType<typeof createExecutor>;
 
-export function createExecutor(options: ExecutorOptions): Executor {
+export function createExecutor(options: ExecutorOptions) {
   const { texts } = options;
   const onNotice = onlyOnce(options.onNotice);
   const noting = { ...options, onNotice };
   return {
-    async executeAtOnce(run, signal) {
+    /** The outcome of a run that costs nothing, where it can be had in a moment; undefined where `execute` has to see to it. */
+    async executeAtOnce(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined> {
       try {
         if (!(await isFree(options, run))) return undefined;
         const result = await runEngine(noting, run, { userId: run.userId, signal, isBrief: true });
@@ -61,7 +57,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
         return undefined;
       }
     },
-    async execute(run, signal) {
+    /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
+    async execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined> {
       try {
         const result = await runEngine(noting, run, { userId: run.userId, signal });
         return await keepOutputs(options, run.id, result, signal);

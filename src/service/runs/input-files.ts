@@ -4,31 +4,23 @@ import type { LoadedImage } from '../images/loaded-image.ts';
 import type { Blobs, Store } from '../store/store.ts';
 
 /** The input pictures of runs, kept for a day so that a run can be made once more. */
-export interface InputFiles {
-  save(runId: string, images: readonly LoadedImage[]): Promise<void>;
-  /** @throws where one is no longer there */
-  load(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]>;
-  remove(runId: string): Promise<void>;
-  /** Makes room for a user's pictures; false where none of their ended runs takes any up. */
-  makeRoom(userId: number): Promise<boolean>;
-  /** Deletes what is older than a day, and what was left behind. */
-  sweep(): Promise<void>;
-}
+export type InputFiles = ReturnType<typeof inputFiles>;
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** Longer than any creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock): InputFiles {
+export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock) {
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
     for (const runId of runIds) await blobs.remove(runId);
   };
   return {
-    async save(runId, images) {
+    async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
       await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
     },
-    load: async (runId, mediaTypes) =>
+    /** @throws where one is no longer there */
+    load: async (runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> =>
       await Promise.all(
         mediaTypes.map(async (mediaType, index) => {
           const bytes = await blobs.open(nameOf(runId, index));
@@ -36,13 +28,15 @@ export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock): Inp
           return { mediaType, bytes: await buffer(bytes) };
         }),
       ),
-    remove: runId => blobs.remove(runId),
-    async makeRoom(userId) {
+    remove: (runId: string) => blobs.remove(runId),
+    /** Makes room for a user's pictures; false where none of their ended runs takes any up. */
+    async makeRoom(userId: number): Promise<boolean> {
       const freed = await runs.forgetImages({ userId });
       await removeAll(freed);
       return freed.length > 0;
     },
-    async sweep() {
+    /** Deletes what is older than a day, and what was left behind. */
+    async sweep(): Promise<void> {
       await removeAll(await runs.forgetImages({ before: clock.now() - KEPT_MS }));
       const old = await blobs.writtenBefore(clock.now() - SETTLED_MS);
       const kept = await runs.withImages(old);

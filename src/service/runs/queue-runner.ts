@@ -1,7 +1,7 @@
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome } from '../store/run-records.ts';
-import { Claims } from './claims.ts';
-import { failUnfinished, settleDeadWorkers } from './dead-workers.ts';
+import { Claims, TurnTaking } from './claims.ts';
+import { failUnfinished, settleDeadWorkers } from './current-runs.ts';
 import {
   CANCELLED,
   type Created,
@@ -11,7 +11,6 @@ import {
   RunWork,
   type RunWorkOptions,
 } from './run-work.ts';
-import { TurnTaking } from './turn-taking.ts';
 
 export interface QueueRunnerOptions extends RunWorkOptions {
   /** The models that runs can be carried out with here; asked on a shared store only. */

@@ -99,8 +99,8 @@ describe('a prompt', () => {
 
 describe('what belongs to the service of this machine', () => {
   it.each([
-    [['prompts', 'publish', 'x.prompt']],
     [['keys', 'create']],
+    [['users', 'list']],
     [['keys', 'list']],
     [['keys', 'revoke', 'x']],
     [['prompts', 'render', 'hello']],
@@ -121,6 +121,43 @@ describe('what belongs to the service of this machine', () => {
     });
     expect(there.exitCode).toBe(0);
   });
+});
+
+it('nothing of a prompt file is sent to a service that is not a promptrun’s own', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
+  const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: missing }];
+  for (const what of [['x.prompt'], ['--unpublish', 'x']]) {
+    const options = { home, local: localService };
+    const { stderr, exitCode } = await against(script, ['prompts', 'publish', ...what], options);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--profile local')]);
+  }
+});
+
+it('a run of a service that can’t end runs is not cancelled', async () => {
+  const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
+  const script = [run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
+  const { stderr, exitCode } = await against(script, ['runs', 'cancel', RUN]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't end runs")]);
+});
+
+it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {
+  const home = temporaryDirectory();
+  const kept = { expect: { path: `/runs/${RUN}/request` }, answer: missing };
+  expect((await against([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(4);
+  const manifest = {
+    runId: RUN,
+    promptVersionId: VERSION,
+    textInputs: { name: 'Ada' },
+    imageInputs: [],
+    runOptions: {},
+  };
+  const write = (baseUrl: string): void =>
+    writeFileSync(path.join(home, 'run.json'), JSON.stringify({ baseUrl, ...manifest }));
+  write('https://other.example/v1');
+  expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  writeFileSync(path.join(home, 'run.json'), '{"runId":');
+  expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });
 
 describe('a prompt file', () => {
