@@ -1,5 +1,5 @@
 import type { JsonObject } from '../files/json.ts';
-import { Findings } from '../prompts/findings.ts';
+import { type Finding, Findings } from '../prompts/findings.ts';
 import { invalid } from '../prompts/parse.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, testFileText } from './converted.ts';
@@ -22,8 +22,10 @@ export async function convertForeign(
     const { convertPromptfoo } = await import('./promptfoo/convert.ts');
     return await convertPromptfoo(text, file, options);
   }
-  const { prompt, findings } = readForm(text, file);
-  return convertedGithub(prompt, findings);
+  // A check that has no equivalent is left out, and told.
+  const left = new Findings(file);
+  const { prompt, findings } = readForm(text, file, left);
+  return convertedGithub(prompt, file, [...findings.list(), ...left.list()]);
 }
 
 /**
@@ -36,17 +38,26 @@ export function foreignTests(text: string, file: string): ForeignTests | undefin
   return github.prompt.tests;
 }
 
-function readForm(text: string, file: string): { prompt: GithubPrompt; findings: Findings } {
+function readForm(
+  text: string,
+  file: string,
+  testFindings?: Findings,
+): { prompt: GithubPrompt; findings: Findings } {
   const form = formOf(file, text);
   const findings = new Findings(file);
-  const prompt = form.kind === 'github-models' ? readGithubPrompt(text, findings) : undefined;
+  const prompt =
+    form.kind === 'github-models' ? readGithubPrompt(text, findings, testFindings ?? findings) : undefined;
   if (form.kind !== 'github-models') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
   if (!prompt || findings.hasFaults) throw invalid(findings);
   return { prompt, findings };
 }
 
-function convertedGithub({ prompt, tests }: GithubPrompt, findings: Findings): Converted {
-  const notes = findings.list().map(({ line, message }) => ({ file: findings.file, line, message }));
+function convertedGithub(
+  { prompt, tests }: GithubPrompt,
+  file: string,
+  findings: readonly Finding[],
+): Converted {
+  const notes = findings.map(({ file, line, message }) => ({ file, line, message }));
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,
@@ -54,13 +65,14 @@ function convertedGithub({ prompt, tests }: GithubPrompt, findings: Findings): C
     expect: expect.map(expectation => written(expectation, data)),
   }));
   const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
-  const judge = { file: findings.file, message: 'judged by the model that `promptrun test --judge` names' };
   return {
     prompt,
     test: testFileText({ cases }),
-    notes: [...notes, ...(judged ? [{ ...judge, line: judged.line }] : [])],
+    notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED }] : [])],
   };
 }
+
+const JUDGED = 'judged by the model that `promptrun test --judge` names';
 
 function written(expectation: ForeignExpectation, data: Readonly<Record<string, string>>): JsonObject {
   const { kind } = expectation;

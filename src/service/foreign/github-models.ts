@@ -50,21 +50,31 @@ export function isGithubPrompt(whole: JsonValue): boolean {
   return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
 }
 
-/** Reads the `.prompt.yml` of GitHub Models. What is wrong becomes a finding; undefined where nothing can be read. */
-export function readGithubPrompt(text: string, findings: Findings): GithubPrompt | undefined {
+/**
+ * Reads the `.prompt.yml` of GitHub Models. What is wrong becomes a finding; undefined where nothing can be read.
+ *
+ * @param testFindings takes what is wrong with its tests, which need not keep it from being run
+ */
+export function readGithubPrompt(
+  text: string,
+  findings: Findings,
+  testFindings: Findings,
+): GithubPrompt | undefined {
   const { root, read, faults } = parseYamlWithFaults(text);
   for (const fault of faults) findings.fault(fault, fault.what);
   if (faults.length > 0) return undefined;
-  return findings.attempt(() => new GithubReader(read, findings).prompt(root));
+  return findings.attempt(() => new GithubReader(read, findings, testFindings).prompt(root));
 }
 
 class GithubReader {
   readonly #read: YamlReader;
   readonly #findings: Findings;
+  readonly #testFindings: Findings;
 
-  constructor(read: YamlReader, findings: Findings) {
+  constructor(read: YamlReader, findings: Findings, testFindings: Findings) {
     this.#read = read;
     this.#findings = findings;
+    this.#testFindings = testFindings;
   }
 
   prompt(root: YamlValue): GithubPrompt {
@@ -94,7 +104,7 @@ class GithubReader {
         config: Object.fromEntries(parameters.map(({ key, place }) => [key, placeOf(place)])),
         defaults: {},
       },
-      tests: readGithubTests(entries, this.#read, this.#findings, inputsIn(body)),
+      tests: readGithubTests(entries, this.#read, this.#testFindings, inputsIn(body)),
     };
   }
 

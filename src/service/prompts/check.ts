@@ -22,7 +22,7 @@ export async function checkPrompt(
   file: string,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const parsed = await parseText(source, file, options);
+  const parsed = await parseText(source, file, { ...options, checksTests: true });
   await checkParsed(parsed, options);
   const { findings, definition } = parsed;
   if (definition && isEmptyPrompt(definition)) {

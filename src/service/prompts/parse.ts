@@ -18,6 +18,8 @@ export const DEFAULT_MODEL = 'echo';
 export interface ParseOptions {
   /** Default: there are none. */
   readonly partials?: PartialLookup;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  readonly checksTests?: boolean | undefined;
   /** Schemas that can be named instead of a type; default: none. */
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
@@ -62,8 +64,13 @@ export function invalid(findings: Findings): InvalidPromptFile {
 }
 
 /** A prompt of GitHub Models is read as the prompt file it can be converted to. */
-function defineGithub(text: string, file: string, findings: Findings): PromptDefinition | undefined {
-  const github = readGithubPrompt(text, findings);
+function defineGithub(
+  text: string,
+  file: string,
+  findings: Findings,
+  { checksTests = false }: ParseOptions,
+): PromptDefinition | undefined {
+  const github = readGithubPrompt(text, findings, checksTests ? findings : new Findings(file));
   if (!github || findings.hasFaults) return undefined;
   const converted = new Findings(file);
   const definition = define(github.prompt, file, converted, {});

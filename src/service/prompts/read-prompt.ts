@@ -9,6 +9,8 @@ export interface ParseTextOptions {
   readonly partials?: Readonly<Record<string, string>>;
   /** Whether partials may lie outside the folder of the file; default false. */
   readonly allowOutside?: boolean | undefined;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  readonly checksTests?: boolean | undefined;
   /** How it is done; default in this process. */
   readonly tasks?: PromptTasks;
 }
@@ -38,9 +40,9 @@ export async function readDefinition(
 export async function parseText(
   text: string,
   file: string,
-  { partials, allowOutside = false, tasks = tasksHere }: ParseTextOptions = {},
+  { partials, allowOutside = false, checksTests = false, tasks = tasksHere }: ParseTextOptions = {},
 ): Promise<ParsedPrompt> {
-  const work = { text, file, allowOutside, ...(partials && { partials }) };
+  const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
   const { findings, definition } = await tasks.do('parse', work);
   return { findings: new Findings(file, findings), definition };
 }

@@ -45,6 +45,8 @@ export interface ParseWork {
   readonly partials?: Readonly<Record<string, string>>;
   /** Whether those may lie outside its folder; default false. */
   readonly allowOutside?: boolean;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  readonly checksTests?: boolean;
 }
 
 export interface SchemaFault {
@@ -112,7 +114,7 @@ function sizeOfTexts(texts: Readonly<Record<string, string>>): number {
 }
 
 async function parseWithin(
-  { text, file, partials, allowOutside }: ParseWork,
+  { text, file, partials, allowOutside, checksTests }: ParseWork,
   { characters }: TaskLimits,
 ): Promise<ParsedFile> {
   const { parsePrompt } = await loadLanguage();
@@ -120,6 +122,7 @@ async function parseWithin(
   const left = new CharactersLeft(characters);
   left.take(text);
   const { findings, definition } = parsePrompt(text, file, {
+    checksTests,
     partials(name) {
       const found = lookup(name);
       if (found && 'text' in found) left.take(found.text);
