@@ -7,7 +7,7 @@ const FILES = {
   start: ['src/main.ts'],
   action: [
     'src/cli/program/run-action.ts',
-    'src/cli/inputs/schema/describe.ts',
+    'src/cli/inputs/describe-config.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
     'src/cli/terminal/spinner.ts',

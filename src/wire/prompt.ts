@@ -76,10 +76,12 @@ export interface TextInputConfig {
   required: boolean;
   default?: string;
   enum?: string[];
+  /** What a list holds, if its schema says one type. */
+  items?: { type: string };
 }
 
 /** A prompt's config in shape (a) (service-facts, decisions). */
 export interface PromptConfig {
   textInputs: Record<string, TextInputConfig>;
-  imageInputs: { description?: string }[];
+  imageInputs: { name?: string; description?: string }[];
 }

@@ -142,7 +142,7 @@ describe('questions on a terminal', () => {
   });
 
   it('take pasted lines as one answer, to be gone on with', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string', note: 'string' } });
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {}, note: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('? story');
     terminal.type('Once ');
@@ -163,7 +163,7 @@ describe('questions on a terminal', () => {
   });
 
   it('keep standard output for the result', async () => {
-    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string', mood: ['a', 'b'] } });
+    const { env } = await serviceWithPrompt({ textInputs: { topic: {}, mood: { enum: ['a', 'b'] } } });
     const home = temporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
@@ -183,7 +183,7 @@ describe('questions on a terminal', () => {
 
   it('take a long text from the editor, with what was typed so far', async () => {
     const home = temporaryDirectory();
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
     const EDITOR = `${await editorIn(home)} --wait`;
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR }, home });
     await terminal.waitFor('? story');
@@ -200,7 +200,7 @@ describe('questions on a terminal', () => {
 
   it('end with the editor at Ctrl-C', async () => {
     const home = temporaryDirectory();
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, VISUAL: await editorIn(home) }, home });
     await terminal.waitFor('? story');
     terminal.press('ctrl+o');
@@ -212,7 +212,7 @@ describe('questions on a terminal', () => {
   });
 
   it('go on where the editor does not', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: 'string' } });
+    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: 'false' } });
     await terminal.waitFor('? story');
     terminal.press('ctrl+o');
@@ -223,7 +223,9 @@ describe('questions on a terminal', () => {
   });
 
   it('take Enter as terminals and scripts send it, and wide characters on several lines', async () => {
-    const { env, sentInputs } = await serviceWithPrompt({ textInputs: { 名前: 'お名前', שם: 'string' } });
+    const { env, sentInputs } = await serviceWithPrompt({
+      textInputs: { 名前: { description: 'お名前' }, שם: {} },
+    });
     const terminal = onTerminal(['run', VERSION_ID], { env, columns: 60, rows: 20 });
     await terminal.waitForScreen('? 名前  お名前', '  ctrl+o editor, for several lines');
     const name = '晴れの日には海へ行き、雨の日は家で本を読み、雪の日は山へ出かける人';
@@ -289,7 +291,7 @@ describe('leaving a question', () => {
   });
 
   it('gives the shell its terminal back as it was', async () => {
-    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string' } });
+    const { env } = await serviceWithPrompt({ textInputs: { topic: {} } });
     const home = temporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
@@ -328,13 +330,9 @@ describe('where nothing may be asked', () => {
     ['--no-input', {}],
     ['-q', { CI: 'true' }],
   ])('%s %j: what is missing is named', async (flag, more) => {
-    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string', tone: 'string' } });
-    const home = temporaryDirectory();
-    const read = onTerminal(['versions', 'get', VERSION_ID, '-q'], { env, home });
-    expect(await read.exit()).toBe(0);
-    const terminal = onTerminal(['run', VERSION_ID, flag], { env: { ...env, ...more }, home });
+    const terminal = onTerminal(['run', 'postcard', flag], { env: more });
     expect(await terminal.exit()).toBe(2);
-    expect(terminal.screen()).toContain('error: missing inputs: topic, tone (USAGE_ERROR)');
+    expect(terminal.screen()).toContain('error: missing input: place (USAGE_ERROR)');
   });
 });
 

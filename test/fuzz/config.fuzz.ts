@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describeConfig } from '../../src/cli/inputs/schema/describe.ts';
+import { describeConfig } from '../../src/cli/inputs/describe-config.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 const NAMES =

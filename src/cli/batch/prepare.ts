@@ -2,14 +2,14 @@ import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
 import type { ImageSource } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/open-image.ts';
+import type { InputFields } from '../inputs/input-fields.ts';
 import { type NamingFolder, openNamedImages } from '../inputs/named-file.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../inputs/run-options.ts';
-import { describeConfig } from '../inputs/schema/describe.ts';
-import type { InputFields } from '../inputs/schema/fields.ts';
 import { readVersion, resolveTarget } from '../inputs/target.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import type { BatchOptions } from './options.ts';
@@ -43,7 +43,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const resolved = await resolveTarget(ctx, connection, options.target);
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   if (options.validate) {
-    await checkOptions(connection, runOptions, ctx.signal);
+    await checkOptions(ctx, connection, promptVersionId, runOptions);
   }
   return {
     connection,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { type CommandTable, type Completes, commandsBelow, nameOf } from '../core/command-spec.ts';
 import { ageOf } from '../core/time.ts';
-import { describeConfig } from '../inputs/schema/describe.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { Known, KnownPrompt } from './cached-facts.ts';

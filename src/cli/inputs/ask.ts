@@ -1,61 +1,126 @@
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { isObject } from '../core/json-value.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
+import { askFreely, problemOf } from './ask-freely.ts';
 import { openImage } from './images/open-image.ts';
-import type { ImageField, InputFields, TextField } from './schema/fields.ts';
-import { type CollectedInputs, collectInputs } from './text-inputs.ts';
+import type { RunInputs } from './images/place-images.ts';
+import type { ImageField, InputFields, TextField } from './input-fields.ts';
+import { inputText } from './literal.ts';
 
 /** What the prompts of the service take as images, by their names; any other may be typed as well. */
 const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
 
-/** Asks for what the prompt wants and was not given. What was given already is never asked for again. */
+/** What a person answered, as the command line takes it. */
+export interface Answers {
+  readonly text: readonly (readonly [key: string, value: string])[];
+  readonly images: readonly string[];
+}
+
+/** Asks for what the prompt wants and was not given, each by its type. What was given is never asked for again. */
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
-  given: CollectedInputs,
-): Promise<CollectedInputs> {
+  given: RunInputs,
+): Promise<{ inputs: RunInputs; answers: Answers }> {
   if (!fields.known) {
-    return given.text.size + given.images.length > 0 ? given : askFreely(ctx, given);
+    const text = given.text.size + given.images.length > 0 ? [] : await askFreely(ctx);
+    return { inputs: { ...given, text: new Map([...given.text, ...text]) }, answers: { text, images: [] } };
   }
-  const text = new Map(given.text);
+  const text: [string, string][] = [];
   for (const field of fields.text.filter(({ key }) => !given.text.has(key))) {
     const answer = await askForText(ctx, field);
-    if (answer !== undefined) {
-      text.set(field.key, answer);
-    }
+    if (answer !== undefined) text.push([field.key, answer]);
   }
-  return { text, images: await askForImages(ctx, fields.images, given.images) };
+  const images = [...given.images];
+  const files: string[] = [];
+  for (const [at, field] of fields.images.entries()) {
+    if (images[at] !== undefined) continue;
+    const file = await askForImage(ctx, field, { at, of: fields.images.length });
+    images[at] = await openImage(ctx, file);
+    files.push(field.name === undefined ? file : `${field.name}=${file}`);
+  }
+  return {
+    inputs: { text: new Map([...given.text, ...text]), images },
+    answers: { text, images: files },
+  };
 }
 
-/** Undefined where an optional field is left out. */
+/** Undefined if an optional field is left out. */
 async function askForText(ctx: Context, field: TextField): Promise<string | undefined> {
   const prompter = await ctx.prompter();
-  if (field.choices === undefined) {
-    return askForLine(ctx, prompter, field);
+  const { choices, multiple, type, required } = field;
+  const { signal } = ctx;
+  const question = {
+    message: field.key,
+    ...(field.description !== undefined && { description: field.description }),
+    required,
+  };
+  if (choices !== undefined) {
+    return multiple === undefined
+      ? askForChoice(ctx, prompter, { ...field, choices })
+      : askForSeveral(ctx, prompter, { ...field, choices, multiple });
   }
-  return field.multiple === undefined
-    ? askForChoice(ctx, prompter, { ...field, choices: field.choices })
-    : askForSeveral(ctx, prompter, { ...field, choices: field.choices, multiple: field.multiple });
-}
-
-async function askForLine(ctx: Context, prompter: Prompter, field: TextField): Promise<string | undefined> {
+  const standard = field.default;
+  if (type === 'number' || type === 'integer') {
+    const number = Number(standard);
+    const isNumber = standard !== undefined && standard.trim() !== '' && !Number.isNaN(number);
+    const answer = await prompter.number(
+      { ...question, integer: type === 'integer', ...(isNumber && { default: number }) },
+      signal,
+    );
+    return answer === undefined ? undefined : String(answer);
+  }
+  if (type === 'boolean') {
+    return String(await prompter.confirm({ ...question, default: standard === 'true' }, signal));
+  }
+  if (type === 'array') {
+    const items = await prompter.list({ ...question, ...defaultItems(standard) }, signal);
+    return items.length === 0 && !required ? undefined : JSON.stringify(items.map(asItem(field)));
+  }
   const answer = await prompter.text(
     {
-      message: field.key,
-      ...(field.description !== undefined && { description: field.description }),
-      ...(field.default !== undefined && { default: field.default }),
-      required: field.required,
+      ...question,
+      ...(standard !== undefined && { default: standard }),
+      ...(type === 'object' && { check: jsonProblem }),
     },
-    ctx.signal,
+    signal,
   );
-  return answer === '' && field.default === undefined ? undefined : answer;
+  return answer === '' && standard === undefined ? undefined : answer;
+}
+
+function defaultItems(standard: string | undefined): { default?: readonly string[] } {
+  const parsed = standard === undefined ? undefined : parsedJson(standard);
+  return Array.isArray(parsed) ? { default: parsed.map(item => inputText(item) ?? '') } : {};
+}
+
+/** An item as JSON holds it: a number or a boolean where the list is one of those. */
+function asItem({ items }: TextField): (text: string) => unknown {
+  return text => (items === undefined ? text : (parsedJson(text) ?? text));
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonProblem(answer: string): string | undefined {
+  return answer === '' || isObject(parsedJson(answer))
+    ? undefined
+    : 'This takes a JSON object: {"key": "value"}.';
 }
 
 type Listed = TextField & { readonly choices: readonly string[] };
 
+function namedChoices({ choices, labels }: Listed): Choice<string>[] {
+  return choices.map(value => ({ value, name: labels?.get(value) ?? value }));
+}
+
 async function askForChoice(ctx: Context, prompter: Prompter, field: Listed): Promise<string | undefined> {
-  const choices: Choice<string | undefined>[] = field.choices.map(value => ({ value, name: value }));
+  const choices: Choice<string | undefined>[] = namedChoices(field);
   const standard = field.default;
   if (!field.required && (standard === undefined || !field.choices.includes(standard))) {
     choices.unshift({ value: undefined, name: standard === undefined ? '(none)' : `(default: ${standard})` });
@@ -83,7 +148,7 @@ async function askForSeveral(
     {
       message: field.key,
       description: [field.description, `(${asked})`].filter(Boolean).join(' '),
-      choices: field.choices.map(value => ({ value, name: value })),
+      choices: namedChoices(field),
       defaults: field.choices.filter(choice => standard.includes(choice)),
       min,
       max,
@@ -103,28 +168,17 @@ function bounds(field: Listed & { readonly multiple: NonNullable<TextField['mult
   return { min: least, max: Math.max(max, least, 1) };
 }
 
-async function askForImages(
+async function askForImage(
   ctx: Context,
-  fields: readonly ImageField[],
-  given: readonly string[],
-): Promise<readonly string[]> {
-  const images = [...given];
-  for (const [at, field] of fields.entries()) {
-    if (at >= given.length) {
-      const message = fields.length === 1 ? 'image' : `image ${at + 1} of ${fields.length}`;
-      images.push(await askForImage(ctx, message, field));
-    }
-  }
-  return images;
-}
-
-async function askForImage(ctx: Context, message: string, field: ImageField): Promise<string> {
+  { name, description }: ImageField,
+  { at, of }: { readonly at: number; readonly of: number },
+): Promise<string> {
   const prompter = await ctx.prompter();
   return prompter.path(
     {
-      message,
-      description: field.description ?? 'a file or an https URL',
-      proposes: name => IMAGE_NAME.test(name),
+      message: name ?? (of === 1 ? 'image' : `image ${at + 1} of ${of}`),
+      description: description ?? 'a file or an https URL',
+      proposes: file => IMAGE_NAME.test(file),
       check: answer => imageProblem(ctx, answer),
     },
     ctx.signal,
@@ -137,62 +191,4 @@ async function imageProblem(ctx: Context, answer: string): Promise<string | unde
     return 'Standard input is this terminal: give a file or an https URL.';
   }
   return problemOf(() => openImage(ctx, answer), '--image: ');
-}
-
-/** Takes `key=value` pairs, as `--input` does, until an empty line. */
-export async function askFreely(ctx: Context, given: CollectedInputs): Promise<CollectedInputs> {
-  const prompter = await ctx.prompter();
-  const text = new Map(given.text);
-  for (;;) {
-    const answer = await prompter.text(
-      {
-        message: 'input',
-        description:
-          text.size === 0
-            ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
-            : 'One more as key=value; an empty line goes on.',
-        check: pair => pairProblem(ctx, pair),
-      },
-      ctx.signal,
-    );
-    if (answer === '') {
-      return { text, images: given.images };
-    }
-    for (const [key, value] of await read(ctx, answer)) {
-      text.set(key, value);
-    }
-  }
-}
-
-async function read(ctx: Context, pair: string): Promise<ReadonlyMap<string, string>> {
-  return (await collectInputs(ctx, { inputs: pairsIn(pair), images: [] })).text;
-}
-
-/** Several pairs pasted at once, or one whose value has several lines. */
-function pairsIn(answer: string): readonly string[] {
-  const lines = answer.split('\n');
-  return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
-}
-
-/** What `--input` would say of it. */
-async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
-  if (pair === '') {
-    return undefined;
-  }
-  if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
-    return 'Standard input is this terminal: give the value or @file.';
-  }
-  return problemOf(() => read(ctx, pair), '--input ');
-}
-
-/** Why an answer can't be used, without the name of the flag that would say so; undefined where it can. */
-async function problemOf(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
-  try {
-    await use();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const { message } = error;
-    return message.startsWith(flag) ? message.slice(flag.length) : message;
-  }
 }

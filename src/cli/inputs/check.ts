@@ -1,15 +1,15 @@
 import { didYouMean } from '../core/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
-import type { InputFields, TextField } from './schema/fields.ts';
+import type { ImageField, InputFields } from './input-fields.ts';
 
 /** What is given, as far as it is checked against a prompt's config. */
 export interface CheckedInputs {
   readonly text: ReadonlyMap<string, string>;
-  /** How many images. */
-  readonly images: number;
+  /** How many images, or the images in their places. */
+  readonly images: number | readonly unknown[];
 }
 
-/** The first thing a prompt's config refuses; undefined where it refuses nothing, or is not known. */
+/** The first thing that a prompt's config refuses; undefined if it refuses nothing, or is not known. */
 export function inputFault(fields: InputFields, given: CheckedInputs): CliError | undefined {
   return suppliedInputFault(fields, given) ?? (fields.known ? missing(fields, given) : undefined);
 }
@@ -28,20 +28,25 @@ export function checkInputs(fields: InputFields, given: CheckedInputs): void {
   if (fault !== undefined) throw fault;
 }
 
-/** The required text inputs that are not given. */
-export function missingTexts(fields: InputFields, text: ReadonlyMap<string, string>): TextField[] {
-  return fields.text.filter(field => field.required && !text.has(field.key));
+/** What an image input is called. */
+export function imageName({ name, description }: ImageField, at: number): string {
+  const called = name ?? `image ${at + 1}`;
+  return description === undefined ? called : `${called} (${description})`;
 }
 
 function unknownKey(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
   const keys = fields.text.map(field => field.key);
   const strange = [...text.keys()].find(key => !keys.includes(key));
   if (strange === undefined) return undefined;
+  const names = [...keys, ...fields.images.flatMap(({ name }) => name ?? [])];
   return usageError(
-    `the prompt has no input ${JSON.stringify(strange)}${didYouMean(strange, keys)}`,
-    keys.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${keys.join(', ')}`,
+    `the prompt has no input ${JSON.stringify(strange)}${didYouMean(strange, names)}`,
+    names.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${names.join(', ')}`,
+    UNCHECKED,
   );
 }
+
+const UNCHECKED = '--no-validate sends it all the same.';
 
 function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
   for (const { key, choices, multiple } of fields.text) {
@@ -52,45 +57,40 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
     return usageError(
       `the input ${key} can't be ${JSON.stringify(wrong)}${didYouMean(wrong, choices)}`,
       `Its choices: ${choices.join(', ')}`,
+      UNCHECKED,
     );
   }
   return undefined;
 }
 
-function missing(fields: InputFields, given: CheckedInputs): CliError | undefined {
-  const texts = missingTexts(fields, given.text);
-  const images = fields.images.slice(given.images);
-  const names = [
-    ...texts.map(({ key }) => key),
-    ...images.map(({ description }, at) => imageName(given.images + at + 1, description)),
-  ];
+function missing(fields: InputFields, { text, images }: CheckedInputs): CliError | undefined {
+  const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
+  const isThere = (at: number): boolean =>
+    typeof images === 'number' ? at < images : images[at] !== undefined;
+  const pictures = fields.images.flatMap((field, at) => (isThere(at) ? [] : [{ field, at }]));
+  const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageName(field, at))];
   if (names.length === 0) return undefined;
+  const byName = pictures.flatMap(({ field: { name } }) =>
+    name === undefined ? [] : [`Give it with --image ${name}=<file>`],
+  );
   return usageError(
     `missing input${names.length === 1 ? '' : 's'}: ${names.join(', ')}`,
-    ...howToGive(fields, given),
-  );
-}
-
-function howToGive(fields: InputFields, given: CheckedInputs): string[] {
-  const texts = missingTexts(fields, given.text).map(({ key, description }) =>
-    [`Give it with -i ${key}=…`, ...(description === undefined ? [] : [description])].join(': '),
-  );
-  const images =
-    fields.images.length > given.images
+    ...texts.map(({ key, description }) =>
+      [`Give it with -i ${key}=…`, ...(description === undefined ? [] : [description])].join(': '),
+    ),
+    ...byName,
+    ...(pictures.length > byName.length
       ? [`The prompt takes ${count(fields.images.length)}: --image <file>`]
-      : [];
-  return [...texts, ...images];
+      : []),
+  );
 }
 
-function tooManyImages(fields: InputFields, images: number): CliError | undefined {
+function tooManyImages(fields: InputFields, images: CheckedInputs['images']): CliError | undefined {
   const wanted = fields.images.length;
+  const given = typeof images === 'number' ? images : images.length;
   // A config that names no image may only be silent about them; that is for the service to say.
-  if (wanted === 0 || images <= wanted) return undefined;
-  return usageError(`the prompt takes ${count(wanted)}, not ${images}`);
-}
-
-function imageName(number: number, description: string | undefined): string {
-  return description === undefined ? `image ${number}` : `image ${number} (${description})`;
+  if (wanted === 0 || given <= wanted) return undefined;
+  return usageError(`the prompt takes ${count(wanted)}, not ${given}`);
 }
 
 function count(images: number): string {

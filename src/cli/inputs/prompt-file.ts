@@ -91,14 +91,13 @@ export function versionOfFile(
   ctx: Context,
   file: PromptFile,
   model?: string,
-): Promise<{ readonly promptId: string; readonly promptVersionId: string }> {
+): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
   return withPromptFile(file, content =>
-    withLocalStore(ctx, store =>
-      store.ensureUnlistedVersion({
-        file: content,
-        allowOutside: ctx.globals.allowOutside,
-        ...(model !== undefined && { model }),
-      }),
-    ),
+    withLocalStore(ctx, async store => {
+      const { allowOutside } = ctx.globals;
+      const wanted = { file: content, allowOutside, ...(model !== undefined && { model }) };
+      const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
+      return { promptId, promptVersionId, config: await store.config({ promptVersionId }) };
+    }),
   );
 }

@@ -63,20 +63,22 @@ export async function isLocalService(
   return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
 }
 
-/** The prompt of a slug, or one version of it for `slug@…`. @throws {CliError} exit 4 where there is none */
+/** The prompt of a slug with its latest config, or one version of it for `slug@…`. @throws {CliError} exit 4 where there is none */
 export async function findByName(
   connection: Connection,
   name: string,
   signal: AbortSignal,
-): Promise<NamedPrompt & { readonly latest: string; readonly estimatedCredits: unknown }> {
+): Promise<
+  NamedPrompt & { readonly latest: string; readonly config: unknown; readonly estimatedCredits: unknown }
+> {
   const cut = name.lastIndexOf('@');
   const slug = cut > 0 ? name.slice(0, cut) : name;
   const row = await findSlug(connection, slug, signal);
-  const { promptId, promptVersionId: latest, estimatedCredits } = row;
-  if (cut <= 0) return { promptId, latest, estimatedCredits };
+  const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
+  if (cut <= 0) return { promptId, latest, config, estimatedCredits };
   const beginning = name.slice(cut + 1);
   const version = await versionByBeginning(connection, { slug, promptId }, beginning, signal);
-  return { promptId, promptVersionId: version, latest, estimatedCredits };
+  return { promptId, promptVersionId: version, latest, config, estimatedCredits };
 }
 
 /** The prompt whose slug is exactly this among the search results. */

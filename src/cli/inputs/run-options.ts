@@ -1,9 +1,10 @@
 import type { Model } from '../../wire/index.ts';
-import type { Connection } from '../context.ts';
+import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { parseKeyValue } from './flags.ts';
+import { withLocalStore } from './prompt-file.ts';
 
 /** `-o key=value`, as often as given; a later one of the same key wins. */
 export function parseOptions(given: readonly string[]): Map<string, string> {
@@ -16,15 +17,22 @@ export function parseOptions(given: readonly string[]): Map<string, string> {
 }
 
 /**
- * Refuses a run option that no model lists, after one refresh of the cached models: which model a prompt uses is not
- * known here, so what any of them accepts may be right.
+ * Refuses a run option that the prompt's model does not accept. Which that is only this machine's own service knows; of
+ * another, what any of its models lists may be right, after one refresh of the cached ones.
+ *
+ * @throws {CliError} USAGE_ERROR that names what is accepted
  */
 export async function checkOptions(
+  ctx: Context,
   connection: Connection,
+  promptVersionId: string,
   options: ReadonlyMap<string, string>,
-  signal: AbortSignal,
 ): Promise<void> {
-  if (options.size === 0) return;
+  const { signal } = ctx;
+  if (options.size === 0 || connection.recorder?.mode === 'replay') return;
+  if (connection.embedded) {
+    return withLocalStore(ctx, store => store.checkRunOptions(promptVersionId, Object.fromEntries(options)));
+  }
   const wereCached = connection.resources.cached() !== undefined;
   const models = await connection.resources.models({ signal });
   if (optionFault(models, options) === undefined) return;

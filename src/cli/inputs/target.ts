@@ -11,6 +11,8 @@ export interface ResolvedTarget {
   readonly promptVersionId: string;
   /** True for a UUID that nobody has looked up: it may be a prompt's rather than a version's. */
   readonly mayBePrompt: boolean;
+  /** The config of the version, if the look-up has brought it. */
+  readonly config?: unknown;
   /** What the search says that a run of it is expected to take; of a slug only. */
   readonly estimatedCredits?: unknown;
 }
@@ -31,8 +33,8 @@ export async function resolveTarget(
 ): Promise<ResolvedTarget> {
   const file = promptFileOf(ctx, target);
   if (file !== undefined) {
-    const { promptVersionId } = await versionOfFile(ctx, file, model);
-    return { promptVersionId, mayBePrompt: false };
+    const { promptVersionId, config } = await versionOfFile(ctx, file, model);
+    return { promptVersionId, config, mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target));
@@ -40,13 +42,19 @@ export async function resolveTarget(
   const { promptVersionId } = await withLocalStore(ctx, store =>
     store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model }),
   );
-  return { promptVersionId, mayBePrompt: false };
+  return { promptVersionId, config: resolved.config, mayBePrompt: false };
 }
 
 async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
-  const { promptVersionId, latest, estimatedCredits } = await findByName(connection, name, ctx.signal);
-  return { promptVersionId: promptVersionId ?? latest, mayBePrompt: false, estimatedCredits };
+  const {
+    latest,
+    promptVersionId = latest,
+    config,
+    estimatedCredits,
+  } = await findByName(connection, name, ctx.signal);
+  const isLatest = promptVersionId === latest;
+  return { promptVersionId, mayBePrompt: false, estimatedCredits, ...(isLatest && { config }) };
 }
 
 /** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */

@@ -2,8 +2,8 @@ import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotoc
 import type { PreviewMessage, PreviewPart } from '../../service/prompts/preview.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
 import { withLocalStore } from '../inputs/prompt-file.ts';
-import { describeConfig } from '../inputs/schema/describe.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 
 /** A prompt as the protocol lists it, images as arguments behind its texts. */

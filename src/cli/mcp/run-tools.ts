@@ -6,11 +6,11 @@ import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
 import { inputText } from '../inputs/literal.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../inputs/run-name.ts';
 import { checkOptions } from '../inputs/run-options.ts';
-import { describeConfig } from '../inputs/schema/describe.ts';
 import { openNamedImage } from './named-image.ts';
 import type { Offer } from './offered.ts';
 import { runResult } from './run-content.ts';
@@ -49,7 +49,7 @@ export async function runPrompt(
     options: textsOf(args, 'options'),
   };
   checkInputs(describeConfig(version.config), { text: request.text, images: request.images.length });
-  await checkOptions(connection, request.options, ctx.signal);
+  await checkOptions(ctx, connection, request.promptVersionId, request.options);
   call.signal.throwIfAborted();
   const run = createAndFollow(ctx, connection, request, { ...call, budget, estimatedCredits });
   return await untilGivenUp(

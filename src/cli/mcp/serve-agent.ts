@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
-import { describeConfig } from '../inputs/schema/describe.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 import { imageName, listedPrompt, renderedPrompt } from './prompt-messages.ts';

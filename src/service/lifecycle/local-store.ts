@@ -1,13 +1,16 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { ApiError } from '../http/api-error.ts';
 import { changeUser, createKey, localUser, type NewKey } from '../keys/keys.ts';
 import { loadModels } from '../models/table.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import { InvalidInputs } from '../prompts/definition.ts';
 import { localPrompts } from '../prompts/local-prompts.ts';
 import { publishPrompt } from '../prompts/publish.ts';
 import { readPromptFile } from '../prompts/read-prompt.ts';
 import { seedSamples } from '../prompts/samples.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { ensureUnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
+import { checkRunOptions } from '../runs/run-request.ts';
 import type { StoredKey, UserChanges } from '../store/accounts-store.ts';
 import { openDatabase } from '../store/open.ts';
 import type { Plan } from '../store/tables.ts';
@@ -74,6 +77,17 @@ export async function openStore({
       publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
     /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
     ensureUnlistedVersion: async (wanted: UnlistedWanted) => ensureUnlistedVersion(await context(), wanted),
+    /** Checks run options against the model of a version, or of a prompt's latest; throws InvalidInputs. */
+    async checkRunOptions(id: string, options: Readonly<Record<string, string>>) {
+      const version = (await store.prompts.version(id)) ?? (await store.prompts.latest(id));
+      const model = version && (await models()).get(version.model);
+      if (!model) return;
+      try {
+        checkRunOptions({ ...options }, model);
+      } catch (error) {
+        throw error instanceof ApiError ? new InvalidInputs([error.message]) : error;
+      }
+    },
     /** False if there is no such published prompt. */
     unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {

@@ -1,5 +1,5 @@
 import type { PromptConfig, TextInputConfig } from '../../wire/index.ts';
-import type { JsonObject } from '../files/json.ts';
+import { isJsonObject, type JsonObject } from '../files/json.ts';
 import type { Place } from '../files/yaml-file.ts';
 import type { Finding } from './findings.ts';
 import type { PromptOutput } from './output.ts';
@@ -100,7 +100,10 @@ export function promptConfig({ textInputs, imageInputs }: PromptDefinition): Pro
   return {
     // fromEntries makes an input named `__proto__` a key like any other.
     textInputs: Object.fromEntries(textInputs.map(input => [input.key, textInputConfig(input)])),
-    imageInputs: imageInputs.map(({ description }) => (description === undefined ? {} : { description })),
+    imageInputs: imageInputs.map(({ key: name, description }) => ({
+      name,
+      ...(description !== undefined && { description }),
+    })),
   };
 }
 
@@ -110,12 +113,16 @@ function textInputConfig({
   required,
   default: given,
   enum: choices,
+  schema,
 }: TextInput): TextInputConfig {
+  const items = schema?.['items'];
+  const itemType = type === 'array' && isJsonObject(items) ? items['type'] : undefined;
   return {
     type,
     ...(description === undefined ? {} : { description }),
     required,
     ...(given === undefined ? {} : { default: given }),
     ...(choices === undefined ? {} : { enum: [...choices] }),
+    ...(typeof itemType === 'string' && { items: { type: itemType } }),
   };
 }

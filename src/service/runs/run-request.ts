@@ -58,7 +58,8 @@ function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition)
   throw invalid(`inputs.imageInputs must hold ${images}, not ${given.length}`);
 }
 
-function checkRunOptions(
+/** @throws {ApiError} that names what the model accepts */
+export function checkRunOptions(
   given: Record<string, string>,
   { model, provider, runOptions }: ModelEntry,
 ): Record<string, string> {

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../../support/context.ts';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
-import { success } from '../../support/scripted-service.ts';
+import { type Exchange, success } from '../../support/scripted-service.ts';
 import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-support.ts';
 
 const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
@@ -242,17 +243,70 @@ describe('inputs against the config', () => {
     },
   };
 
-  it('are checked where it was read before, without another request', async () => {
+  const search: Exchange = {
+    expect: { path: '/prompts/publish' },
+    answer: success({ rows: [{ ...version, slug: 'greet', configs: version.config }] }),
+  };
+
+  it('are not checked for a version off a terminal, whether its config was read before or not', async () => {
     const home = temporaryDirectory();
-    const service = await serviceOf({
-      expect: { path: `/prompt-versions/${VERSION}` },
-      answer: success(version),
-    });
+    const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
+    const service = await serviceOf(creation(), read, creation());
+    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
     await command(service, ['versions', 'get', VERSION], { home });
-    const missing = await command(service, ['run', VERSION], { home });
+    expect((await command(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+  });
+
+  it('are checked for a slug, whose look-up brings it, unless --no-validate says otherwise', async () => {
+    const service = await serviceOf({ ...search, times: 3 }, creation());
+    const missing = await command(service, ['run', 'greet']);
     expect(missing.exitCode).toBe(2);
     expect(missing.stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
-    const unknown = await command(service, ['run', VERSION, '-i', 'nmae=x'], { home });
+    const unknown = await command(service, ['run', 'greet', '-i', 'nmae=x']);
     expect(unknown.stderr()).toContain('did you mean name?');
+    expect((await command(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
+  });
+
+  it('are not guessed at where its shape is not known', async () => {
+    const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
+    const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
+    const service = await serviceOf({ ...search, answer }, creation());
+    expect((await command(service, ['run', 'greet', '-i', 'other=x'])).exitCode).toBe(0);
+  });
+});
+
+describe('on the embedded service', () => {
+  const files = (): string => {
+    const home = temporaryDirectory();
+    const schema = 'input:\n  schema:\n    photo: string\n    frame: string\n';
+    const template = '{{media url=photo}}{{media url=frame}}seen';
+    writeFileSync(path.join(home, 'two.prompt'), `---\nmodel: echo\n${schema}---\n${template}\n`);
+    writeFileSync(path.join(home, 'cat.png'), png(1, 1));
+    return home;
+  };
+  const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
+    runInProcess(['run', ...argv], { home, local: localService });
+
+  it('an image that has a name may be given by it', async () => {
+    const home = files();
+    const given = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
+    expect([given.exitCode, given.stderr()]).toEqual([0, expect.any(String)]);
+    expect(given.stdout()).toContain('seen');
+    const missing = await run(home, 'two.prompt', '--image', 'frame=cat.png');
+    expect([missing.exitCode, missing.stderr()]).toEqual([
+      2,
+      expect.stringContaining('error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>'),
+    ]);
+    const strange = await run(home, 'two.prompt', '--image', 'fram=cat.png');
+    expect([strange.exitCode, strange.stderr()]).toEqual([2, expect.stringContaining('photo, frame')]);
+  });
+
+  it.each([
+    [['hello', '-i', 'name=Ada', '-o', 'temperature=0'], /model echo, which has none/],
+    [['sandbox', '-o', 'delay=1'], /model sandbox: it has delaySeconds, outcome/],
+    [['sandbox', '-o', 'outcome=maybe'], /outcome must be one of succeeded, failed, partial/],
+  ])('an option is refused with those that the model of the prompt accepts: %j', async (argv, message) => {
+    const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringMatching(message)]);
   });
 });

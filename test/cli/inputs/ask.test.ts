@@ -4,11 +4,12 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import { askForInputs } from '../../../src/cli/inputs/ask.ts';
-import type { InputFields } from '../../../src/cli/inputs/schema/fields.ts';
-import type { CollectedInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import { openImage } from '../../../src/cli/inputs/images/open-image.ts';
+import type { RunInputs } from '../../../src/cli/inputs/images/place-images.ts';
+import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 
-const NOTHING: CollectedInputs = { text: new Map(), images: [] };
+const NOTHING: RunInputs = { text: new Map(), images: [] };
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -22,11 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, { recursive: true }));
 
-async function ask(
-  fields: Partial<InputFields>,
-  given: Partial<CollectedInputs>,
-  ...answers: readonly Answer[]
-) {
+async function ask(fields: Partial<InputFields>, given: Partial<RunInputs>, ...answers: readonly Answer[]) {
   const prompter = scriptedPrompter(...answers);
   const ctx = {
     prompter: async () => prompter,
@@ -34,9 +31,10 @@ async function ask(
     cwd,
   } as unknown as Context;
   const asked = { known: true, text: [], images: [], ...fields };
-  const { text, images } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
+  const { inputs, answers: answered } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
   prompter.verify();
-  return { text: Object.fromEntries(text), images, asked: prompter.asked };
+  const files = inputs.images.map(image => image?.name);
+  return { text: Object.fromEntries(inputs.text), images: answered.images, files, asked: prompter.asked };
 }
 
 describe('asking for texts', () => {
@@ -50,6 +48,7 @@ describe('asking for texts', () => {
     expect(await ask({ text }, given, ['name', '', 'Ada'], ['tone', ''])).toEqual({
       text: { given: 'g', name: 'Ada', tone: 'warm' },
       images: [],
+      files: [],
       asked: ['name: Who', '  needed', 'tone'],
     });
   });
@@ -77,6 +76,43 @@ describe('asking for texts', () => {
     await expect(ask({ text }, {}, ['x', '(none)'])).rejects.toThrow('(none) is none of a, b');
   });
 
+  it('asks for each by its type, and sends what the interface takes: text', async () => {
+    const text = [
+      { key: 'ratio', required: true, type: 'number' },
+      { key: 'count', required: false, type: 'integer', default: '3' },
+      { key: 'none', required: false, type: 'number' },
+      { key: 'loud', required: true, type: 'boolean' },
+      { key: 'calm', required: false, type: 'boolean', default: 'true' },
+      { key: 'tags', required: true, type: 'array' },
+      { key: 'sizes', required: true, type: 'array', items: 'number' },
+      { key: 'no tags', required: false, type: 'array' },
+      { key: 'meta', required: true, type: 'object' },
+      { key: 'tone', required: true, choices: ['w'], labels: new Map([['w', 'Warm']]) },
+    ] as const;
+    const answers = [
+      ['ratio', 'two', '2.5'],
+      ['count', '1.5', ''],
+      ['none', ''],
+      ['loud', 'yes'],
+      ['calm', ''],
+      ['tags', 'a', 'b'],
+      ['sizes', '1', '2'],
+      ['no tags'],
+      ['meta', '{', '{"a": 1}'],
+      ['tone', 'Warm'],
+    ] as const;
+    expect((await ask({ text }, {}, ...answers)).text).toEqual({
+      ratio: '2.5',
+      count: '3',
+      loud: 'true',
+      calm: 'true',
+      tags: '["a","b"]',
+      sizes: '[1,2]',
+      meta: '{"a": 1}',
+      tone: 'w',
+    });
+  });
+
   it('joins several choices, within bounds that can be met', async () => {
     const choices = ['a', 'b', 'c'];
     const text = [
@@ -100,7 +136,8 @@ describe('asking for texts', () => {
 describe('asking for images', () => {
   it('asks for those that are left, and tells at once what is not an image', async () => {
     const images = [{ description: 'A cat' }, { description: 'A dog' }];
-    const result = await ask({ images }, { images: ['first.png'] }, [
+    const first = await openImage({ cwd } as Context, 'cat.png');
+    const result = await ask({ images }, { images: [first] }, [
       'image 2 of 2',
       'none.png',
       'cat.txt',
@@ -108,7 +145,8 @@ describe('asking for images', () => {
       'http://example.com/x.png',
       'cat.png',
     ]);
-    expect(result.images).toEqual(['first.png', 'cat.png']);
+    expect(result.images).toEqual(['cat.png']);
+    expect(result.files).toEqual(['cat.png', 'cat.png']);
     expect(result.asked[0]).toBe('image 2 of 2: A dog');
     expect(result.asked.slice(1)).toEqual([
       expect.stringContaining('none.png'),
@@ -116,6 +154,14 @@ describe('asking for images', () => {
       expect.stringContaining('terminal'),
       expect.stringContaining('https'),
     ]);
+  });
+
+  it('asks for one that has a name under it, also before one that was given', async () => {
+    const images = [{ name: 'photo' }, { name: 'frame' }];
+    const frame = await openImage({ cwd } as Context, 'cat.png');
+    const result = await ask({ images }, { images: [undefined, frame] }, ['photo', 'cat.png']);
+    expect(result.images).toEqual(['photo=cat.png']);
+    expect(result.files).toEqual(['cat.png', 'cat.png']);
   });
 
   it('takes an https URL', async () => {
@@ -141,6 +187,6 @@ describe('a prompt that does not tell what it takes', () => {
 
   it('is not asked about where something was given', async () => {
     const given = { text: new Map([['a', 'b']]) };
-    expect(await ask({ known: false }, given)).toEqual({ text: { a: 'b' }, images: [], asked: [] });
+    expect(await ask({ known: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inputFault, suppliedInputFault } from '../../../src/cli/inputs/check.ts';
-import type { InputFields } from '../../../src/cli/inputs/schema/fields.ts';
+import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 
 const FIELDS: InputFields = {
   known: true,

@@ -1,6 +1,7 @@
 import type { RunOption } from '../../../wire/index.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
-import { describeConfig, type TextField } from '../../inputs/schema/describe.ts';
+import type { TextField } from '../../inputs/input-fields.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
 export interface SkillSource {

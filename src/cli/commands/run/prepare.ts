@@ -1,16 +1,21 @@
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { checkInputs } from '../../inputs/check.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
+import type { Answers } from '../../inputs/ask.ts';
+import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
+import {
+  type GivenImage,
+  openGivenImages,
+  placeImages,
+  type RunInputs,
+} from '../../inputs/images/place-images.ts';
 import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
-import { describeConfig } from '../../inputs/schema/describe.ts';
-import { type ResolvedTarget, resolveTarget } from '../../inputs/target.ts';
-import { type CollectedInputs, collectInputs } from '../../inputs/text-inputs.ts';
+import { type ResolvedTarget, readVersion, resolveTarget } from '../../inputs/target.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import type { askForTheRest } from './ask-for-the-rest.ts';
-import type { RunFlags } from './run-argv.ts';
+import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** A run that has been checked as far as it can be without sending it. */
 export interface PreparedRun {
@@ -20,9 +25,11 @@ export interface PreparedRun {
   readonly mayBePrompt: boolean;
   /** What the service's search says that a run is expected to take. */
   readonly estimatedCredits?: unknown;
+  /** False with `--no-validate`. */
+  readonly validate: boolean;
 }
 
-/** Reads, asks for and checks everything a run needs. A version given by its id costs no request. */
+/** Reads, asks for and checks everything a run needs. A version given by its id costs no request off a terminal. */
 export async function prepareRun(
   ctx: Context,
   target: string | undefined,
@@ -39,7 +46,7 @@ export async function prepareRun(
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = await openImages(ctx, given.images);
+  const images = await openGivenImages(ctx, given.images);
   const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
@@ -47,26 +54,81 @@ export async function prepareRun(
       : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
   const found = await resolveTarget(ctx, connection, name, flags.model);
-  if (flags.validate) await checkOptions(connection, options, ctx.signal);
-  const { resolved, inputs } = mayAsk(ctx)
-    ? await ask(
-        ctx,
-        connection,
-        { name: shownAs, resolved: found },
-        { target, given, flags: { ...flags, option } },
-      )
-    : checkKnown(connection, found, given);
-  const asked = await openImages(ctx, inputs.images.slice(images.length));
-  const { promptVersionId, mayBePrompt } = resolved;
+  if (flags.validate) await checkOptions(ctx, connection, found.promptVersionId, options);
+  const resolved = await withConfig(ctx, connection, found, { images, flags });
+  const inputs = await inputsOf(ctx, resolved.config, { text: given.text, images }, flags, answers =>
+    reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
+  );
   const schema = connection.recorder && (await schemaOf(ctx, flags.schema));
   const request = {
-    promptVersionId,
+    promptVersionId: resolved.promptVersionId,
     text: inputs.text,
-    images: [...images, ...asked],
+    images: inputs.images.filter(image => image !== undefined),
     options,
     ...(schema !== undefined && { schema }),
   };
-  return { connection, request, mayBePrompt, estimatedCredits: found.estimatedCredits };
+  const { mayBePrompt } = resolved;
+  const { estimatedCredits } = found;
+  return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
+}
+
+/**
+ * The target with what its config says, if that is needed: for questions and names of images. Else it is only known where
+ * the look-up has brought it, whatever is cached, so that a laptop and CI agree; a rehearsal takes what is cached.
+ */
+async function withConfig(
+  ctx: Context,
+  connection: Connection,
+  found: ResolvedTarget,
+  { images, flags }: { readonly images: readonly GivenImage[]; readonly flags: RunFlags },
+): Promise<ResolvedTarget> {
+  if (found.config !== undefined) return found;
+  const isNeeded = mayAsk(ctx) || images.some(({ kind }) => kind === 'named');
+  const version = isNeeded
+    ? await readVersion(ctx, connection, found)
+    : flags.dryRun === true && connection.prompts.get(found.promptVersionId);
+  if (!version) return found;
+  const { promptVersionId, config } = version;
+  return { promptVersionId, config, mayBePrompt: false };
+}
+
+/** Puts the inputs in their places, asks for the others and checks them all. @param onAsked called with the answers */
+async function inputsOf(
+  ctx: Context,
+  config: unknown,
+  given: RunInputs<GivenImage>,
+  { ask, validate }: RunFlags,
+  onAsked: (answers: Answers) => void,
+): Promise<RunInputs> {
+  const fields = describeConfig(config);
+  const inputs = await placeImages(ctx, fields, given);
+  if (!mayAsk(ctx)) {
+    if (validate) checkInputs(fields, inputs);
+    return inputs;
+  }
+  const fault = validate ? suppliedInputFault(fields, inputs) : undefined;
+  if (fault !== undefined) throw fault;
+  if (ask !== true && fields.known && inputFault(fields, inputs) === undefined) {
+    onAsked({ text: [], images: [] });
+    return inputs;
+  }
+  const { askForInputs } = await import('../../inputs/ask.ts');
+  const asked = await askForInputs(ctx, fields, inputs);
+  if (validate) checkInputs(fields, asked.inputs);
+  onAsked(asked.answers);
+  return asked.inputs;
+}
+
+/** Says how to do the same without being asked, if anything was. */
+function reportRepetition(
+  ctx: Context,
+  { target, name }: { readonly target: string | undefined; readonly name: string },
+  flags: RunFlags,
+  answers: Answers,
+): void {
+  if (target !== undefined && answers.text.length + answers.images.length === 0) return;
+  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers));
+  if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 
 async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {
@@ -75,26 +137,10 @@ async function schemaOf(ctx: Context, file: string | undefined): Promise<string 
   return schemaDigest(file, ctx.cwd, '--schema');
 }
 
-/** Checks against a config that was read before; reads none. */
-function checkKnown(
-  connection: Connection,
-  resolved: ResolvedTarget,
-  inputs: CollectedInputs,
-): { resolved: ResolvedTarget; inputs: CollectedInputs } {
-  const kept = connection.prompts.get(resolved.promptVersionId);
-  if (kept !== undefined) {
-    checkInputs(describeConfig(kept.config), { text: inputs.text, images: inputs.images.length });
-  }
-  return { resolved, inputs };
-}
-
 /** Not on a terminal whose input has been read to its end: nobody could answer. */
 function mayAsk(ctx: Context): boolean {
   return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
 }
-
-const ask: typeof askForTheRest = async (...all) =>
-  (await import('./ask-for-the-rest.ts')).askForTheRest(...all);
 
 async function pick(
   ctx: Context,

@@ -1,7 +1,9 @@
 import type { GlobalOptions } from '../../core/types.ts';
 import type { CapFlags } from '../../creation/caps.ts';
+import type { Answers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { OutputFlags } from '../../outputs/output-flags.ts';
+import { serviceWords } from '../../terminal/advise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 
 /** The flags of `run`, as commander gives them. */
@@ -21,18 +23,12 @@ export interface RunFlags extends OutputFlags, CapFlags {
   readonly dryRun?: boolean;
 }
 
-/** What a person answered to questions. */
-export interface Answered {
-  readonly text: readonly (readonly [key: string, value: string])[];
-  readonly images: readonly string[];
-}
-
 /** The argv of a command that does what flags and answers came to. */
 export function runArgv(
   globals: GlobalOptions,
   target: string,
   flags: RunFlags,
-  answered: Answered,
+  answered: Answers,
 ): string[] {
   return [
     'promptrun',
@@ -66,13 +62,7 @@ function wordsOfSwitches(flags: RunFlags): string[] {
 }
 
 function wordsOfGlobals(globals: GlobalOptions): string[] {
-  return [
-    ...given('--profile', globals.profile),
-    ...given('--base-url', globals.baseUrl),
-    ...(globals.insecureHttp ? ['--insecure-http'] : []),
-    ...(globals.json ? ['--json'] : []),
-    ...given('--query', globals.query),
-  ];
+  return [...serviceWords(globals), ...(globals.json ? ['--json'] : []), ...given('--query', globals.query)];
 }
 
 function each(flag: string, values: readonly string[]): string[] {

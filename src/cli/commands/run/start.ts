@@ -5,8 +5,8 @@ import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { CliError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { describeConfig } from '../../inputs/schema/describe.ts';
 import { latestOfPrompt } from '../../inputs/target.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
@@ -41,7 +41,9 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
-  checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
+  if (prepared.validate) {
+    checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
+  }
   const latest = { ...prepared, request: { ...request, promptVersionId } };
   return start(ctx, latest, { ...options, onRunId: () => {} });
 }

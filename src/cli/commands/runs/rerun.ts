@@ -7,9 +7,9 @@ import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { withLocalStore } from '../../inputs/prompt-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { resolveTarget } from '../../inputs/target.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
@@ -68,19 +68,14 @@ async function changed(
 ): Promise<RunRequest> {
   const given = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const newOptions = parseOptions(flags.option);
-  if (flags.validate) await checkOptions(connection, newOptions, ctx.signal);
+  const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, flags.model);
+  if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
   return {
-    promptVersionId: await versionOf(ctx, former.promptVersionId, flags.model),
+    promptVersionId,
     text: new Map([...former.text, ...given.text]),
     images: await imagesOf(ctx, former, given.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };
-}
-
-async function versionOf(ctx: Context, promptVersionId: string, model: string | undefined): Promise<string> {
-  if (model === undefined) return promptVersionId;
-  const version = await withLocalStore(ctx, store => store.ensureUnlistedVersion({ promptVersionId, model }));
-  return version.promptVersionId;
 }
 
 /** @throws {CliError} exit 2 where an image is missing, or is not that of the run */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PromptVersion } from '../../../wire/index.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
-import { describeConfig } from '../../inputs/schema/describe.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 
 /** Something that differs between two versions of a prompt. */
 export interface Change {

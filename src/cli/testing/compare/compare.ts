@@ -62,7 +62,9 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const budget = new Budget(ctx, options.caps);
   budget.check(connection);
   const variants = await variantsOf(ctx, connection, options.targets, options.models);
-  await checkOptions(connection, runOptions, ctx.signal);
+  for (const { promptVersionId } of variants) {
+    await checkOptions(ctx, connection, promptVersionId, runOptions);
+  }
   const rows = await readCheckedRows(ctx, options, common, variants);
   if (options.dryRun) {
     const forecast = await forecastComparison(connection, rows, variants, runOptions);

@@ -3,9 +3,9 @@ import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { CliError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
-import { describeConfig } from '../../inputs/schema/describe.ts';
 import { readVersion } from '../../inputs/target.ts';
 import type { TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
@@ -89,7 +89,7 @@ async function prepare(
     const fault =
       config === undefined ? undefined : inputFault(describeConfig(config), { text, images: images.length });
     if (fault !== undefined && testCase.fault === undefined) throw fault;
-    await checkOptions(connection, options, ctx.signal);
+    await checkOptions(ctx, connection, promptVersionId, options);
     return { promptVersionId, text, images, options, ...(model !== undefined && { model }) };
   } catch (error) {
     throw located(entry, error);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeConfig } from '../../../src/cli/inputs/schema/describe.ts';
+import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
 
 /** The names a config is read for, and those that are none. */
 const NAMES = (
@@ -41,24 +41,23 @@ describe('keyed objects', () => {
     expect(fieldsOf({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
   });
 
-  it('reads types, descriptions and choices that stand for a whole field', () => {
-    const textInputs = { a: 'string', b: 'string?', c: 'What it is about', d: ['x', 'y'], e: null };
-    expect(fieldsOf({ textInputs })).toEqual([
-      { key: 'a', required: true },
-      { key: 'b', required: false },
-      { key: 'c', required: true, description: 'What it is about' },
-      { key: 'd', required: true, choices: ['x', 'y'] },
-      { key: 'e', required: true },
+  it('tells the types of values, of lists and the names of images', () => {
+    const textInputs = {
+      count: { type: 'integer' },
+      tags: { type: 'array', items: { type: 'number' } },
+      loud: { type: 'boolean' },
+      days: { type: 'array', enum: ['mon', 'tue'] },
+      tone: { options: { warm: 'Warm' } },
+    };
+    const { text, images } = describeConfig({ textInputs, imageInputs: [{ name: 'photo' }] });
+    expect(text).toEqual([
+      { key: 'count', required: true, type: 'integer' },
+      { key: 'tags', required: true, type: 'array', items: 'number' },
+      { key: 'loud', required: true, type: 'boolean' },
+      { key: 'days', required: true, choices: ['mon', 'tue'], multiple: {} },
+      { key: 'tone', required: true, choices: ['warm'], labels: new Map([['warm', 'Warm']]) },
     ]);
-  });
-
-  it('reads a list of fields with their keys inside, the first of each key', () => {
-    const textInputs = [{ key: 'a', description: 'first' }, { name: 'b' }, 'c', { key: 'a' }, {}, 7];
-    expect(fieldsOf({ textInputs })).toEqual([
-      { key: 'a', required: true, description: 'first' },
-      { key: 'b', required: true },
-      { key: 'c', required: true },
-    ]);
+    expect(images).toEqual([{ name: 'photo' }]);
   });
 
   it('knows a prompt that takes nothing from one that does not tell', () => {
@@ -72,7 +71,7 @@ describe('keyed objects', () => {
 
   it('takes a name like any other for a name like any other', () => {
     const config: unknown = JSON.parse(
-      '{"textInputs": {"__proto__": {"description": "p"}, "constructor": "string", "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
+      '{"textInputs": {"__proto__": {"description": "p"}, "constructor": {}, "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
     );
     expect(fieldsOf(config).map(field => field.key)).toEqual([
       '__proto__',
@@ -140,19 +139,26 @@ describe('JSON Type Definition', () => {
 
   it('follows references no further than they lead', () => {
     const definitions = { a: { ref: 'b' }, b: { ref: 'a' } };
-    expect(
-      fieldsOf({ inputsJTD: { definitions, properties: { x: { ref: 'a' }, y: { ref: 'none' } } } }),
-    ).toEqual([
-      { key: 'x', required: true },
-      { key: 'y', required: true },
-    ]);
+    for (const ref of ['a', 'none']) {
+      expect(describeConfig({ inputsJTD: { definitions, properties: { x: { ref } } } })).toEqual(UNKNOWN);
+    }
   });
 
-  it('does not believe in a million images', () => {
-    expect(describeConfig({ inputsJTD: { metadata: { imageCount: 1e6 } } }).images).toHaveLength(100);
-    expect(describeConfig({ inputsJTD: { properties: {}, metadata: { imageCount: -1 } } }).images).toEqual(
-      [],
-    );
+  it('tells the types of values', () => {
+    const properties = {
+      n: { type: 'float64' },
+      i: { type: 'uint8' },
+      b: { type: 'boolean' },
+      l: { elements: { type: 'int32' } },
+      o: { properties: {} },
+    };
+    expect(fieldsOf({ inputsJTD: { properties } })).toEqual([
+      { key: 'n', required: true, type: 'number' },
+      { key: 'i', required: true, type: 'integer' },
+      { key: 'b', required: true, type: 'boolean' },
+      { key: 'l', required: true, type: 'array', items: 'integer' },
+      { key: 'o', required: true, type: 'object' },
+    ]);
   });
 });
 
@@ -164,6 +170,7 @@ describe('variables', () => {
     place: { type: 0, defaultValues: ['Rome', 'Oslo'] },
     tone: { type: 2, options: ['warm', 'cold'], defaultValues: ['cold'] },
     tags: { type: 2, options: [{ value: 'a' }, { label: 'b' }, 3], multiple: { min: 1, max: 2 } },
+    how: { type: 1, options: { f: 'Friendly', g: 'g' } },
     some: { type: 2, options: ['x', 'y', 'z'], multiple: true, defaultValues: ['x', 'z'] },
     one: { type: 2, options: ['x'], multiple: false },
   };
@@ -174,6 +181,7 @@ describe('variables', () => {
     { key: 'place', required: false, default: 'Rome' },
     { key: 'tone', required: false, default: 'cold', choices: ['warm', 'cold'] },
     { key: 'tags', required: true, choices: ['a', 'b', '3'], multiple: { min: 1, max: 2 } },
+    { key: 'how', required: true, choices: ['f', 'g'], labels: new Map([['f', 'Friendly']]) },
     { key: 'some', required: false, default: 'x, z', choices: ['x', 'y', 'z'], multiple: {} },
     { key: 'one', required: true, choices: ['x'] },
   ];
@@ -199,17 +207,31 @@ describe('variables', () => {
       { key: 'topic', required: true },
       { key: 'tone', required: true },
     ]);
-    expect(fieldsOf({ variables: [{ name: 'topic', type: 0 }] })).toEqual([{ key: 'topic', required: true }]);
   });
 });
 
 describe('anything else', () => {
-  it.each([[{}], [null], [undefined], ['text'], [[]], [7], [{ prompts: {} }], [{ textInputs: 'topic' }]])(
-    'is not known: %j',
-    config => {
-      expect(describeConfig(config)).toEqual(UNKNOWN);
-    },
-  );
+  it.each([
+    [{}],
+    [null],
+    [undefined],
+    ['text'],
+    [[]],
+    [7],
+    [{ prompts: {} }],
+    [{ textInputs: 'topic' }],
+    [{ textInputs: { topic: 'What it is about' } }],
+    [{ textInputs: { topic: {}, more: 2 } }],
+    [{ textInputs: { topic: { enum: 'a' } } }],
+    [{ textInputs: { topic: {} }, imageInputs: { min: 1, max: 3 } }],
+    [{ textInputs: {}, imageInputs: ['photo'] }],
+    [{ textInputs: {}, imageInputs: 2 }],
+    [{ inputsJTD: { properties: { x: 'string' } } }],
+    [{ inputsJTD: { properties: {}, metadata: { imageCount: -1 } } }],
+    [{ inputsJTD: { metadata: { imageCount: 1e6 } } }],
+  ])('is not known: %j', config => {
+    expect(describeConfig(config)).toEqual(UNKNOWN);
+  });
 
   it('never throws, whatever the config holds, and describes only texts', () => {
     const name = fc.constantFrom(...NAMES);
