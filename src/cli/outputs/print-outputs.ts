@@ -32,6 +32,8 @@ export async function printOutputs(
         preview: options.preview,
       });
     }
+    const path = options.paths[index];
+    if (path !== undefined && !isMedia(item)) ctx.io.note(`note: saved to ${path}`);
   }
   printFailure(ctx, run);
 }

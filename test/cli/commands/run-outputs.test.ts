@@ -354,7 +354,7 @@ describe('--save', () => {
         exitCode: 1,
         stdout: `good\n${service.origin}/media/a\n`,
       });
-      expect(stderr()).toMatch(/^error: output 2 was not saved: /);
+      expect(stderr()).toMatch(/^note: saved to out\/.*-1\.txt\nerror: output 2 was not saved: /);
       expect(stderr()).toContain(why);
       expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
     },
