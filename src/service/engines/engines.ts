@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { installedFile } from '../../files/installed-file.ts';
 import type { EngineName } from '../models/entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { assetFile } from './assets.ts';
 import { drawCard } from './card/draw.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
 import { providerEngine } from './provider/engine.ts';
@@ -54,7 +54,13 @@ const card: Engine = {
 const clip: Engine = {
   run: async ({ prompt: { text } }) => ({
     outputs: [
-      { type: 'video', bytes: await readFile(assetFile('clip.mp4', './clip.mp4')), mediaType: 'video/mp4' },
+      {
+        type: 'video',
+        bytes: await readFile(
+          installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'service/engines/clip.mp4'),
+        ),
+        mediaType: 'video/mp4',
+      },
     ],
     tokens: roughTokens(text),
     failed: false,

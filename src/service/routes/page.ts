@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { builtFile } from '../built-file.ts';
+import { builtFile } from '../../files/installed-file.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 
 /** Nothing but what this service hands out itself; `data:` is for pictures that a run was given. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { builtFile } from '../built-file.ts';
+import { builtFile } from '../../files/installed-file.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 
 /** What the process is told first; it answers with the worker that it is. */

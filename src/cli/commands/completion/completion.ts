@@ -1,20 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { installedFile } from '../../../files/installed-file.ts';
 import type { Context } from '../../context.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { COMPLETION_SCRIPTS, type CompletionShell } from './scripts.ts';
 
-const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly CompletionShell[];
+/** The script of each shell, in completions/. They leave all thinking to the program. */
+const SCRIPTS = new Map([
+  ['bash', 'promptrun.bash'],
+  ['zsh', '_promptrun'],
+  ['fish', 'promptrun.fish'],
+  ['powershell', 'promptrun.ps1'],
+]);
 
 /** Prints the completion script of a shell. */
 export async function completion(ctx: Context, shell: string): Promise<ExitCode> {
-  const known = SHELLS.find(name => name === shell);
-  if (known === undefined) {
+  const script = SCRIPTS.get(shell);
+  if (script === undefined) {
+    const shells = [...SCRIPTS.keys()];
     throw usageError(
-      `there is no completion for ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
-      `shells are ${SHELLS.join(', ')}`,
+      `there is no completion for ${JSON.stringify(shell)}${didYouMean(shell, shells)}`,
+      `shells are ${shells.join(', ')}`,
     );
   }
-  await ctx.io.out(COMPLETION_SCRIPTS[known]);
+  await ctx.io.out(await readFile(installedFile(`completions/${script}`), 'utf8'));
   return EXIT.ok;
 }

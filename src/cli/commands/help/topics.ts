@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { installedFile } from '../../../files/installed-file.ts';
 
 /** The variables that are read, as `help environment` prints them. */
 const ENVIRONMENT_TOPIC = `Environment
@@ -114,16 +113,8 @@ export const GUIDES: Readonly<Record<string, string>> = {
   moving: 'moving.md',
 };
 
-/** Beside the directory of the built command or of its chunks, or of the sources. */
-const PLACES = ['../docs/', '../../docs/', '../../../../docs/'];
-
 /** The text of a guide, undefined where none has this name. Throws Error where it is not installed. */
 export async function readGuide(name: string): Promise<string | undefined> {
   const guide = Object.hasOwn(GUIDES, name) ? GUIDES[name] : undefined;
-  if (guide === undefined) return undefined;
-  const file = PLACES.map(place => fileURLToPath(new URL(place + guide, import.meta.url))).find(existsSync);
-  if (file === undefined) {
-    throw new Error(`${guide} is missing from the installation: install promptrun again`);
-  }
-  return readFile(file, 'utf8');
+  return guide === undefined ? undefined : readFile(installedFile(`docs/${guide}`), 'utf8');
 }

@@ -1,11 +1,6 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { builtFile } from '../../../files/installed-file.ts';
 import type { CheckName, CheckReply, CheckTasks, CheckWork } from './tasks.ts';
-
-const FILE = 'check-worker.cjs';
-/** Beside the built command, above its chunks, or where the build puts it. */
-const PLACES = [`./${FILE}`, `../${FILE}`, `../../../../dist/${FILE}`];
 
 /** What one check may take, in milliseconds. */
 const LONGEST_MS = 2000;
@@ -83,12 +78,8 @@ function faultOf(error: Error & { readonly code?: string }): Error {
 }
 
 function startWorker(): Worker {
-  const file = PLACES.map(place => fileURLToPath(new URL(place, import.meta.url))).find(existsSync);
-  if (file === undefined) {
-    throw new Error(`${FILE} is missing from the installation: install promptrun again`);
-  }
   // Nothing of this process is its business, keys least of all.
-  return new Worker(file, {
+  return new Worker(builtFile('check-worker.cjs'), {
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MIB },

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { assetFile } from '../assets.ts';
+import { installedFile } from '../../../files/installed-file.ts';
 
 const NAME = 'DejaVuSans.ttf';
 
@@ -13,7 +13,11 @@ export interface Font {
 
 /** @throws {Error} if the font is not installed */
 export async function loadFont(): Promise<Font> {
-  const file = assetFile(NAME, `../../../node_modules/dejavu-fonts-ttf/ttf/${NAME}`);
+  const file = installedFile(
+    `dist/assets/${NAME}`,
+    `assets/${NAME}`,
+    `node_modules/dejavu-fonts-ttf/ttf/${NAME}`,
+  );
   const bytes = await readFile(file);
   const advance = readAdvances(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return { file, family: 'DejaVu Sans', advance };

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { toError } from '../../../files/error-utils.ts';
-import { builtFile } from '../../built-file.ts';
+import { builtFile } from '../../../files/installed-file.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import { errorOf, type Reply, type TaskOrder } from './messages.ts';
 import type { TaskName } from './tasks.ts';
