@@ -42,7 +42,8 @@ function readPartial(file: string, name: string, folder: string | undefined): Re
   const real = realpathSync(file);
   const stats = statSync(real);
   if (folder !== undefined && !real.startsWith(path.join(realpathSync(folder), path.sep))) {
-    const what = 'lies outside the folder of its prompt: --allow-outside takes it all the same';
+    const what =
+      'lies outside the folder of its prompt (with --allow-outside it can be run and checked all the same)';
     return { fault: `the partial \`${name}\` ${what}` };
   }
   if (!stats.isFile()) return { fault: `the partial \`${name}\` is not a file` };
