@@ -1,21 +1,20 @@
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import { type Costs, createCosts } from './costs/costs.ts';
+import { createCosts } from './costs/costs.ts';
 import { createEngines } from './engines/engines.ts';
 import { faultReporter } from './fault-reporter.ts';
-import { type Api, createApi } from './http/api.ts';
+import { createApi } from './http/api.ts';
 import { keyHash, keyUseNotes } from './http/auth.ts';
 import type { RateLimiter } from './http/rate-limiter.ts';
 import type { AnyRoute } from './http/route.ts';
 import { loadImageInputs } from './images/load.ts';
 import { localUser, newKeyText } from './keys/keys.ts';
-import type { HousekeepingOptions } from './lifecycle/background-work.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { resourcesView } from './models/resources-view.ts';
 import { loadModels, type ModelTable } from './models/table.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/samples.ts';
-import { type PromptTasks, SharedTasks } from './prompts/tasks/prompt-tasks.ts';
+import { SharedTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { BatchAnswer } from './provider-batches/batch-provider.ts';
 import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { createExecutor } from './runs/executor.ts';
@@ -28,20 +27,7 @@ import type { Services } from './services.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */
-export interface Parts<R extends Runner> {
-  readonly api: Api;
-  readonly runner: R;
-  readonly media: Media;
-  readonly models: ModelTable;
-  readonly tasks: PromptTasks;
-  readonly texts: TextFeed;
-  /** A key of the user `local` that is stored nowhere. */
-  readonly sessionKey: string;
-  readonly userId: number;
-  readonly costs: Costs;
-  readonly providerBatches: () => Promise<ProviderBatches>;
-  readonly housekeeping: HousekeepingOptions;
-}
+export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
   runner: (options: RunWorkOptions, models: ModelTable) => R;
@@ -65,7 +51,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 }
 
 /** Each line says what a part depends on. */
-export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>): Promise<Parts<R>> {
+export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
   const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
   const sessionKey = newKeyText();
@@ -118,7 +104,6 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     resources,
     media,
     inputs,
-    texts,
     clock,
     syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
     hideTemplates: options.hideTemplates ?? false,
@@ -153,6 +138,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     models,
     tasks,
     texts,
+    /** A key of the user `local` that is stored nowhere. */
     sessionKey,
     userId: user.id,
     costs,

@@ -9,7 +9,6 @@ import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl } from './runs/run-rows.ts';
 import type { Runner } from './runs/run-work.ts';
-import type { TextFeed } from './runs/text-feed.ts';
 import type { Store } from './store/store.ts';
 
 /** What the routes work with. */
@@ -22,7 +21,6 @@ export interface Services {
   readonly resources: ResourcesView;
   readonly media: Media;
   readonly inputs: InputFiles;
-  readonly texts: TextFeed;
   readonly clock: Clock;
   readonly syncWindowMs: number;
   /** Whether only the user `local` sees the templates of prompts. */

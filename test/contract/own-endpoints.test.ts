@@ -69,7 +69,9 @@ describe('POST /runs/:runId/cancel', () => {
       promptVersionId,
       inputs: { textInputs: { name: 'Ada' } },
     });
-    expect((await service.post(`/runs/${data.runId}/cancel`, undefined)).data).toEqual(data);
+    await expect.poll(() => service.data(`/runs/${data.runId}`)).toMatchObject({ runStatus: 'succeeded' });
+    const ended = await service.data(`/runs/${data.runId}`);
+    expect((await service.post(`/runs/${data.runId}/cancel`, undefined)).data).toEqual(ended);
     expect((await service.post(`/runs/${data.runId}/cancel`, undefined, { key: ben })).http).toBe(404);
     expect((await service.post('/runs/none/cancel', undefined)).http).toBe(404);
   });
@@ -178,7 +180,10 @@ describe('publishing over HTTP', () => {
       { promptVersionId: data.promptVersionId, inputs: { textInputs: { topic: 'rain' } } },
       { key: ben },
     );
-    expect(run.data.outputs).toEqual([{ type: 'text', data: 'Softly. On rain.' }]);
+    // It may have been answered before its end.
+    await expect
+      .poll(() => service.data(`/runs/${run.data.runId}`, { key: ben }))
+      .toMatchObject({ outputs: [{ type: 'text', data: 'Softly. On rain.' }] });
     expect((await service.call('DELETE', '/prompts/haiku', { key: ada })).http).toBe(200);
     expect((await service.call('DELETE', '/prompts/haiku', { key: ada })).http).toBe(404);
   });

@@ -42,12 +42,13 @@ export async function createRun(
   const idempotency = idempotencyOf(idempotencyKey, body);
   const known = idempotency && (await repeatedRun(services, caller, idempotency));
   if (known) return known;
-  const run = await runWithKeptImages(services, caller, body, memory);
+  const { run, images } = await checkedRun(services, caller, body, memory);
+  await services.inputs.save(run.id, images);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
   const sent: { inputs: CreateRun['inputs'] } = body;
   sent.inputs = {};
+  images.length = 0;
   memory.free();
-  services.texts.announce(run.id, idempotencyKey);
   const { creation, ending } = await services.runner.create({ ...run, idempotency });
   if (creation.state === 'created') {
     return { id: run.id, outcome: await within(services.syncWindowMs, services.clock, ending) };
@@ -56,17 +57,6 @@ export async function createRun(
   if (creation.state === 'refused') throw refusal(creation.reason, run.credits, services.runner.limits);
   const repeated = await findRun(services.store, caller.userId, creation.runId);
   return { id: creation.runId, outcome: outcomeOf(repeated) };
-}
-
-async function runWithKeptImages(
-  services: Services,
-  caller: Caller,
-  body: CreateRun,
-  memory: RequestMemory,
-): Promise<CheckedRun> {
-  const { run, images } = await checkedRun(services, caller, body, memory);
-  await services.inputs.save(run.id, images);
-  return run;
 }
 
 async function repeatedRun(

@@ -41,7 +41,6 @@ export interface ExecutorOptions {
 export type Executor = ReturnType<typeof createExecutor>;
 
 export function createExecutor(options: ExecutorOptions) {
-  const { texts } = options;
   const onNotice = onlyOnce(options.onNotice);
   const noting = { ...options, onNotice };
   return {
@@ -50,9 +49,7 @@ export function createExecutor(options: ExecutorOptions) {
       try {
         if (!(await isFree(options, run))) return undefined;
         const result = await runEngine(noting, run, { userId: run.userId, signal, isBrief: true });
-        const outcome = await keepOutputs(options, run.id, result, signal);
-        texts.end(run.id);
-        return outcome;
+        return await keepOutputs(options, run.id, result, signal);
       } catch {
         return undefined;
       }
@@ -66,8 +63,6 @@ export function createExecutor(options: ExecutorOptions) {
         if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
         const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
         return await keepOutputs(options, run.id, result, signal);
-      } finally {
-        texts.end(run.id);
       }
     },
   };
@@ -105,7 +100,7 @@ async function runEngine(
     runOptions: settings,
     json,
     // An answer that is checked may come out otherwise than it was said.
-    onText: json ? undefined : texts.of(run.id),
+    onText: json ? undefined : texts.of(run),
     signal: task.signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };

@@ -1,50 +1,36 @@
+import type { NewKey } from '../../../service/keys/keys.ts';
 import type { KeyView } from '../../../service/lifecycle/local-store.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present } from '../../outputs/present.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
-import { databaseUrl } from '../../settings/config/database.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-interface Flags {
+interface Flags extends DatabaseFlag {
   readonly user?: string;
   readonly plan?: string;
   readonly credits?: string;
   readonly author?: boolean;
-  readonly database?: string;
-}
-
-interface KeyOptions {
-  readonly user?: string;
-  readonly plan?: 'pro' | 'none';
-  readonly credits?: number;
-  readonly author?: boolean;
 }
 
 /** Creates a key of the local service and prints it, this once. */
-export async function keysCreate(ctx: Context, { database, ...flags }: Flags): Promise<ExitCode> {
+export async function keysCreate(ctx: Context, flags: Flags): Promise<ExitCode> {
   const options = keyOptions(flags);
-  requireLocalService(ctx, 'keys create');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
-  try {
+  return await withOperatorStore(ctx, 'keys create', flags, async store => {
     const { isNewUser, ...created } = await store.createKey(options);
     const text = (): string => `${created.key}\n`;
     await present(ctx, created, { terminal: text, plain: text });
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
-    if (!isNewUser && (options.plan !== undefined || options.credits !== undefined)) {
-      ctx.io.note(
-        `note: the user ${created.user} is there already and stays as they are; change them with: promptrun users set ${created.user}`,
-      );
-    }
-    return EXIT.ok;
-  } finally {
-    await store.close();
-  }
+    if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
+    ctx.io.note(
+      `note: the user ${created.user} is there already and stays as they are; change them with: promptrun users set ${created.user}`,
+    );
+  });
 }
 
-function keyOptions({ user, plan, credits, author }: Flags): KeyOptions {
+function keyOptions({ user, plan, credits, author }: Flags): NewKey {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a name for a user`,
@@ -74,19 +60,14 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
-export async function keysList(ctx: Context, { database }: { database?: string }): Promise<ExitCode> {
-  requireLocalService(ctx, 'keys list');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
-  try {
+export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
+  return await withOperatorStore(ctx, 'keys list', flags, async store => {
     const keys = await store.listKeys();
     await present(ctx, keys, {
       terminal: () => (keys.length === 0 ? 'no keys\n' : terminalTable(ctx.io, COLUMNS, keys.map(aged(ctx)))),
       plain: () => plainRows(keys.map(key => [...account(key), key.createdAt, key.lastUsedAt ?? ''])),
     });
-    return EXIT.ok;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function aged({ clock }: Context): (key: KeyView) => string[] {
@@ -99,21 +80,12 @@ function account({ id, user, plan, credits }: KeyView): string[] {
 }
 
 /** Makes a key of the local service invalid, named by its id or the beginning of it. */
-export async function keysRevoke(
-  ctx: Context,
-  name: string,
-  { database }: { database?: string },
-): Promise<ExitCode> {
-  requireLocalService(ctx, 'keys revoke');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
-  try {
+export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag): Promise<ExitCode> {
+  return await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const id = keyNamed(await store.listKeys(), name);
     if (!(await store.revokeKey(id))) throw noSuchKey(name);
     await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);
-    return EXIT.ok;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function keyNamed(keys: readonly KeyView[], name: string): string {

@@ -1,17 +1,11 @@
-import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present } from '../../outputs/present.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
-import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
-
-interface DatabaseFlag {
-  readonly database?: string;
-}
 
 const COLUMNS: readonly Column[] = [
   { title: 'USER', min: 6 },
@@ -22,7 +16,7 @@ const COLUMNS: readonly Column[] = [
 
 /** Lists the users of the local service. */
 export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withStore(ctx, 'users list', flags, async store => {
+  return await withOperatorStore(ctx, 'users list', flags, async store => {
     const users = await store.users();
     await present(ctx, users, {
       terminal: () => terminalTable(ctx.io, COLUMNS, users.map(cells)),
@@ -33,7 +27,7 @@ export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<Exit
 
 /** Shows a user of the local service. */
 export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withStore(ctx, 'users show', flags, async store => {
+  return await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
     if (user === undefined) throw noSuchUser(name);
     await present(ctx, user, {
@@ -51,7 +45,7 @@ interface UsersSetFlags extends DatabaseFlag {
 /** Changes the credits or the plan of a user of the local service. */
 export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<ExitCode> {
   const changes = changesOf(flags);
-  return await withStore(ctx, 'users set', flags, async store => {
+  return await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw noSuchUser(name);
     await confirm(ctx, user, oneLine(`User ${user.user}: plan ${user.plan}, ${user.credits} credits.`));
@@ -71,22 +65,6 @@ function changesOf({ credits, plan }: UsersSetFlags): UserChanges {
     ...(plan !== undefined && { plan }),
     ...(credits !== undefined && { credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } }),
   };
-}
-
-async function withStore(
-  ctx: Context,
-  what: string,
-  { database }: DatabaseFlag,
-  use: (store: LocalStore) => Promise<void>,
-): Promise<ExitCode> {
-  requireLocalService(ctx, what);
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
-  try {
-    await use(store);
-    return EXIT.ok;
-  } finally {
-    await store.close();
-  }
 }
 
 function cells({ user, plan, credits, keys }: Account): string[] {

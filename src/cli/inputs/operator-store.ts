@@ -1,0 +1,32 @@
+import type { LocalStore } from '../../service/lifecycle/local-store.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { requireLocalService } from '../settings/config/address.ts';
+import { databaseUrl } from '../settings/config/database.ts';
+
+/** The flag of commands that work on the store of a service, here or in PostgreSQL. */
+export interface DatabaseFlag {
+  readonly database?: string;
+}
+
+/**
+ * Opens the store whose keys and users an operator sees to, for as long as `use` takes.
+ *
+ * @param what the command, for the refusal if another service is configured
+ * @throws {CliError} USAGE_ERROR then
+ */
+export async function withOperatorStore(
+  ctx: Context,
+  what: string,
+  { database }: DatabaseFlag,
+  use: (store: LocalStore) => Promise<void>,
+): Promise<ExitCode> {
+  requireLocalService(ctx, what);
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
+  try {
+    await use(store);
+    return EXIT.ok;
+  } finally {
+    await store.close();
+  }
+}
