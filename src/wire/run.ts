@@ -13,6 +13,11 @@ export interface OutputItem {
   data: string;
 }
 
+/** Whether an output is a URL of something generated. */
+export function isMedia({ type, data }: OutputItem): boolean {
+  return (type === 'image' || type === 'video') && typeof data === 'string';
+}
+
 /** A run as creation and retrieval give it (interface §2). */
 export interface Run {
   runId: string;

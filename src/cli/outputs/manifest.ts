@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { MEDIA_LIFETIME_MS, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
@@ -40,11 +41,12 @@ export async function writeManifest(
   const manifest = { baseUrl, ...manifestOf(run, files, facts, ctx.clock.now()) };
   const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
   const name = `${safeFileName(run.runId)}.json`;
-  await writeWhole(path.resolve(ctx.cwd, options.directory), () => name, once(content), options.force);
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+  await writeWhole(
+    path.resolve(ctx.cwd, options.directory),
+    () => name,
+    Readable.from([Buffer.from(content)]),
+    options.force,
+  );
 }
 
 function manifestOf(run: Run, files: readonly SavedFile[], facts: RunFacts, now: number): object {

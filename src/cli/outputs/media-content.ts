@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { Run } from '../../wire/index.ts';
+import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { isMedia } from './print-outputs.ts';
 
 /** Larger pictures and videos are not part of a page. */
 const MOST_ON_PAGE = 8 * 1024 * 1024;
@@ -35,17 +34,28 @@ async function fetched(
   url: string,
   { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
 ): Promise<MediaContent> {
-  const { body } = await client.download(url, { signal });
   const hash = createHash('sha256');
+  const bytes = await readMedia(client, url, { most: forPage ? MOST_ON_PAGE : 0, signal, hash });
+  const dataUrl = forPage && bytes !== undefined ? await dataUrlOf(bytes) : undefined;
+  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
+}
+
+/** The bytes of a medium; undefined if there are more than `most`, which `hash` is given all the same. */
+export async function readMedia(
+  client: Connection['client'],
+  url: string,
+  { most, signal, hash }: { readonly most: number; readonly signal: AbortSignal; readonly hash?: Hash },
+): Promise<Buffer | undefined> {
+  const { body } = await client.download(url, { signal });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
-    hash.update(chunk);
     size += chunk.length;
-    if (forPage && size <= MOST_ON_PAGE) chunks.push(chunk);
+    if (size <= most) chunks.push(chunk);
+    else if (hash === undefined) return undefined;
+    hash?.update(chunk);
   }
-  const dataUrl = forPage && size <= MOST_ON_PAGE ? await dataUrlOf(Buffer.concat(chunks)) : undefined;
-  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
+  return size <= most ? Buffer.concat(chunks) : undefined;
 }
 
 /** A saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */

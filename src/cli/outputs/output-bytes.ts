@@ -1,10 +1,10 @@
+import { Readable } from 'node:stream';
 import { messageOf } from '../../files/error-utils.ts';
-import type { OutputItem, Run } from '../../wire/index.ts';
+import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isMedia } from './print-outputs.ts';
 
 /**
  * Writes the bytes of a run's only output to standard output, as they are: a text, or what a URL leads to.
@@ -31,11 +31,7 @@ async function bytesOf(
   item: OutputItem,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (isMedia(item)) return (await client.download(item.data, { signal: ctx.signal })).body;
-  return once(Buffer.from(fieldText(item.data)));
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+  return Readable.from([Buffer.from(fieldText(item.data))]);
 }
 
 function notSingle({ advise }: Connection, { runId }: Run, count: number): CliError {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Connection, Context } from '../context.ts';
 import { graphicsOf } from '../terminal/pictures/graphics.ts';
+import { readMedia } from './media-content.ts';
 
 /** Larger pictures are not fetched for a preview, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -20,24 +21,15 @@ export async function preview(
   try {
     const bytes =
       file === undefined
-        ? await fetchPicture(ctx, connection, url)
+        ? await readMedia(connection.client, url, {
+            most: MOST_BYTES,
+            signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]),
+          })
         : await readFile(path.resolve(ctx.cwd, file));
+    if (bytes === undefined) return;
     const { miniature } = await import('../terminal/pictures/miniature.ts');
     await ctx.io.out(`${graphics(await miniature(bytes))}\n`);
   } catch {
     ctx.signal.throwIfAborted();
   }
-}
-
-async function fetchPicture(ctx: Context, connection: Connection, url: string): Promise<Buffer> {
-  const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]);
-  const { body } = await connection.client.download(url, { signal });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > MOST_BYTES) throw new Error('too large for a preview');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

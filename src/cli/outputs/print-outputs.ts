@@ -1,4 +1,4 @@
-import { OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
+import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
@@ -96,11 +96,6 @@ async function printRest(ctx: Context, text: string, printed: string): Promise<v
   }
   const rest = visible(text.slice(printed.length));
   await ctx.io.out(text.endsWith('\n') ? rest : `${rest}\n`);
-}
-
-/** Whether an output is a URL of something generated. */
-export function isMedia({ type, data }: OutputItem): boolean {
-  return (type === 'image' || type === 'video') && typeof data === 'string';
 }
 
 async function showPreview(

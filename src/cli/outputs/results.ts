@@ -1,11 +1,11 @@
-import type { Run } from '../../wire/index.ts';
+import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { SchemaCheck } from './output-schema.ts';
-import { isMedia, printFaults, printOutputs } from './print-outputs.ts';
+import { printFaults, printOutputs } from './print-outputs.ts';
 import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
 
 export interface PresentOptions {

@@ -1,13 +1,13 @@
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import type { OutputItem, Run } from '../../wire/index.ts';
+import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
-import { isMedia } from './print-outputs.ts';
 import { saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
 
@@ -106,14 +106,10 @@ async function saveOutput(
   const written = await writeWhole(
     target.directory,
     () => `${target.stem}.txt`,
-    once(fieldText(item.data)),
+    Readable.from([Buffer.from(fieldText(item.data))]),
     force,
   );
   return { output: number, type: item.type, ...written };
-}
-
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
 }
 
 function pathsOf(run: Run, files: readonly SavedFile[], directory: string): (string | undefined)[] {

@@ -33,7 +33,7 @@ export async function reportTests(
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
-    await writeJobSummary(results, summary, line => ctx.io.note(line));
+    await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
   if (wantsJson(ctx)) return printValue(ctx, jsonReport(results));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
@@ -58,7 +58,7 @@ async function reportText(
     case 'html':
       return gridPage(await testsGrid(results, material));
     case 'markdown':
-      return gridMarkdown(await testsGrid(results), LONGEST_COMMENT);
+      return gridMarkdown(await testsGrid(results, material), LONGEST_COMMENT);
     case 'github':
       return githubReport(results);
     case 'json':

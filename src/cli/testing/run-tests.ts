@@ -11,6 +11,7 @@ import { connectionFor } from '../inputs/prompt-file.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
+import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
@@ -18,7 +19,6 @@ import { allExpectations } from './expectations/expectation.ts';
 import { runCommand } from './expectations/run-command.ts';
 import { findTests, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
-import { gather, type ReportMaterial } from './reporters/tests-grid.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
@@ -36,24 +36,18 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
   return (await runRound(ctx, options, new Budget(ctx, options.caps))).code;
 }
 
-/** What a round of tests came to. */
-export interface Round {
-  readonly code: ExitCode;
-  /** Those that could be read, with all of their cases. */
-  readonly files: readonly TestFile[];
-}
-
 /**
  * Runs and reports the cases that are chosen.
  *
  * @param budget what this round and those before it may spend
+ * @returns its exit code, and the files that could be read, with all of their cases
  */
 export async function runRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
   isChosen: (file: TestFile, testCase: TestCase) => boolean = () => true,
-): Promise<Round> {
+): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const paths = await findTests(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
@@ -70,16 +64,19 @@ export async function runRound(
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
-  const material: ReportMaterial = { media: new Map(), costs: new Map() };
+  const material = {
+    media: new Map<string, MediaContent>(),
+    factsOf: (runId: string) => budget.factsOf(runId),
+  };
   const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, material }, options);
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
   const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
+  const totals = await budget.totals(true);
   if (isShown) await reportTests(ctx, ordered, options.outputs, material);
-  for (const line of results.length === 0 ? [] : spendingText(await budget.totals(true)))
-    ctx.io.note(`note: ${line}`);
+  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   return { files, code: exitCodeOf(ordered) };
 }
@@ -117,7 +114,7 @@ interface Tests {
   readonly paths: readonly string[];
   readonly judge: Judge;
   /** Takes what a page shows. */
-  readonly material: ReportMaterial;
+  readonly material: { readonly media: Map<string, MediaContent> };
   readonly budget: Budget;
 }
 
@@ -148,8 +145,11 @@ async function runService(
     judge.onRun = runId => state.journal.extraRun(runId);
     const more = { concurrency, budget, state, resume, retryUnknown, tools };
     const results = await runEntries(ctx, connection, chosen, more);
-    if (options.outputs.some(({ reporter }) => reporter === 'html'))
-      await gather(material, connection, results, ctx.signal);
+    if (options.outputs.some(({ reporter }) => reporter === 'html')) {
+      const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+      const found = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
+      for (const [url, content] of found) material.media.set(url, content);
+    }
     return results;
   } finally {
     await state.close();

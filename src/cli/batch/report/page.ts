@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { formatDollars, money } from '../../../wire/money.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { fileDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -21,11 +22,31 @@ export async function reportPage(
   return gridPage({
     title,
     facts: [`${totals.rows} rows: ${totals.succeeded} succeeded, ${totals.failed} failed`],
-    measures: ['tokens', 'time'],
-    columns: [{ name: 'output', totals: [String(totals.tokens), seconds] }],
+    measures: ['tokens', 'time', 'credits', 'cost'],
+    columns: [
+      {
+        name: 'output',
+        totals: [
+          String(totals.tokens),
+          seconds,
+          sumOf(rows.map(({ credits }) => credits))?.toString() ?? '–',
+          dollarsText(sumOf(rows.map(({ cost }) => cost))) ?? '–',
+        ],
+      },
+    ],
     rows: gridRows,
     reasons: totals.failures.map(({ reason, rows: count }) => ({ reason, count })),
   });
+}
+
+/** The sum of what is known; undefined if nothing is. */
+function sumOf(values: readonly (number | null)[]): number | undefined {
+  const known = values.filter(value => value !== null);
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
+}
+
+function dollarsText(amount: number | undefined): string | undefined {
+  return amount === undefined ? undefined : formatDollars(money(amount));
 }
 
 async function gridRow(row: ReportedRow, directories: readonly string[]): Promise<Grid['rows'][number]> {
@@ -34,6 +55,7 @@ async function gridRow(row: ReportedRow, directories: readonly string[]): Promis
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await outputPart(output, directories));
   const time = seconds === null ? [] : [`${seconds} s`];
+  const price = row.cost === null ? [] : [dollarsText(row.cost) ?? ''];
   return {
     name: row.id,
     state,
@@ -41,7 +63,7 @@ async function gridRow(row: ReportedRow, directories: readonly string[]): Promis
       ...Object.entries(inputs?.textInputs ?? {}).map(([name, value]) => [name, fieldText(value)] as const),
       ...(inputs?.imageInputs ?? []).map((image, at) => [`image ${at + 1}`, fieldText(image)] as const),
     ],
-    cells: [{ state, facts: [row.runId ?? 'no run', ...time, `${tokens} tokens`], parts }],
+    cells: [{ state, facts: [row.runId ?? 'no run', ...time, `${tokens} tokens`, ...price], parts }],
   };
 }
 

@@ -1,8 +1,8 @@
+import { isMedia } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
-import { isMedia } from '../../outputs/print-outputs.ts';
 import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
 import type { Variant } from './variants.ts';
 

@@ -1,83 +1,47 @@
 import type { RecordedRequest } from '../../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
-/** The recording most like a request, and in what it differs; undefined where there is none at all. */
+/** The recording most like a request, and in what it differs; undefined if there is none at all. */
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
 ): Promise<{ readonly file: string; readonly difference: string } | undefined> {
+  const here = fieldsOf(request);
   let nearest: { readonly file: string; readonly difference: string; readonly weight: number } | undefined;
   for await (const { file, recording } of recordings) {
-    const differences = differencesOf(recording.request, request);
-    const weight = differences.reduce((sum, difference) => sum + difference.weight, 0);
+    const there = fieldsOf(recording.request);
+    const names = [...new Set([...there.keys(), ...here.keys()])].filter(
+      name => (there.get(name) ?? null) !== (here.get(name) ?? null),
+    );
+    const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
     if (nearest !== undefined && nearest.weight <= weight) continue;
-    nearest = { file, weight, difference: differences.map(({ text }) => text).join(', ') };
+    const texts = names.map(
+      name => `${name} (${short(there.get(name))} there, ${short(here.get(name))} here)`,
+    );
+    nearest = { file, weight, difference: texts.join(', ') };
   }
   return nearest;
 }
 
-interface Difference {
-  readonly text: string;
-  /** How much it sets two requests apart. */
-  readonly weight: number;
-}
+/** How much a field sets two requests apart; 1 by default. */
+const WEIGHTS: Readonly<Record<string, number>> = { 'the prompt version': 4, 'the repetition': 0.5 };
 
-function differencesOf(recorded: RecordedRequest, request: RecordedRequest): Difference[] {
-  return [
-    ...unless(
-      recorded.promptVersionId.toLowerCase() === request.promptVersionId.toLowerCase(),
-      `the prompt version (${recorded.promptVersionId} there, ${request.promptVersionId} here)`,
-      4,
+function fieldsOf(request: RecordedRequest): Map<string, string | null> {
+  const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
+  return new Map([
+    ['the prompt version', promptVersionId.toLowerCase()],
+    ...Object.entries(textInputs).map(([key, value]) => [`the input ${JSON.stringify(key)}`, value] as const),
+    ...Object.entries(runOptions).map(
+      ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
     ),
-    ...mapDifferences('the input', recorded.textInputs, request.textInputs),
-    ...mapDifferences('the option', recorded.runOptions, request.runOptions),
-    ...imageDifferences(recorded.imageInputs, request.imageInputs),
-    ...unless(
-      recorded.model === request.model,
-      `the model (${difference(recorded.model, request.model)})`,
-      1,
-    ),
-    ...unless(recorded.schema === request.schema, 'the schema', 1),
-    ...unless(
-      recorded.repetition === request.repetition,
-      `the repetition (${recorded.repetition} there, ${request.repetition} here)`,
-      0.5,
-    ),
-  ];
+    ...imageInputs.map((image, at) => [`image ${at + 1}`, image] as const),
+    ['the model', model],
+    ['the schema', schema],
+    ['the repetition', String(repetition)],
+  ]);
 }
 
-function unless(same: boolean, text: string, weight: number): Difference[] {
-  return same ? [] : [{ text, weight }];
-}
-
-function mapDifferences(
-  what: string,
-  recorded: Readonly<Record<string, string>>,
-  given: Readonly<Record<string, string>>,
-): Difference[] {
-  const keys = [...new Set([...Object.keys(recorded), ...Object.keys(given)])];
-  const value = (map: Readonly<Record<string, string>>, key: string): string | null =>
-    Object.hasOwn(map, key) ? (map[key] ?? null) : null;
-  return keys.flatMap(key =>
-    unless(
-      value(recorded, key) === value(given, key),
-      `${what} ${JSON.stringify(key)} (${difference(value(recorded, key), value(given, key))})`,
-      1,
-    ),
-  );
-}
-
-function imageDifferences(recorded: readonly string[], given: readonly string[]): Difference[] {
-  return Array.from({ length: Math.max(recorded.length, given.length) }, (_, at) =>
-    unless(recorded[at] === given[at], `image ${at + 1}`, 1),
-  ).flat();
-}
-
-function difference(there: string | null, here: string | null): string {
-  return `${short(there)} there, ${short(here)} here`;
-}
-
-function short(value: string | null): string {
+function short(value: string | null = null): string {
   if (value === null) return 'none';
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
 }

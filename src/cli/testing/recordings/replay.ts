@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { TransportRequest, TransportResponse } from '../../../client/transport.ts';
 import { isDirectory } from '../../../files/directories.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
@@ -133,12 +134,8 @@ function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
   return {
     status: httpStatus,
     headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) },
-    body: once(bytes),
+    body: Readable.from([bytes]),
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 function notRecorded({ method, url }: TransportRequest, directory: string): TransportResponse {

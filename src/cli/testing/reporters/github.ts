@@ -5,7 +5,7 @@ import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type EntryResult, entryName } from '../result.ts';
 import { hintsOf, messagesOf } from './details.ts';
-import { testsGrid } from './tests-grid.ts';
+import { type ReportMaterial, testsGrid } from './tests-grid.ts';
 import { linesReport } from './text.ts';
 
 /**
@@ -39,11 +39,12 @@ function escapedProperty(text: string): string {
 /** Adds the results to the job's summary; a fault is reported, never thrown: the tests are over. */
 export async function writeJobSummary(
   results: readonly EntryResult[],
+  material: ReportMaterial,
   file: string,
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendFile(file, gridMarkdown(await testsGrid(results), LONGEST_SUMMARY));
+    await appendFile(file, gridMarkdown(await testsGrid(results, material), LONGEST_SUMMARY));
   } catch (error) {
     note(`note: the job summary can't be written: ${messageOf(error)}`);
   }

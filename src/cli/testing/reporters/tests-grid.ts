@@ -1,10 +1,9 @@
-import type { RunCost } from '../../../service/costs/costs.ts';
+import { isMedia } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
-import type { Connection } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { type MediaContent, mediaOf } from '../../outputs/media-content.ts';
+import type { Budget } from '../../creation/budget.ts';
+import type { MediaContent } from '../../outputs/media-content.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
-import { isMedia } from '../../outputs/print-outputs.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import { type EntryResult, hasPassed, type Repetition, totalsOf, totalsText } from '../result.ts';
 import { mismatchParts } from './details.ts';
@@ -13,31 +12,14 @@ import { mismatchParts } from './details.ts';
 export interface ReportMaterial {
   /** Pictures, by their URLs. */
   readonly media: Map<string, MediaContent>;
-  /** By run id; of this machine's own service. */
-  readonly costs: Map<string, RunCost>;
-}
-
-/** Adds what a page shows of these results, while the URLs of their pictures live. */
-export async function gather(
-  { media, costs }: ReportMaterial,
-  connection: Connection,
-  results: readonly EntryResult[],
-  signal: AbortSignal,
-): Promise<void> {
-  const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
-  for (const [url, content] of await mediaOf(connection, runs, { forPage: true, signal }))
-    media.set(url, content);
-  const known = await connection.costs?.of(runs.map(({ runId }) => runId));
-  for (const [runId, cost] of known ?? []) costs.set(runId, cost);
+  /** What a run took. */
+  readonly factsOf: Budget['factsOf'];
 }
 
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
 
 /** Cases by models. */
-export async function testsGrid(
-  results: readonly EntryResult[],
-  material: ReportMaterial = { media: new Map(), costs: new Map() },
-): Promise<Grid> {
+export async function testsGrid(results: readonly EntryResult[], material: ReportMaterial): Promise<Grid> {
   const models = [...new Set(results.map(({ entry }) => entry.model))];
   const byCase = new Map<TestCase, EntryResult[]>();
   for (const result of results) {
@@ -75,8 +57,8 @@ function columnTotals(results: readonly EntryResult[], material: ReportMaterial)
 }
 
 /** What runs cost in all, of which that is known; undefined if it is of none. */
-function costText(repetitions: readonly Repetition[], { costs }: ReportMaterial): string | undefined {
-  const known = repetitions.flatMap(({ run }) => costs.get(run?.runId ?? '')?.cost ?? []);
+function costText(repetitions: readonly Repetition[], { factsOf }: ReportMaterial): string | undefined {
+  const known = repetitions.flatMap(({ run }) => factsOf(run?.runId ?? '').cost?.cost ?? []);
   return known.length === 0 ? undefined : formatDollars(known.reduce((sum, cost) => sum + cost, 0));
 }
 
