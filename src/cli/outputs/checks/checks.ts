@@ -44,7 +44,9 @@ export class Checks {
     const worker = this.#worker;
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
+      let isSettled = false;
       const settled = (settle: () => void): void => {
+        isSettled = true;
         clearTimeout(timer);
         worker.off('message', onReply).off('error', onError).off('exit', onExit).unref();
         settle();
@@ -54,10 +56,14 @@ export class Checks {
         settled(() => reject(error));
         void worker.terminate();
       };
+      // A process that was busy meanwhile sees its timers before an answer that is there already.
+      const onTimeUp = (): void => {
+        setImmediate(() => (isSettled ? undefined : ended(pastTime())));
+      };
       const onError = (error: Error): void => ended(faultOf(error));
       const onExit = (): void => ended(new Error('the checks were ended'));
       const onReply = (reply: CheckReply): void => {
-        if (reply === 'begun') timer = setTimeout(() => ended(pastTime()), LONGEST_MS);
+        if (reply === 'begun') timer = setTimeout(onTimeUp, LONGEST_MS);
         else settled(() => ('fault' in reply ? reject(new Error(reply.fault)) : resolve(reply.result)));
       };
       worker.on('message', onReply).on('error', onError).on('exit', onExit).ref();
