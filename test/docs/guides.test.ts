@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GUIDES } from '../../src/cli/commands/help/topics.ts';
+import { GUIDES } from '../../src/cli/commands/help/help.ts';
 import { runCommand } from '../support/command.ts';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { completionLines } from '../../../src/cli/complete/complete.ts';
-import type { Candidate } from '../../../src/cli/complete/files.ts';
 import type { Line } from '../../../src/cli/complete/line.ts';
+import type { Candidate } from '../../../src/cli/complete/sources.ts';
 
 const BREAKS = ' \t\n"\'@><=;|&(:';
 

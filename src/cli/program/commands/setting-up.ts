@@ -185,7 +185,8 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
     arguments: [['[topic...]', 'a command, or one of the topics or guides below', 'helpTopics']],
     examples: ['help runs list', 'help environment', 'help prompt-files'],
     notes: `Topics: flags, environment, exit-codes
-Guides: prompt-files, tests, batch, services, models, serve, agents; after the help of the command if there is one of that name`,
+Guides: prompt-files, tests, batch, services, models, serve, agents,
+moving; after the help of the command if there is one of that name`,
     loadWithoutContext: () => import('../../commands/help/help.ts').then(file => file.help),
   },
 ];
