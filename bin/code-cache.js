@@ -3,6 +3,7 @@
 // nothing, which is a quarter of one call. Where the installation can't be written, or with NODE_DISABLE_COMPILE_CACHE,
 // all of this is left out.
 const fs = require('node:fs');
+const { createRequire } = require('node:module');
 const path = require('node:path');
 const vm = require('node:vm');
 
@@ -39,7 +40,7 @@ function load(module, file, fresh) {
   const cachedData = keptFor(place, source);
   const script = compile(file, source, cachedData);
   if (cachedData === undefined || script.cachedDataRejected) fresh.set(place, { source, script });
-  const own = id => module.require(id);
+  const own = createRequire(file);
   script.runInThisContext().call(module.exports, module.exports, own, module, file, path.dirname(file));
 }
 

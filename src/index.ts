@@ -20,6 +20,7 @@ export type {
   RequestEvent,
   RequestOptions,
 } from './client/request.ts';
+export type { RunPromptOptions } from './client/run-prompt.ts';
 export type { CreateOptions, EncodedBody } from './client/runs.ts';
 export type { ServiceClock } from './client/service-clock.ts';
 export type {

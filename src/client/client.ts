@@ -1,4 +1,4 @@
-import { RATE_LIMIT_POLICY_HEADER, type Run } from '../wire/index.ts';
+import { RATE_LIMIT_POLICY_HEADER, type Run, type RunInputs } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { InvalidRequestError, RateLimitError } from './errors.ts';
@@ -10,6 +10,7 @@ import { Prompts, Versions } from './prompts.ts';
 import type { Answer, Pace, RawAnswer, RequestEvent, Requester, RequestOptions } from './request.ts';
 import { ResourcesApi } from './resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
+import { type RunPromptOptions, runPrompt } from './run-prompt.ts';
 import { Runs } from './runs.ts';
 import type { ServiceClock } from './service-clock.ts';
 import { sleep as realSleep } from './signals.ts';
@@ -132,6 +133,22 @@ export class PromptService implements Requester {
     const session = this.#session;
     const surroundings = { baseUrl, sleep, random, now, session, userAgent };
     return download(url, surroundings, { ...(this.#pace && { pace: this.#pace }), ...options });
+  }
+
+  /**
+   * Creates a run, waits until it has ended, and gives it, succeeded or failed.
+   *
+   * @param target the id of a prompt version or of a prompt, or a slug
+   * @param inputs `{textInputs, imageInputs}`, or a map of texts
+   * @throws {WaitTimeoutError} when `timeoutMs` is over while it is waited for; the run goes on
+   * @throws what `runs.create` and `waitForRun` throw; `InvalidRequestError` if no prompt has this slug
+   */
+  run(
+    target: string,
+    inputs: RunInputs | Readonly<Record<string, string>> = {},
+    options: RunPromptOptions = {},
+  ): Promise<Run> {
+    return runPrompt(this, target, inputs, options);
   }
 
   /** `waitForRun` with this client. */

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Env } from '../core/types.ts';
+import { configError } from '../errors.ts';
 
 /** Where things are kept on this machine; nothing is made before something is written. */
 export interface Directories {
@@ -51,12 +52,23 @@ export function directories(
   cwd: string,
   platform: NodeJS.Platform = process.platform,
 ): Directories {
-  const home = env['HOME'] || env['USERPROFILE'] || homedir();
   const place = (kind: Kind): string => {
     const given = env[kind.variable];
-    return given ? path.resolve(cwd, given) : platformDirectory(kind, env, home, platform);
+    return given ? path.resolve(cwd, given) : platformDirectory(kind, env, homeOf(env), platform);
   };
   return { config: place(KINDS.config), data: place(KINDS.data), state: place(KINDS.state) };
+}
+
+/** A user may have no home, and needs none where the environment names every directory. */
+function homeOf(env: Env): string {
+  try {
+    return env['HOME'] || env['USERPROFILE'] || homedir();
+  } catch {
+    throw configError(
+      'this user has no home directory',
+      'Name directories in PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR.',
+    );
+  }
 }
 
 function platformDirectory(kind: Kind, env: Env, home: string, platform: NodeJS.Platform): string {

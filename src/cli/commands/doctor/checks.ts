@@ -52,7 +52,10 @@ export async function checkService(ctx: Context, connection: Connection): Promis
       ? cacheNews(cached, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
     return [
-      passed('reachability', `${connection.baseUrl} answered in ${ms} ms`),
+      passed(
+        'reachability',
+        `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
+      ),
       passed('key', 'accepted'),
       passed('cache', `${resources.models.length} models, ${news}`),
     ];

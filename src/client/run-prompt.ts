@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { isUuid, type Run, type RunInputs } from '../wire/index.ts';
+import { GatewayTimeoutError, InvalidRequestError, NotFoundError } from './errors.ts';
+import { isOver, type PollingClient, type WaitOptions, waitForRun } from './poll.ts';
+import type { Prompts } from './prompts.ts';
+import type { Runs } from './runs.ts';
+
+export interface RunPromptOptions extends Pick<WaitOptions, 'signal' | 'timeoutMs'> {
+  /** Values for the model, such as `quality`. */
+  readonly runOptions?: Readonly<Record<string, string>>;
+  /** Called with the run's id and status once it is known, and with each change of its status. */
+  readonly onProgress?: (progress: Pick<Run, 'runId' | 'runStatus'>) => void;
+}
+
+/** What running a prompt needs of a client; `PromptService` is one. */
+interface RunPromptClient extends PollingClient {
+  readonly runs: Runs;
+  readonly prompts: Prompts;
+}
+
+/** See `PromptService.run`. */
+export async function runPrompt(
+  service: RunPromptClient,
+  target: string,
+  inputs: RunInputs | Readonly<Record<string, string>>,
+  { runOptions, onProgress, signal, timeoutMs }: RunPromptOptions,
+): Promise<Run> {
+  const reading = signal && { signal };
+  const create = (promptVersionId: string): Promise<Run> =>
+    service.runs.create(
+      { promptVersionId, inputs: inputsOf(inputs), ...(runOptions && { runOptions: { ...runOptions } }) },
+      { idempotencyKey: randomUUID(), ...reading },
+    );
+  let status: string | undefined;
+  const report = ({ runId, runStatus }: Pick<Run, 'runId' | 'runStatus'>): void => {
+    if (runStatus !== status) onProgress?.({ runId, runStatus });
+    status = runStatus;
+  };
+  const wait = (runId: string): Promise<Run> =>
+    waitForRun(service, runId, {
+      ...reading,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      idFromService: true,
+      delayFirst: true,
+      onPoll: ({ run }) => run && report(run),
+    });
+  try {
+    const version = isUuid(target) ? target : await latestOfSlug(service, target, reading);
+    const run = await create(version).catch(async (error: unknown) => {
+      if (!isUuid(target) || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
+      const { promptVersionId } = await service.prompts.get(target, reading);
+      return create(promptVersionId);
+    });
+    report(run);
+    return isOver(run) ? run : await wait(run.runId);
+  } catch (error) {
+    if (!(error instanceof GatewayTimeoutError)) throw error;
+    const { runId } = error;
+    report({ runId, runStatus: 'running' });
+    return wait(runId);
+  }
+}
+
+/** A flat map of texts may well have an input called `textInputs`; only a map or a list tells the two apart. */
+function inputsOf(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
+  const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
+  return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
+}
+
+async function latestOfSlug(
+  service: RunPromptClient,
+  slug: string,
+  reading: { readonly signal: AbortSignal } | undefined,
+): Promise<string> {
+  const { rows } = await service.prompts.search(slug, reading);
+  const found = rows.find(row => row.slug === slug.trim());
+  if (found !== undefined) return found.promptVersionId;
+  throw new InvalidRequestError(`there is no prompt ${JSON.stringify(slug)}`);
+}
