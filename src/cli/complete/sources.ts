@@ -44,7 +44,7 @@ export const flagNames: Source = ({ call: { flags, given } }) =>
 const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
 
 const promptFiles: Source = ({ ctx, typed }) =>
-  fileCandidates(typed, placeOf(ctx), name => name.endsWith('.prompt'));
+  fileCandidates(typed, placeOf(ctx), name => /\.prompt(?:\.ya?ml)?$/u.test(name));
 
 const testFiles: Source = ({ ctx, typed }) =>
   fileCandidates(typed, placeOf(ctx), name => name.endsWith('.test.yaml'));

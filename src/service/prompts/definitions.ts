@@ -1,8 +1,7 @@
 import type { Store } from '../store/store.ts';
-import type { PromptDefinition } from './definition.ts';
+import { type PromptDefinition, readForm } from './definition.ts';
 import { readDefinition } from './read-prompt.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
-import { readForm } from './written-form.ts';
 
 /** A version as the store has it. */
 interface StoredPrompt {

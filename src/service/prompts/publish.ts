@@ -4,11 +4,10 @@ import type { ModelTable } from '../models/table.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { checkParsed, isEmptyPrompt } from './check.ts';
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import { InvalidPromptFile, type PromptDefinition, parsedForm } from './definition.ts';
 import { Findings } from './findings.ts';
 import { isPartialFile } from './slug.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
-import { parsedForm } from './written-form.ts';
 
 /** What publishing a prompt file came to. */
 export interface Published {

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
-import { loadLanguage } from './language.ts';
 import { newVersionOf } from './publish.ts';
 
 /** A prompt that comes with the service. */
@@ -24,7 +23,7 @@ const SEEDED = 'samplesSeeded';
 /** Publishes the samples into a fresh store; never again, so that what a user withdrew stays withdrawn. */
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   if ((await store.settings.get(SEEDED)) !== undefined) return;
-  const { parsePromptFile } = await loadLanguage();
+  const { parsePromptFile } = await import('./parse.ts');
   // Lists show the newest first: the simplest is published last.
   for (const { slug, source } of samples().toReversed()) {
     const definition = parsePromptFile(source, `${slug}.prompt`);

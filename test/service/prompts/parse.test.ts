@@ -62,7 +62,7 @@ describe('a prompt file', () => {
         form: { type: 'string', required: false, default: 'haiku', enum: ['ode', 'haiku'] },
         note: { type: 'string', required: false },
       },
-      imageInputs: [{ description: 'what it is about' }, {}],
+      imageInputs: [{ name: 'photo', description: 'what it is about' }, { name: 'sketch' }],
     });
   });
 

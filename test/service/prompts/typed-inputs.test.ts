@@ -77,7 +77,7 @@ describe('a text that stands for a typed value', () => {
     );
     expect(await readTextInputs(definition, {})).toEqual({ l: [1], s: '' });
     expect(promptConfig(definition).textInputs).toEqual({
-      l: { type: 'array', required: false, default: '[1]' },
+      l: { type: 'array', items: { type: 'integer' }, required: false, default: '[1]' },
       s: { type: 'string', required: false, default: '' },
       o: { type: 'integer', required: false },
     });

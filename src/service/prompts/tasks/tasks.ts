@@ -3,7 +3,6 @@ import { BOUNDS, PastBound } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { partialsBeside } from '../files.ts';
 import type { Finding } from '../findings.ts';
-import { loadLanguage } from '../language.ts';
 import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
 import { type DraftMessage, type RenderLimits, type RenderWork, renderMessages } from '../render.ts';
 import type { PartialLookup } from '../template/syntax.ts';
@@ -117,7 +116,8 @@ async function parseWithin(
   { text, file, partials, allowOutside, checksTests }: ParseWork,
   { characters }: TaskLimits,
 ): Promise<ParsedFile> {
-  const { parsePrompt } = await loadLanguage();
+  // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
+  const { parsePrompt } = await import('../parse.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const left = new CharactersLeft(characters);
   left.take(text);
