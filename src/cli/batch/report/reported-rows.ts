@@ -105,7 +105,7 @@ export function totalsOf(rows: readonly ReportedRow[]): BatchTotals {
     rows: rows.length,
     succeeded,
     failed: rows.length - succeeded,
-    tokens: rows.reduce((sum, { tokens }) => sum + tokens, 0),
+    tokens: rows.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),
     seconds: timed.length === 0 ? undefined : round(timed.reduce((sum, { seconds }) => sum + seconds, 0)),
     failures: failuresOf(rows),
     slowest: timed.toSorted((one, other) => other.seconds - one.seconds).slice(0, MOST_SLOW),

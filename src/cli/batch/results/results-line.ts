@@ -17,7 +17,8 @@ export interface ResultsLine {
   /** The service's status; `failed` where no run was created. */
   readonly runStatus: string;
   readonly outputs: readonly OutputItem[];
-  readonly tokens: number;
+  /** null if the service told something else. */
+  readonly tokens: number | null;
   /** 0 for a free run; null if they are not known yet. */
   readonly credits: number | null;
   /** In US dollars, 0 for a free run; null if it is not known. */
@@ -67,7 +68,7 @@ export function lineOf(
     runId,
     runStatus,
     outputs,
-    tokens,
+    tokens: typeof tokens === 'number' ? tokens : null,
     ...spent,
     seconds,
     error,

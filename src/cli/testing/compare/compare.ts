@@ -6,6 +6,7 @@ import { dollars } from '../../../wire/money.ts';
 import type { Format } from '../../batch/rows/source.ts';
 import { concurrencyFor, pacedConnection } from '../../batch/run/paced.ts';
 import type { Context } from '../../context.ts';
+import { countOf } from '../../core/json-value.ts';
 import { Budget } from '../../creation/budget.ts';
 import { type Caps, inCredits } from '../../creation/caps.ts';
 import { spendingText } from '../../creation/spending-text.ts';
@@ -135,7 +136,7 @@ function rowData(row: ComparedRow, variants: readonly Variant[]): object {
       runId: run?.runId ?? null,
       runStatus: run?.runStatus ?? null,
       outputs: run?.outputs ?? [],
-      tokens: run?.tokens ?? null,
+      tokens: countOf(run?.tokens) ?? null,
       credits,
       cost: cost === null ? null : dollars(cost),
       seconds,

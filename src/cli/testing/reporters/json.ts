@@ -1,3 +1,4 @@
+import { countOf } from '../../core/json-value.ts';
 import { type EntryResult, type Repetition, totalsOf } from '../result.ts';
 
 /** The results as data: totals, and each case with its repetitions. */
@@ -21,7 +22,7 @@ function repetitionData({ run, seconds, mismatches, fault }: Repetition): object
   return {
     runId: run?.runId ?? null,
     runStatus: run?.runStatus ?? null,
-    tokens: run?.tokens ?? null,
+    tokens: countOf(run?.tokens) ?? null,
     outputs: run?.outputs ?? [],
     seconds,
     mismatches,
