@@ -57,6 +57,8 @@ export interface UsedRunCost extends RunCost {
 
 /** What runs of this machine's own service cost. */
 export interface Costs {
+  /** When the kept table of prices was published, as 2026-11-30. */
+  readonly tableDate: string;
   /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
   of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>>;
   /**
@@ -84,6 +86,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions): Costs {
   return {
+    tableDate: PRICE_TABLE_DATE,
     async of(runIds) {
       const runs: UsedRun[] = [];
       for (let start = 0; start < runIds.length; start += PAGE) {

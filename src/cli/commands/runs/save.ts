@@ -3,10 +3,10 @@ import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { parseTime } from '../../inputs/time.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { parseTime } from './list-request.ts';
 import { factsFromJournal, namedRun } from './named-run.ts';
 
 export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'> {

@@ -1,0 +1,210 @@
+import type { UsedRunCost } from '../../../service/costs/costs.ts';
+import type { RunRow } from '../../../wire/index.ts';
+import { dollars, formatDollars } from '../../../wire/money.ts';
+import type { Connection, Context } from '../../context.ts';
+import { creditsIn, inCredits } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { parseTime } from '../../inputs/time.ts';
+import { present } from '../../outputs/present.ts';
+import { withSpinner } from '../../terminal/spinner.ts';
+import { plainRows, terminalTable } from '../../terminal/table.ts';
+
+type Grouping = 'prompt' | 'day' | 'model' | 'status';
+
+export interface UsageFlags {
+  readonly since?: string;
+  readonly until?: string;
+  readonly by?: Grouping;
+}
+
+/** What the runs of a group took. */
+interface UsageRow {
+  readonly key: string;
+  readonly runs: number;
+  readonly failed: number;
+  readonly credits: number;
+  /** As the providers count them; null of another service than this machine's own. */
+  readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
+  /** In US dollars, as far as it is known. */
+  readonly cost: number | null;
+  /** Whether some of the cost comes from the kept table of prices. */
+  readonly estimated: boolean;
+}
+
+/** Shows what the runs of a time cost, by prompt, day, model or status. */
+export async function usage(ctx: Context, flags: UsageFlags): Promise<ExitCode> {
+  const now = ctx.clock.now();
+  const since = parseTime(flags.since ?? '30d', '--since', now, 'down');
+  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
+  if (until !== undefined && since >= until) throw usageError('--since must be earlier than --until');
+  const connection = await ctx.connection();
+  const { by = 'prompt' } = flags;
+  if (by === 'model' && connection.costs === undefined) {
+    throw usageError(
+      "--by model is for this machine's own service: another one does not tell the models of its runs",
+      'Group by something else: --by prompt, --by day or --by status.',
+    );
+  }
+  const time = { since, ...(until !== undefined && { until }) };
+  const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
+  const rows = [...groups].map(([key, runs]) => usageRow(key, runs));
+  const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
+  await present(ctx, sorted, {
+    terminal: () => (sorted.length === 0 ? 'no runs\n' : usageTable(ctx, sorted, by)),
+    plain: () => plainRows(sorted.map(plainCells)),
+    paged: true,
+  });
+  if (sorted.some(({ estimated }) => estimated)) {
+    ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
+  }
+  return EXIT.ok;
+}
+
+/** A run of the list, and what it cost on this machine's own service. */
+interface UsedRun {
+  readonly row: RunRow;
+  readonly cost: UsedRunCost | undefined;
+}
+
+async function groupedRuns(
+  ctx: Context,
+  connection: Connection,
+  by: Grouping,
+  time: { readonly since: number; readonly until?: number },
+): Promise<Map<string, UsedRun[]>> {
+  const costs = await costsOf(connection, time);
+  const names = new PromptNames(ctx, connection);
+  const groups = new Map<string, UsedRun[]>();
+  for await (const row of connection.client.runs.all(time, { signal: ctx.signal })) {
+    const run = { row, cost: costs.get(row.runId) };
+    const key = by === 'prompt' ? await names.of(row) : keyOf(run, by);
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  return groups;
+}
+
+async function costsOf(
+  { costs }: Connection,
+  { since, until }: { readonly since: number; readonly until?: number },
+): Promise<Map<string, UsedRunCost>> {
+  const found = new Map<string, UsedRunCost>();
+  if (costs === undefined) return found;
+  const time = { since: since * 1000, ...(until !== undefined && { until: until * 1000 }) };
+  for await (const cost of costs.since(time)) found.set(cost.runId, cost);
+  return found;
+}
+
+function keyOf({ row, cost }: UsedRun, by: Exclude<Grouping, 'prompt'>): string {
+  if (by === 'status') return row.runStatus;
+  return by === 'model' ? (cost?.model ?? 'unknown') : localDay(row.createdAt);
+}
+
+/** Prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
+class PromptNames {
+  readonly #ctx: Context;
+  readonly #connection: Connection;
+  readonly #names = new Map<string, string>();
+  #slugs: ReadonlyMap<string, string> | undefined;
+
+  constructor(ctx: Context, connection: Connection) {
+    this.#ctx = ctx;
+    this.#connection = connection;
+  }
+
+  async of({ promptVersionId, runName }: RunRow): Promise<string> {
+    const known = this.#names.get(promptVersionId);
+    if (known !== undefined) return known;
+    const { prompts, client, embedded } = this.#connection;
+    const { signal } = this.#ctx;
+    // Only this machine's own service can be asked without a request for each.
+    const version =
+      prompts.get(promptVersionId) ??
+      (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
+    const slugs = (this.#slugs ??= embedded ? await this.#ownSlugs() : prompts.slugs());
+    const slug = version && slugs.get(version.promptId);
+    const name = slug ?? version?.title ?? (runName || promptVersionId);
+    this.#names.set(promptVersionId, name);
+    return name;
+  }
+
+  async #ownSlugs(): Promise<Map<string, string>> {
+    const slugs = new Map<string, string>();
+    const rows = this.#connection.client.prompts.all({}, { signal: this.#ctx.signal });
+    for await (const { promptId, slug } of rows) slugs.set(promptId, slug);
+    return slugs;
+  }
+}
+
+/** The day of the user's clock, as 2026-11-20. */
+function localDay(iso: string): string {
+  const time = new Date(iso);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
+function usageRow(key: string, runs: readonly UsedRun[]): UsageRow {
+  const counted = runs.flatMap(({ cost }) => cost?.tokens ?? []);
+  const costs = runs.flatMap(({ cost }) => cost?.cost ?? []);
+  const tokens = (field: 'input' | 'output' | 'cached'): number => sum(counted.map(one => one[field]));
+  return {
+    key,
+    runs: runs.length,
+    failed: runs.filter(({ row }) => row.runStatus === 'failed').length,
+    credits: inCredits(sum(runs.map(({ row }) => creditsIn(row.credits) ?? 0))),
+    tokens:
+      counted.length === 0
+        ? null
+        : { input: tokens('input'), output: tokens('output'), cached: tokens('cached') },
+    cost: costs.length === 0 ? null : dollars(sum(costs)),
+    estimated: runs.some(({ cost }) => cost?.estimated === true),
+  };
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+function byKey(one: UsageRow, other: UsageRow): number {
+  return one.key < other.key ? -1 : 1;
+}
+
+function mostFirst(one: UsageRow, other: UsageRow): number {
+  return (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs;
+}
+
+/** Key, runs, failed, credits, tokens in, out and cached, cost, and whether it is estimated. */
+function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: UsageRow): string[] {
+  const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
+  return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
+}
+
+const BAR_WIDTH = 20;
+
+function usageTable(ctx: Context, rows: readonly UsageRow[], by: Grouping): Promise<string> {
+  const weight = weightOf(rows);
+  const most = Math.max(...rows.map(weight));
+  const columns = [
+    { title: by[0]?.toUpperCase() + by.slice(1), min: 8 },
+    ...['Runs', 'Failed', 'Credits'].map(title => ({ title, align: 'right' as const })),
+    { title: 'Tokens in', align: 'right' as const, dropOrder: 2 },
+    { title: 'Tokens out', align: 'right' as const, dropOrder: 1 },
+    { title: 'Cost', align: 'right' as const },
+    { title: '', dropOrder: 0 },
+  ];
+  const cells = rows.map(row => [
+    row.key,
+    ...[row.runs, row.failed, row.credits].map(String),
+    String(row.tokens?.input ?? '–'),
+    String(row.tokens?.output ?? '–'),
+    row.cost === null ? '–' : `${row.estimated ? '~' : ''}${formatDollars(Math.round(row.cost * 1e8))}`,
+    '█'.repeat(most === 0 ? 0 : Math.max(1, Math.round((weight(row) / most) * BAR_WIDTH))),
+  ]);
+  return terminalTable(ctx.io, columns, cells);
+}
+
+/** What bars are drawn of: money if any is known, else credits, else runs. */
+function weightOf(rows: readonly UsageRow[]): (row: UsageRow) => number {
+  if (rows.some(({ cost }) => (cost ?? 0) > 0)) return ({ cost }) => cost ?? 0;
+  return rows.some(({ credits }) => credits > 0) ? ({ credits }) => credits : ({ runs }) => runs;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+describe('usage', () => {
+  it('tells what the runs of a time cost, by prompt, day, model and status', async () => {
+    const home = temporaryDirectory();
+    const run = (...argv: string[]): Promise<CommandResult> =>
+      runInProcess(['-q', ...argv], { home, local: localService });
+    await run('run', 'hello', '-i', 'name=Ada');
+    await run('run', 'hello', '-i', 'name=Bo');
+    await run('run', 'sandbox', '-o', 'outcome=failed');
+    const rowsBy = async (by: string): Promise<unknown> =>
+      JSON.parse((await run('usage', '--by', by, '--json')).stdout()) as unknown;
+    const hello = { runs: 2, failed: 0, credits: 2, tokens: null, cost: 0, estimated: false };
+    const failed = { runs: 1, failed: 1, credits: 0, tokens: null, cost: 0, estimated: false };
+    expect(await rowsBy('prompt')).toEqual([
+      { key: 'hello', ...hello },
+      { key: 'sandbox', ...failed },
+    ]);
+    expect(await rowsBy('model')).toEqual([
+      { key: 'echo', ...hello },
+      { key: 'sandbox', ...failed },
+    ]);
+    expect(await rowsBy('status')).toEqual([
+      { key: 'succeeded', ...hello },
+      { key: 'failed', ...failed },
+    ]);
+    expect(await rowsBy('day')).toEqual([
+      { key: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/u), ...hello, runs: 3, failed: 1 },
+    ]);
+    expect((await run('usage')).stdout()).toBe(
+      'hello\t2\t0\t2\t-\t-\t-\t0\tfalse\nsandbox\t1\t1\t0\t-\t-\t-\t0\tfalse\n',
+    );
+    const none = await run('usage', '--since', '2d', '--until', '1d', '--json');
+    expect([none.exitCode, none.stdout()]).toEqual([0, '[]\n']);
+    expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(2);
+  });
+
+  it('knows no models of another service', async () => {
+    const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1', PROMPTRUN_API_KEY: 'a-key' };
+    const { exitCode, stderr } = await runInProcess(['usage', '--by', 'model'], { env });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--by model')]);
+  });
+});
