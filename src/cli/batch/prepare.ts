@@ -1,5 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
+import { checkModelAccess } from '../creation/model-access.ts';
 import { usageError } from '../errors.ts';
 import { checkInputs } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -42,6 +43,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target);
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
+  await checkModelAccess(connection, promptVersionId);
   if (options.validate) {
     await checkOptions(ctx, connection, promptVersionId, runOptions);
   }

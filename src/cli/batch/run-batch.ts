@@ -63,7 +63,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const stop = new Stop();
   const budget = new Budget(ctx, options.caps, stop.reading);
   budget.check(connection);
-  budget.resume(connection, knownRuns(open), lostCreations(known));
+  budget.resume(connection, knownRuns(open), lostCreations(known), promptVersionId);
   const release = stop.listen(ctx, tally);
   const progress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };

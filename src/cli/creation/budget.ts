@@ -1,10 +1,8 @@
 import type { ReadOptions } from '../../client/request.ts';
 import type { Run } from '../../wire/index.ts';
-import { formatDollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, configError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type CapFlags, type Caps, creditsIn, creditsText, parseCaps } from './caps.ts';
+import { type CliError, configError, usageError } from '../errors.ts';
+import { type CapFlags, type Caps, capReached, creditsIn, parseCaps } from './caps.ts';
 import { estimateCost } from './forecast.ts';
 import type { CreationRequest } from './send-creation.ts';
 import { addUp, type Estimate, type RunFacts, Spending, type Totals, type Unit } from './spending.ts';
@@ -62,11 +60,17 @@ export class Budget {
   }
 
   /** Counts what an earlier start of the command spent, if there is a cap: its runs, and creations that may have made one. */
-  resume(connection: Connection, runs: ReadonlyMap<string, { readonly tokens: number }>, lost: number): void {
+  resume(
+    connection: Connection,
+    runs: ReadonlyMap<string, { readonly tokens: number }>,
+    lost: number,
+    promptVersionId = '',
+  ): void {
     if (!this.#isCapped) return;
     const estimate = { cost: undefined, credits: undefined };
+    const kind = kindOf(connection, { promptVersionId });
     for (const [runId, { tokens }] of runs) {
-      this.#spending.add({ runId, connection, kind: '', estimate, tokens });
+      this.#spending.add({ runId, connection, kind, estimate, tokens });
     }
     this.#lostBefore += lost;
   }
@@ -115,7 +119,11 @@ export class Budget {
       }
       if (this.#caps.credits !== undefined && this.#spending.isFresh) continue;
       if (this.#open.size === 0) {
-        this.#reached = this.#capReached(blocked, estimate[blocked]);
+        this.#reached = capReached(
+          blocked,
+          this.#caps[blocked] ?? 0,
+          this.#spent(blocked, estimate[blocked]),
+        );
         throw this.#reached;
       }
       await this.#untilOneEnds(signal);
@@ -213,27 +221,15 @@ export class Budget {
     const { signal } = this.#ctx;
     await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
   }
-
-  #capReached(unit: Unit, need: number | undefined): CliError {
-    const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
-    const inWords = unit === 'cost' ? formatDollars : creditsText;
-    const spent = this.#spent(unit, need);
-    const what =
-      spent === undefined
-        ? 'what a run took could not be learnt'
-        : `${inWords(spent)} of ${inWords(this.#caps[unit] ?? 0)} spent, and one more might not fit`;
-    return new CliError(`stopped at ${flag}: ${what}`, {
-      status: 'CAP_REACHED',
-      exitCode: EXIT.capReached,
-      data: { flag, spent: spent === undefined ? null : inWords(spent) },
-    });
-  }
 }
 
 const NOTHING: Estimate = { cost: 0, credits: 0 };
 
 /** Runs of one version, with one model, are expected to come to the same. */
-function kindOf({ service }: Connection, { promptVersionId, recorded }: CreationRequest): string {
+function kindOf(
+  { service }: Connection,
+  { promptVersionId, recorded }: Pick<CreationRequest, 'promptVersionId' | 'recorded'>,
+): string {
   return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
 }
 

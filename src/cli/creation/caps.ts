@@ -1,5 +1,6 @@
-import { type Money, parseDollars } from '../../wire/money.ts';
-import { usageError } from '../errors.ts';
+import { formatDollars, type Money, parseDollars } from '../../wire/money.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 
 /** The flags of every command that creates runs. */
 export interface CapFlags {
@@ -52,4 +53,19 @@ export function creditsIn(value: unknown): Credits | undefined {
 export function creditsText(amount: Credits): string {
   const value = inCredits(amount);
   return `${value} ${value === 1 ? 'credit' : 'credits'}`;
+}
+
+/** What says that nothing more is created. @param spent undefined if it could not be learnt */
+export function capReached(unit: keyof Caps, cap: number, spent: number | undefined): CliError {
+  const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
+  const inWords = unit === 'cost' ? formatDollars : creditsText;
+  const what =
+    spent === undefined
+      ? 'what a run took could not be learnt'
+      : `${inWords(spent)} of ${inWords(cap)} spent, and one more might not fit`;
+  return new CliError(`stopped at ${flag}: ${what}`, {
+    status: 'CAP_REACHED',
+    exitCode: EXIT.capReached,
+    data: { flag, spent: spent === undefined ? null : inWords(spent) },
+  });
 }

@@ -143,9 +143,9 @@ export class Spending {
   }
 
   #settle(run: SpentRun, unit: Unit, amount: number | undefined): void {
-    if (amount === undefined) return;
+    // Several may learn of the same run at once.
+    if (amount === undefined || !this.#unknown[unit].delete(run)) return;
     if (unit === 'credits') run.credits = amount;
-    this.#unknown[unit].delete(run);
     this.#sums[unit] += amount;
     const dearest = this.#dearest[unit];
     dearest.set(run.kind, Math.max(dearest.get(run.kind) ?? 0, amount));

@@ -2,6 +2,7 @@ import type { Modality, RunStatus } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import { notFound } from '../http/api-error.ts';
 import { BUILT_IN_MODELS } from '../models/entry.ts';
+import type { AccessFault } from '../models/providers.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
@@ -59,6 +60,8 @@ export interface UsedRunCost extends RunCost {
 export interface Costs {
   /** When the kept table of prices was published, as 2026-11-30. */
   readonly tableDate: string;
+  /** Why the model of a version can't be asked as things stand; undefined if it can, or its creation says why not. */
+  accessFault(promptVersionId: string): Promise<AccessFault | undefined>;
   /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
   of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>>;
   /**
@@ -87,6 +90,11 @@ const CHARACTERS_A_TOKEN = 4;
 export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions): Costs {
   return {
     tableDate: PRICE_TABLE_DATE,
+    async accessFault(promptVersionId) {
+      const version = await store.prompts.runnable(promptVersionId.toLowerCase());
+      const model = version && models.get((await definitions.ofRun(version.id)).model);
+      return model && models.accessFault(model);
+    },
     async of(runIds) {
       const runs: UsedRun[] = [];
       for (let start = 0; start < runIds.length; start += PAGE) {

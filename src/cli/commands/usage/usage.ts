@@ -121,8 +121,8 @@ class PromptNames {
     const version =
       prompts.get(promptVersionId) ??
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
-    const slugs = (this.#slugs ??= embedded ? await this.#ownSlugs() : prompts.slugs());
-    const slug = version && slugs.get(version.promptId);
+    this.#slugs ??= embedded ? await this.#ownSlugs() : prompts.slugs();
+    const slug = version && this.#slugs.get(version.promptId);
     const name = slug ?? version?.title ?? (runName || promptVersionId);
     this.#names.set(promptVersionId, name);
     return name;

@@ -1,4 +1,5 @@
 import type { Connection, Context } from '../../context.ts';
+import { checkModelAccess } from '../../creation/model-access.ts';
 import { usageError } from '../../errors.ts';
 import { readVersion } from '../../inputs/target.ts';
 import { VersionFinder } from '../run/version-finder.ts';
@@ -39,6 +40,7 @@ export async function variantsOf(
   const variants: Variant[] = [];
   for (const { target, model } of wanted) {
     const promptVersionId = await versions.find(target, model);
+    await checkModelAccess(connection, promptVersionId);
     const { config } = await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false });
     const name = model === undefined ? target : `${target} [${model}]`;
     variants.push({ name, promptVersionId, model, config });

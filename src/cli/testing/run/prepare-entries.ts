@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import { checkModelAccess } from '../../creation/model-access.ts';
 import { CliError } from '../../errors.ts';
 import { inputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
@@ -85,6 +86,7 @@ async function prepare(
   const { text, images, options } = testCase;
   try {
     const promptVersionId = await versions.find(file.target, model);
+    await checkModelAccess(connection, promptVersionId);
     const config = await configOf(ctx, connection, promptVersionId);
     const fault =
       config === undefined ? undefined : inputFault(describeConfig(config), { text, images: images.length });
