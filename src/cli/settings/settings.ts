@@ -13,7 +13,7 @@ export interface Settings {
   /** Short names for targets. */
   readonly aliases: NamedValues<string>;
   readonly profiles: NamedValues<Profile>;
-  /** The value of a setting; undefined where it is not set. @throws {CliError} CONFIG_ERROR */
+  /** The value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
   get<K extends SettingKey>(key: K): SettingValues[K] | undefined;
 }
 

@@ -11,7 +11,7 @@ export function colourLevel(stream: Sink, env: Env, wanted: boolean): ColorSuppo
   return levelOfTerminal(env);
 }
 
-/** Colours at a level; chalk is loaded only where there is something to colour. */
+/** Colours at a level; chalk is loaded only if there is something to colour. */
 export async function paintFor(level: ColorSupportLevel): Promise<ChalkInstance> {
   if (level === 0) return plainPaint();
   const { Chalk } = await import('chalk');

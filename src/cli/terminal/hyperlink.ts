@@ -5,7 +5,7 @@ import { oneLine, visible } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
- * A URL that a service gave, on a terminal that has hyperlinks as a link to it where it leads to the web. Harmless
+ * A URL that a service gave, on a terminal that has hyperlinks as a link to it if it leads to the web. Harmless
  * there either way.
  *
  * @param ownFiles whether its `file:` URLs are of files that this process wrote

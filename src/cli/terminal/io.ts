@@ -27,7 +27,7 @@ export interface Io {
   note(line: string): void;
   /** Writes to standard error as it is: spinners, questions, progress. */
   err(data: string): void;
-  /** Colours for standard output, off where it takes none. */
+  /** Colours for standard output, off if it takes none. */
   readonly paint: ChalkInstance;
   /** Colours for standard error. */
   readonly paintErr: ChalkInstance;

@@ -5,7 +5,7 @@ import type { TerminalContext } from './terminal-context.ts';
 const NOT_RUNNABLE = [126, 127];
 
 /**
- * Shows a text, through the pager where it is longer than the screen and that is wanted.
+ * Shows a text, through the pager if it is longer than the screen and that is wanted.
  *
  * @param preferred the setting `pager`; it wins over `$PAGER`
  */

@@ -3,7 +3,7 @@ import { visible } from './sanitise.ts';
 const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
 
 /**
- * A word as it is typed at a shell, which reads the same word back: quoted where the shell would read anything into it.
+ * A word as it is typed at a shell, which reads the same word back: quoted if the shell would read anything into it.
  * What would break the line or drive the terminal it is shown on is escaped.
  */
 export function shellWord(word: string): string {

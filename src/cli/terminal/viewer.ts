@@ -9,7 +9,7 @@ import type { TerminalContext } from './terminal-context.ts';
 /** How long a viewer is waited for that does not hand the file on at once, in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/** Opens a file that this command wrote with the system's viewer; a note where that is impossible. */
+/** Opens a file that this command wrote with the system's viewer; a note if that is impossible. */
 export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
   await open(ctx, file, path.resolve(ctx.cwd, file));
 }
@@ -18,7 +18,7 @@ export async function openFile(ctx: TerminalContext, file: string): Promise<void
  * Opens what a service named: an http or https URL, or a file below a directory of ours. A note for anything else. No
  * shell reads it.
  *
- * @param ownFiles where `file:` URLs may lead; undefined where the service is not this process's own
+ * @param ownFiles where `file:` URLs may lead; undefined if the service is not this process's own
  */
 export async function openUrl(ctx: TerminalContext, given: string, ownFiles?: string): Promise<void> {
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -49,7 +49,7 @@ export function viewerFor(platform: NodeJS.Platform, target: string): [string, .
   return ['xdg-open', target];
 }
 
-/** What went wrong; undefined where the viewer was started. */
+/** What went wrong; undefined if the viewer was started. */
 function started(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, { stdio: 'ignore', detached: true, env: { ...env } });

@@ -77,15 +77,15 @@ describe('resources list', () => {
     expect([stdout(), exitCode]).toEqual(['', 4]);
   });
 
-  it('says with exit 4 that nothing is held', async () => {
+  it('says with exit 4 that nothing is cached', async () => {
     const { stderr, exitCode } = await against([], ['resources', 'list', '--cached']);
-    expect(stderr).toMatch(/^error: no models are held/u);
+    expect(stderr).toMatch(/^error: no models are cached/u);
     expect(exitCode).toBe(4);
   });
 
   it('starts no service for what is held', async () => {
     const { stderr, exitCode, home } = await runInProcess(['models', '--cached']);
-    expect(stderr()).toContain('no models are held');
+    expect(stderr()).toContain('no models are cached');
     expect(exitCode).toBe(4);
     expect(readdirSync(home)).toEqual([]);
   });

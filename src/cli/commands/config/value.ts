@@ -4,7 +4,7 @@ import { confirm, present } from '../../outputs/present.ts';
 import { SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
-/** Prints the value of a setting, or its default where it is not set. */
+/** Prints the value of a setting, or its default if it is not set. */
 export async function configGet(ctx: Context, name: string): Promise<ExitCode> {
   const key = settingKey(name);
   const value = ctx.settings.get(key) ?? SETTINGS[key].default ?? null;

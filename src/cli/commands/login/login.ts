@@ -73,7 +73,7 @@ const FIRST_PROFILE = 'default';
 /**
  * Asks for the address where none is known and there is somebody to ask.
  *
- * @throws {CliError} USAGE_ERROR where no base URL is known, or naming the profile is left to chance
+ * @throws {CliError} USAGE_ERROR if no base URL is known, or naming the profile is left to chance
  */
 export async function loginTarget(ctx: Context): Promise<LoginTarget> {
   const given = givenBaseUrl(ctx);

@@ -21,7 +21,7 @@ export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
     terminal: () =>
       [
         `Service  ${oneLine(service)}`,
-        `Hash     ${cached === undefined ? 'none held' : oneLine(cached.hash)}`,
+        `Hash     ${cached === undefined ? 'none cached' : oneLine(cached.hash)}`,
         ...(cached === undefined ? [] : [`Models   ${cached.models.length}, fetched ${oneLine(age)}`]),
         `File     ${oneLine(file)}`,
       ].join('\n'),
@@ -30,13 +30,13 @@ export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** Renews the models that are held. */
+/** Renews the cached models. */
 export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
   const { resources } = await ctx.connection();
   const answer = await resources.refresh({ signal: ctx.signal });
   const count = answer.resources.models.length;
   await present(ctx, answer, {
-    terminal: () => `${count} model${count === 1 ? '' : 's'} held, hash ${oneLine(answer.hash)}\n`,
+    terminal: () => `${count} model${count === 1 ? '' : 's'} cached, hash ${oneLine(answer.hash)}\n`,
     plain: () => plainRows([[answer.hash, String(count)]]),
   });
   if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');

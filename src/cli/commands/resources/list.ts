@@ -13,7 +13,7 @@ import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 export interface ResourcesListOptions {
   readonly modality?: string;
   readonly model?: string;
-  /** Shows what is held and sends nothing. */
+  /** Shows what is cached and sends nothing. */
   readonly cached?: boolean;
 }
 
@@ -45,7 +45,7 @@ async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise
   const { cached: entry } = await cachedResources(ctx);
   if (entry !== undefined) return entry.models;
   throw notFoundError(
-    'no models are held for this service and key',
+    'no models are cached for this service and key',
     'promptrun resources refresh fetches them',
   );
 }

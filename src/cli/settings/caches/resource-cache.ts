@@ -75,7 +75,7 @@ export class ResourceCache {
     return this.#cached.entry;
   }
 
-  /** The cached models; fetched where there are none yet, or with `refresh`. */
+  /** The cached models; fetched if there are none yet, or with `refresh`. */
   async models(options: { refresh?: boolean; signal?: AbortSignal } = {}): Promise<Model[]> {
     const cached = this.cached();
     if (cached !== undefined && options.refresh !== true) return wellFormedModels(cached.models);

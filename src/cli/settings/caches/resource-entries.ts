@@ -39,7 +39,7 @@ export function parseEntries(stored: unknown): ResourceEntry[] {
   return list.filter(isEntry);
 }
 
-/** The entries with one put first, and the one not renewed for longest let go where there are too many. */
+/** The entries with one put first, and the one not renewed for longest let go if there are too many. */
 export function withEntry(entries: readonly ResourceEntry[], entry: ResourceEntry): ResourceEntry[] {
   return [entry, ...entries.filter(other => other.scope !== entry.scope)].slice(0, MOST_ENTRIES);
 }

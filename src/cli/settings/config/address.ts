@@ -39,10 +39,10 @@ export interface AddressSources {
 export function resolveAddress(sources: AddressSources): Address {
   const { globals, env, settings } = sources;
   const profile = chosenProfile(sources);
-  const given = givenBaseUrl(sources);
-  if (given !== undefined) {
-    const value = checkedBaseUrl(given.value, given.source, globals.insecureHttp);
-    return { embedded: false, baseUrl: { ...given, value }, profile: profile?.value };
+  const baseUrl = explicitBaseUrl(sources);
+  if (baseUrl !== undefined) {
+    const value = checkedBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
+    return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
   if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, chosen: true };
   if (profile !== undefined) return addressOf(profile, sources);
@@ -97,7 +97,7 @@ export function chosenProfile({ globals, env, settings }: AddressSources): Sourc
   return activeProfile === undefined ? undefined : known(activeProfile, settings.config.file, settings);
 }
 
-function givenBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
+function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
   if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
   const fromEnv = env['PROMPTRUN_BASE_URL'];
   return globals.profile === undefined && fromEnv
@@ -128,8 +128,8 @@ function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSo
  * @param source what gave it, named in errors: a flag, a variable or a profile
  * @throws {CliError} CONFIG_ERROR
  */
-export function checkedBaseUrl(given: string, source: string, insecureHttp: boolean): string {
-  const baseUrl = wellFormed(given.trim(), source);
+export function checkedBaseUrl(text: string, source: string, insecureHttp: boolean): string {
+  const baseUrl = wellFormed(text.trim(), source);
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return baseUrl;
   throw configError(
@@ -138,9 +138,9 @@ export function checkedBaseUrl(given: string, source: string, insecureHttp: bool
   );
 }
 
-function wellFormed(given: string, source: string): string {
+function wellFormed(text: string, source: string): string {
   try {
-    return baseUrlOf(given);
+    return baseUrlOf(text);
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
     throw configError(`${source}: ${error.message}`, 'Give it like https://prompts.example.com/v1.');

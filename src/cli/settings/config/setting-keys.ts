@@ -57,7 +57,7 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     parse: text => (parseSwitch(text) === false ? 'cat' : text),
   },
   keychain: {
-    description: 'keep keys in the system keychain where there is one',
+    description: 'keep keys in the system keychain if there is one',
     default: true,
     form: 'true or false',
     parse: parseSwitch,

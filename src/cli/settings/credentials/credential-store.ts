@@ -6,7 +6,7 @@ import { type JsonDocument, JsonFile } from '../json-file.ts';
 /** Where a profile's key is kept, and the one origin it may be sent to. */
 interface Credential {
   readonly origin: string;
-  /** undefined where the key is in the system's keychain. */
+  /** undefined if the key is in the system's keychain. */
   readonly key?: string;
   readonly keychain?: true;
 }
@@ -25,7 +25,7 @@ export class CredentialStore {
     return this.#stored.path;
   }
 
-  /** Where a profile's key is kept; undefined where it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
+  /** Where a profile's key is kept; undefined if it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
   find(profile: string): Credential | undefined {
     const { keys } = this.#stored.read();
     return Object.hasOwn(keys, profile) ? keys[profile] : undefined;
@@ -36,7 +36,7 @@ export class CredentialStore {
     return Object.keys(this.#stored.read().keys);
   }
 
-  /** The key itself; undefined where the keychain does not give it. */
+  /** The key itself; undefined if the keychain does not give it. */
   async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
     return key ?? (await readFromKeychain(profile, origin));
   }
@@ -94,7 +94,7 @@ interface Entry {
   deletePassword(): Promise<boolean>;
 }
 
-/** The key kept for a profile and origin; undefined where there is no keychain, or no such key in it. */
+/** The key kept for a profile and origin; undefined if there is no keychain, or no such key in it. */
 function readFromKeychain(profile: string, origin: string): Promise<string | undefined> {
   return attempt(profile, origin, async entry => (await entry.getPassword()) ?? undefined);
 }

@@ -6,24 +6,24 @@ import type { Settings } from '../settings.ts';
 /**
  * The key to send to a base URL. A profile's stored key is only given for the origin it was stored for.
  *
- * @throws {CliError} CONFIG_ERROR with exit 3 where there is none
+ * @throws {CliError} CONFIG_ERROR with exit 3 if there is none
  */
 export async function resolveKey(
-  asked: AddressSources,
+  sources: AddressSources,
   address: Address & { embedded: false },
 ): Promise<Sourced> {
-  const fromEnv = asked.env['PROMPTRUN_API_KEY'] || undefined;
-  const stored = (): Promise<Sourced | undefined> => storedKey(asked.settings, address);
-  const fits = fromEnv !== undefined && environmentKeyFits(asked, address.baseUrl);
+  const fromEnv = sources.env['PROMPTRUN_API_KEY'] || undefined;
+  const stored = (): Promise<Sourced | undefined> => storedKey(sources.settings, address);
+  const fits = fromEnv !== undefined && environmentKeyFits(sources, address.baseUrl);
   const variable = (): Sourced => ({ value: fromEnv ?? '', source: 'PROMPTRUN_API_KEY' });
-  const profileFirst = asked.globals.profile !== undefined;
-  const found = profileFirst
+  const profileFirst = sources.globals.profile !== undefined;
+  const key = profileFirst
     ? ((await stored()) ?? (fits ? variable() : undefined))
     : fits
       ? variable()
       : await stored();
-  if (found === undefined) throw noKey(address);
-  return { ...found, value: checkedKey(found.value, found.source) };
+  if (key === undefined) throw noKey(address);
+  return { ...key, value: checkedKey(key.value, key.source) };
 }
 
 /** The key of the environment goes with the base URL of the environment, if there is one. */

@@ -50,7 +50,7 @@ export interface Journal {
   read(): Promise<JournalContents>;
   /** The latest creation that made a run of this service, or may have. */
   last(service: string): Promise<JournalEntry | undefined>;
-  /** The creation that made a run of this service; undefined where it was made elsewhere. */
+  /** The creation that made a run of this service; undefined if it was made elsewhere. */
   find(service: string, runId: string): Promise<JournalEntry | undefined>;
   /** Which of these runs it speaks of; quick, however long it is. */
   mentioned(runIds: ReadonlySet<string>): Promise<Set<string>>;

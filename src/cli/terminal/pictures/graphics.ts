@@ -7,7 +7,7 @@ type Graphics = (picture: Miniature) => string;
 /** kitty takes a picture in pieces of at most this many characters. */
 const KITTY_PIECE = 4096;
 
-/** How pictures are shown on standard output; undefined where the terminal is not known to show any. */
+/** How pictures are shown on standard output; undefined if the terminal is not known to show any. */
 export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
@@ -116,7 +116,7 @@ export function sixel({ width, height, pixels }: Miniature): string {
   return `\u001BP0;1q"1;1;${width};${height}${used.map(definition).join('')}${bands.join('-')}\u001B\\`;
 }
 
-/** The palette's colour of each pixel, -1 where it is more transparent than not. */
+/** The palette's colour of each pixel, -1 if it is more transparent than not. */
 function indexed(pixels: Uint8Array, count: number): Int16Array {
   const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {

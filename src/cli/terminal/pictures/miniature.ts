@@ -17,7 +17,7 @@ const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 /** A small file may hold a picture that fills the memory; one of more pixels than this is not drawn. */
 const MOST_PIXELS = 50_000_000;
 
-/** Draws a picture again, no larger than 360 by 240 pixels and no larger than it is. @throws where it can't be read */
+/** Draws a picture again, no larger than 360 by 240 pixels and no larger than it is. @throws if it can't be read */
 export async function miniature(bytes: Uint8Array): Promise<Miniature> {
   const type = await fileTypeFromBuffer(bytes);
   if (type === undefined || !READABLE.has(type.mime)) throw new Error("this kind of picture can't be drawn");
