@@ -59,7 +59,7 @@ describe('the spinner', () => {
 describe('the bar of a batch', () => {
   it('shows how far it is, and leaves nothing on the screen', async () => {
     const { exchange, answer } = slowCreation();
-    const { env } = await serviceWithPrompt({ textInputs: { topic: 'string' } }, exchange);
+    const { env } = await serviceWithPrompt({ textInputs: { topic: {} } }, exchange);
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'topic\na\nb\n');
     const args = ['batch', VERSION_ID, '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];
@@ -118,7 +118,7 @@ describe('colours', () => {
 
   it('are left out of questions and spinner as well', async () => {
     const { exchange, answer } = slowCreation();
-    const config = { textInputs: { topic: 'string', mood: ['a', 'b'] } };
+    const config = { textInputs: { topic: {}, mood: { enum: ['a', 'b'] } } };
     const { env } = await serviceWithPrompt(config, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, NO_COLOR: '1' } });
     await terminal.waitFor('? topic');
