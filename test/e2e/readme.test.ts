@@ -81,7 +81,7 @@ describe('the README', () => {
     const { baseUrl, key, stop } = await serving();
     const home = temporaryDirectory();
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
-    const failed = await runCommand(['run', 'sandbox', '-i', 'text=x', '-o', 'outcome=failed'], {
+    const failed = await runCommand(['run', 'sandbox', '-o', 'outcome=failed'], {
       home,
       env,
     });
