@@ -50,7 +50,7 @@ function withoutApostrophes(record: readonly string[]): string[] {
 
 /** Whether a spreadsheet would take a cell for a formula. */
 function isFormula(value: string): boolean {
-  return /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu.test(value);
+  return /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(value);
 }
 
 function withoutEmptyEnd(values: readonly string[]): string[] {

@@ -68,7 +68,7 @@ async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncI
   let piece = await pieces.next();
   while (piece.done !== true) {
     beginning += piece.value;
-    if (/\S[^\r\n]*[\r\n]/u.test(beginning) || beginning.length > MAX_BODY_BYTES) break;
+    if (/[\r\n]/u.test(beginning.trimStart()) || beginning.length > MAX_BODY_BYTES) break;
     piece = await pieces.next();
   }
   const [header = ''] = /\S[^\r\n]*/u.exec(beginning) ?? [];

@@ -63,7 +63,7 @@ export async function readJournal(file: string): Promise<ReadJournal> {
 
 /** Whether a torn first line can be a journal's. */
 function isBeginning(text: string): boolean {
-  return BEGINNING.startsWith(text.replace(/\0+$/u, '').slice(0, BEGINNING.length));
+  return BEGINNING.startsWith(text.slice(0, BEGINNING.length).replace(/\0{1,11}$/u, ''));
 }
 
 const BEGINNING = '{"batch":1,';

@@ -55,7 +55,9 @@ async function skillOf(ctx: Context, prompt: string, directory: string): Promise
   const row = await rowOf(connection, version, ctx.signal);
   const file = promptFileOf(ctx, prompt);
   const slug =
-    file === undefined ? (row?.slug ?? prompt) : path.basename(file.path).replace(/\.prompt.*$/u, '');
+    file === undefined
+      ? (row?.slug ?? prompt)
+      : path.basename(file.path).replace(/\.prompt(?:\.ya?ml)?$/u, '');
   const name = skillName(isUuid(slug) ? version.title : slug);
   const models = row === undefined ? [] : await connection.resources.models({ signal: ctx.signal });
   const text = skillText({

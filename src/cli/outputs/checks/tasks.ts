@@ -98,7 +98,7 @@ function* jsonWithin(text: string): Generator {
 
 /** Where the object or array that begins at `start` ends; `start` itself if it does not. */
 function endOfValue(text: string, start: number): number {
-  const pieces = /"(?:[^"\\]|\\.)*"|[[\]{}]/gsu;
+  const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
   pieces.lastIndex = start;
   let depth = 0;
   for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {

@@ -191,7 +191,8 @@ function replaced(source: string, change: Change): string {
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
   // What follows a block scalar belongs to the file.
-  const rest = /\s*$/u.exec(source.slice(start, end))?.[0] ?? '';
+  const former = source.slice(start, end);
+  const rest = former.slice(former.trimEnd().length);
   const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
   return source.slice(0, start) + gap + written(source, change) + rest + source.slice(end);
 }
