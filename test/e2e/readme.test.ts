@@ -124,7 +124,7 @@ describe('the guides', () => {
     const [comparison = ''] = commands.filter(command => command.includes('git:'));
     const home = homeWithFiles();
     await runAll(
-      tests.filter(line => !/--failed|--resume/u.test(line)),
+      tests.filter(line => !/--failed|--resume|--watch/u.test(line)),
       { home },
     );
     expect(readFileSync(path.join(home, 'junit.xml'), 'utf8')).toContain('reads the date');
