@@ -1,0 +1,52 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/context.ts';
+
+const PROMPTRUN = path.join(import.meta.dirname, '../../bin/promptrun.js');
+
+/** Runs the cases with commands of their own, and gives what the built command printed. */
+function testCommands(...commands: readonly string[]): {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+} {
+  const home = temporaryDirectory();
+  writeFileSync(
+    path.join(home, 'e.prompt'),
+    '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{text}}\n',
+  );
+  const cases = commands.map(command => `  - { inputs: { text: a }, expect: [{ command: ${command} }] }\n`);
+  writeFileSync(path.join(home, 'e.test.yaml'), `cases:\n${cases.join('')}`);
+  const dirs = ['DATA', 'STATE', 'CONFIG'].map(
+    name => [`PROMPTRUN_${name}_DIR`, path.join(home, name)] as const,
+  );
+  for (const [, directory] of dirs) mkdirSync(directory, { mode: 0o700 });
+  return spawnSync(process.execPath, [PROMPTRUN, 'test', '--allow-commands'], {
+    cwd: home,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: home, OPENAI_API_KEY: 'a-secret', ...Object.fromEntries(dirs) },
+  });
+}
+
+describe.runIf(process.platform === 'linux')('a program that a test file names', () => {
+  it('judges the answer, sees no key, and leaves nothing running', () => {
+    const { status, stdout } = testCommands(
+      '[grep, a]',
+      `"sleep 4177 & setsid sleep 4178 & exit 0"`,
+      `"! env | grep -q -e OPENAI_API_KEY -e PROMPTRUN_DATA && test -s $PROMPTRUN_CASE"`,
+      `"trap '' TERM; echo why; exit 3"`,
+      `"yes | head -c 9000000; exit 1"`,
+    );
+    expect(status).toBe(5);
+    expect(stdout).toContain('3 passed, 2 failed');
+    expect(stdout).toContain('ended with 3\n    + why');
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toMatch(/sleep 417[78]/u);
+  });
+
+  it('is a fault if it can not be started', () => {
+    const { status, stdout } = testCommands('[./nowhere]');
+    expect([status, stdout]).toEqual([2, expect.stringContaining(`can't be started`)]);
+  });
+});
