@@ -10,6 +10,7 @@ export async function askFreely(ctx: Context): Promise<[key: string, value: stri
     const answer = await prompter.text(
       {
         message: 'input',
+        lines: 'several items',
         description:
           text.size === 0
             ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
