@@ -34,6 +34,8 @@ export interface BatchFlags extends CapFlags {
   readonly shard?: string;
   readonly maxFailures?: string;
   readonly dryRun?: boolean;
+  readonly providerBatch?: boolean;
+  readonly cancel?: boolean;
 }
 
 /** How a batch is done. */
@@ -75,6 +77,10 @@ export interface BatchOptions {
   readonly maxFailures: number;
   readonly caps: Caps;
   readonly dryRun: boolean;
+  /** Whether rows are handed over to their model's provider as its batches. */
+  readonly providerBatch: boolean;
+  /** Whether what was handed over is cancelled there. */
+  readonly cancel: boolean;
 }
 
 /** The flags as a whole, checked against each other before anything is read or sent. @throws {CliError} exit 2 */
@@ -106,6 +112,8 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     retryFailed,
     retryUnknown,
     dryRun,
+    providerBatch: flags.providerBatch ?? false,
+    cancel: flags.cancel ?? false,
     changed: flags.changed,
     newRows: flags.newRows ?? false,
     sorted: flags.sorted ?? false,
@@ -136,6 +144,7 @@ function refuseWithoutResume(flags: BatchFlags): void {
     flags.retryUnknown === true && '--retry-unknown',
     flags.changed !== undefined && '--changed',
     flags.newRows === true && '--new-rows',
+    flags.cancel === true && '--cancel',
   ].find(flag => flag !== false);
   if (given !== undefined && flags.resume !== true) {
     throw usageError(`${given} needs --resume`);

@@ -27,6 +27,8 @@ export interface JobName {
 
 /** One run to make, whatever it is made from. */
 export interface Job extends JobName {
+  /** Whether how long it took says nothing: its model was asked in a batch of its provider. */
+  readonly isUntimed?: boolean;
   /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */
   request(): Promise<RunRequest>;
 }

@@ -77,7 +77,8 @@ class RunningJob {
   }
 
   #facts(): RunFacts {
-    return { request: this.#request, sentAt: this.#sentAt, endedAt: this.#work.ctx.clock.now() };
+    const sentAt = this.#job.isUntimed ? undefined : this.#sentAt;
+    return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
   }
 
   async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {

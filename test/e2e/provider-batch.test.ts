@@ -1,0 +1,180 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI, { toFile } from 'openai';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandOutcome, runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
+import { ProviderLedger } from '../support/provider-ledger.ts';
+
+let provider: FakeProvider;
+let ledger: ProviderLedger;
+let home: string;
+
+beforeEach(async () => {
+  provider = await FakeProvider.start();
+  ledger = new ProviderLedger();
+  ledger.origin = new URL(provider.baseUrl).origin;
+  provider.reset(ledger.handler);
+  home = temporaryDirectory();
+  const dataDir = path.join(home, 'the-data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(
+    path.join(dataDir, 'models.yaml'),
+    `providers:
+  o: {baseUrl: "${provider.baseUrl}", batch: true}
+  a: {baseUrl: "${ledger.origin}", batch: true, engine: anthropic}
+  plain: {baseUrl: "${provider.baseUrl}"}
+models:
+  - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}
+  - {model: claude, modality: text, provider: a, price: {input: 2, output: 8}}
+  - {model: plain, modality: text, provider: plain}
+`,
+  );
+  for (const model of ['open', 'claude', 'plain']) {
+    writeFileSync(path.join(home, `${model}.prompt`), `---\nmodel: ${model}\n---\nName: {{name}}`);
+  }
+  writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Bob\nr3,Cy\n');
+});
+afterEach(() => provider.close());
+
+function batch(model: string, ...flags: string[]): Promise<CommandOutcome> {
+  const args = [
+    'batch',
+    `${model}.prompt`,
+    '--from',
+    'rows.csv',
+    '--out',
+    'out.jsonl',
+    '--provider-batch',
+    ...flags,
+  ];
+  return runCommand(args, { home, env: { PROMPTRUN_DATA_DIR: path.join(home, 'the-data') } });
+}
+
+interface Line {
+  id: string;
+  runId: string | null;
+  runStatus: string | null;
+  outputs: { data: string }[];
+  seconds: number | null;
+  error: string | null;
+}
+
+const lines = (): Line[] =>
+  readFileSync(path.join(home, 'out.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as Line);
+const journal = (): string => path.join(home, 'out.jsonl.journal');
+
+describe('the ledger', () => {
+  it('answers the providers’ own packages', async () => {
+    const open = new OpenAI({ apiKey: 'k', baseURL: provider.baseUrl, maxRetries: 0 });
+    const line = '{"custom_id":"x","method":"POST","url":"/v1/chat/completions","body":{"messages":[]}}\n';
+    const file = await open.files.create({
+      file: await toFile(Buffer.from(line), 'x.jsonl'),
+      purpose: 'batch',
+    });
+    const made = await open.batches.create({
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    expect((await open.batches.retrieve(made.id)).status).toBe('completed');
+    const content = await (await open.files.content(`out-${made.id}`)).text();
+    expect(content).toContain('"custom_id":"x"');
+    const claude = new Anthropic({ apiKey: 'k', baseURL: ledger.origin, maxRetries: 0 });
+    const params = { model: 'm', max_tokens: 1, messages: [] };
+    const message = await claude.messages.batches.create({ requests: [{ custom_id: 'y', params }] });
+    expect((await claude.messages.batches.retrieve(message.id)).processing_status).toBe('ended');
+    const results = [];
+    for await (const result of await claude.messages.batches.results(message.id)) {
+      results.push(result.custom_id);
+    }
+    expect(results).toContain('y');
+  });
+});
+
+describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
+  it('answers each row with its own, at half the price', async () => {
+    const { code, stderr } = await batch(model, '--sorted');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(ledger.batches).toHaveLength(1);
+    expect(lines().map(({ id, runStatus, seconds }) => ({ id, runStatus, seconds }))).toEqual(
+      ['r1', 'r2', 'r3'].map(id => ({ id, runStatus: 'succeeded', seconds: null })),
+    );
+    expect(lines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1])).toEqual([
+      'Ada',
+      'Bob',
+      'Cy',
+    ]);
+    expect(existsSync(journal())).toBe(false);
+    const env = { PROMPTRUN_DATA_DIR: path.join(home, 'the-data') };
+    const again = await runCommand(['runs', 'get', lines()[0]?.runId ?? ''], { home, env });
+    expect(again.stdout).toContain('Name: Ada');
+  });
+
+  it('fails rows that have no answer, and sends them again only if it is told to', async () => {
+    const name = ({ parameters }: { parameters: object }): string =>
+      /Name: (\w+)/.exec(JSON.stringify(parameters))?.[1] ?? '';
+    ledger.verdict = entry => {
+      if (name(entry) === 'Ada') return 'expired';
+      return name(entry) === 'Bob' ? 'missing' : { text: 'fine' };
+    };
+    expect((await batch(model)).code).toBe(5);
+    expect(lines().filter(({ runStatus }) => runStatus === 'failed')).toHaveLength(2);
+    expect((await batch(model, '--resume')).code).toBe(5);
+    expect(ledger.batches).toHaveLength(1);
+    ledger.verdict = () => ({ text: 'fine' });
+    expect((await batch(model, '--resume', '--retry-failed')).code).toBe(0);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 2]);
+  });
+
+  it('that was left goes on another time, and is one batch', async () => {
+    ledger.looksToEnd = 1000;
+    const left = await batch(model, '--timeout', '2s');
+    expect(left.code).toBe(6);
+    ledger.looksToEnd = 1;
+    expect((await batch(model, '--resume')).code).toBe(0);
+    expect(ledger.batches).toHaveLength(1);
+    expect(lines()).toHaveLength(3);
+  });
+
+  it('whose creation was not answered is looked up, and is one batch', async () => {
+    ledger.unanswered = /^POST .*batches$/;
+    expect((await batch(model)).code).toBe(1);
+    if (model === 'claude') for (const one of ledger.batches) one.looks = 1;
+    expect((await batch(model, '--resume')).code).toBe(0);
+    expect(ledger.batches).toHaveLength(1);
+    expect(new Set(lines().map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('can be cancelled, and keeps what was done', async () => {
+    ledger.looksToEnd = 1000;
+    await batch(model, '--timeout', '2s');
+    ledger.verdict = entry => (JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing');
+    expect((await batch(model, '--resume', '--cancel')).code).toBe(5);
+    expect(ledger.batches).toMatchObject([{ cancelled: true }]);
+    expect(
+      lines()
+        .map(({ runStatus }) => runStatus)
+        .sort(),
+    ).toEqual(['failed', 'failed', 'succeeded']);
+  });
+
+  it('whose results are gone is told', async () => {
+    ledger.resultsAreGone = true;
+    const { code, stderr } = await batch(model);
+    expect(code).toBe(5);
+    expect(stderr).toContain('are gone');
+  });
+});
+
+it('is refused for a provider without batches', async () => {
+  const { code, stderr } = await batch('plain');
+  expect(code).toBe(2);
+  expect(stderr).toContain('can’t be asked in a batch');
+  expect(provider.asked).toEqual([]);
+});
