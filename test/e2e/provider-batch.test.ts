@@ -59,6 +59,7 @@ interface Line {
   runStatus: string | null;
   outputs: { data: string }[];
   seconds: number | null;
+  cost: number | null;
   error: string | null;
 }
 
@@ -162,6 +163,12 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
         .map(({ runStatus }) => runStatus)
         .sort(),
     ).toEqual(['failed', 'failed', 'succeeded']);
+  });
+
+  it('holds no more rows than fit into the cap at its price', async () => {
+    expect((await batch(model, '--max-cost', '0.009')).code).toBe(8);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2]);
+    expect(lines().map(({ cost }) => cost)).toEqual([0.0014, 0.0014]);
   });
 
   it('whose results are gone is told', async () => {

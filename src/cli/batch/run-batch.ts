@@ -11,22 +11,17 @@ import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from
 import { startProgress } from './progress/progress.ts';
 import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
-import { isHandedOver, throughProvider } from './provider-batch.ts';
+import { isHandedOver } from './provider-batch/desk.ts';
+import { throughProvider } from './provider-batch/through-provider.ts';
 import { conclude } from './report/summary.ts';
 import { checkPlaces } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
-<<<<<<< HEAD
-import { failedOutcome, type Job } from './run/job.ts';
+import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
 import { concurrencyFor } from './run/paced.ts';
 import { type KnownJobs, lostCreations, recallJobs } from './run/recall-jobs.ts';
-=======
-import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
-import { BatchJournal } from './run/job-journal.ts';
-import { type KnownJobs, recallJobs } from './run/recall-jobs.ts';
->>>>>>> e980134 (Let batch hand its rows over to the provider, at half the price)
 import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
 
@@ -81,29 +76,24 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   );
   const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
-<<<<<<< HEAD
-    await runJobs(plannedRows(parts, open, known), {
-      work: { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping: stop.isStopping },
-      concurrency: concurrencyFor(connection, options.concurrency),
-=======
     const settle = (job: Job, outcome: JobOutcome): Promise<void> =>
       finishRow(parts, (job as RowJob).source, outcome);
     const planned = plannedRows(parts, open, known);
     const handsOver = options.providerBatch || isHandedOver(journal);
-    const { promptVersionId } = batch;
     const handing = {
       ctx: dropping,
       connection,
       promptVersionId,
       journal,
       stop,
+      budget,
+      estimatedCredits,
       cancel: options.cancel,
       settle,
     };
     await runJobs(handsOver ? throughProvider(planned, handing) : planned, {
-      work: { ctx: dropping, connection, journal, isStopping: stop.isStopping },
-      concurrency: options.concurrency,
->>>>>>> e980134 (Let batch hand its rows over to the provider, at half the price)
+      work: { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping: stop.isStopping },
+      concurrency: concurrencyFor(connection, options.concurrency),
       stop,
       onOpen: () => tally.open(),
       settle,

@@ -18,6 +18,7 @@ export interface Reservation {
 }
 
 const UNITS = ['cost', 'credits'] as const;
+type Requested = Pick<CreationRequest, 'promptVersionId' | 'recorded'>;
 
 /** The budget of a command: the one place that counts what its runs come to, and that keeps it within the caps. */
 export class Budget {
@@ -78,31 +79,35 @@ export class Budget {
   /**
    * Waits until a creation fits into the caps beside those that are open.
    *
-   * @param listed what the service's search says that a run is expected to take
+   * @param listed what the service's search says that a run is expected to take; `providerBatch` takes room for a creation
+   *   that is handed over to a provider, at its lower price, and does not wait
    * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price under `--max-cost`
    */
   async reserve(
     connection: Connection,
     request: CreationRequest,
-    listed: { readonly estimatedCredits?: unknown } = {},
+    listed: { readonly estimatedCredits?: unknown; readonly providerBatch?: boolean } = {},
   ): Promise<Reservation> {
-    const isFree = !this.#isCapped || connection.recorder?.mode === 'replay';
-    if (isFree) return this.#reservation(connection, request, NOTHING);
-    const turn = this.#turn.then(() =>
-      this.#estimateWithin(connection, request, creditsIn(listed.estimatedCredits)),
-    );
+    if (!this.#isCapped || connection.recorder?.mode === 'replay') return this.paid(connection, request);
+    const turn = this.#turn.then(() => this.#estimateWithin(connection, request, listed));
     this.#turn = turn.catch(() => {});
     return this.#reservation(connection, request, await turn);
+  }
+
+  /** Counts a creation that was paid for before; it is never refused. */
+  paid(connection: Connection, request: Requested): Reservation {
+    return this.#reservation(connection, request, NOTHING);
   }
 
   /** In turn, so that no two creations take the same room. */
   async #estimateWithin(
     connection: Connection,
     request: CreationRequest,
-    listed: number | undefined,
+    { estimatedCredits, providerBatch = false }: Parameters<Budget['reserve']>[2] & object,
   ): Promise<Estimate> {
+    const listed = creditsIn(estimatedCredits);
     const signal = this.#until;
-    const expected = await this.#expected(connection, request);
+    const expected = await this.#expected(connection, request, providerBatch);
     for (;;) {
       signal.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
@@ -118,7 +123,8 @@ export class Budget {
         return estimate;
       }
       if (this.#caps.credits !== undefined && this.#spending.isFresh) continue;
-      if (this.#open.size === 0) {
+      // What is handed over to a provider ends together.
+      if (this.#open.size === 0 || providerBatch) {
         this.#reached = capReached(
           blocked,
           this.#caps[blocked] ?? 0,
@@ -134,9 +140,10 @@ export class Budget {
   async #expected(
     connection: Connection,
     request: CreationRequest,
+    providerBatch: boolean,
   ): Promise<{ first: number; least: number } | undefined> {
     if (this.#caps.cost === undefined) return { first: 0, least: 0 };
-    const estimate = await estimateCost(connection, request);
+    const estimate = await estimateCost(connection, request, providerBatch);
     if (estimate === undefined) return { first: 0, least: 0 };
     if (estimate.cost !== null) return { first: estimate.cost, least: estimate.promptCost ?? 0 };
     throw configError(
@@ -174,7 +181,7 @@ export class Budget {
     if (this.#caps.credits !== undefined) await this.#learnCredits();
   }
 
-  #reservation(connection: Connection, request: CreationRequest, estimate: Estimate): Reservation {
+  #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {
     const close = (): void => {
       this.#open.delete(estimate);
       this.#wake();
@@ -226,10 +233,7 @@ export class Budget {
 const NOTHING: Estimate = { cost: 0, credits: 0 };
 
 /** Runs of one version, with one model, are expected to come to the same. */
-function kindOf(
-  { service }: Connection,
-  { promptVersionId, recorded }: Pick<CreationRequest, 'promptVersionId' | 'recorded'>,
-): string {
+function kindOf({ service }: Connection, { promptVersionId, recorded }: Requested): string {
   return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
 }
 

@@ -4,7 +4,7 @@ import { RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import type { Budget } from './budget.ts';
+import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
 import type { Created, CreateOptions } from './created.ts';
 import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
@@ -13,6 +13,8 @@ import { type CreationRequest, mayHaveRun } from './send-creation.ts';
 interface CreateAndWaitOptions extends CreateOptions {
   /** Keeps room for the run before it is created; nothing is counted by default. */
   readonly budget?: Budget | undefined;
+  /** Room that was taken in it before. */
+  readonly reservation?: Reservation | undefined;
   /** What the service's search says that a run is expected to take. */
   readonly estimatedCredits?: unknown;
   /** False gives a run that still goes on back at once. Default true. */
@@ -36,7 +38,7 @@ export async function createAndWait(
   request: CreationRequest,
   options: CreateAndWaitOptions = {},
 ): Promise<Created> {
-  const reservation = await options.budget?.reserve(connection, request, options);
+  const reservation = options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
   const onRunId = async (id: string, recovered: boolean): Promise<void> => {
     runId = id;

@@ -16,10 +16,11 @@ import { addUp } from './spending.ts';
 export async function estimateCost(
   { costs }: Connection,
   { body }: CreationRequest,
+  providerBatch = false,
 ): Promise<CostEstimate | undefined> {
   if (costs === undefined) return undefined;
   const creation = JSON.parse(await textOf(body.chunks())) as Parameters<typeof costs.estimate>[0];
-  return costs.estimate(creation).catch((error: unknown) => {
+  return costs.estimate({ ...creation, providerBatch }).catch((error: unknown) => {
     const { message, ...fault } = failureOf(error);
     throw new CliError(message, { ...fault, cause: error });
   });

@@ -9,6 +9,7 @@ import {
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import type { Reservation } from '../../creation/budget.ts';
 import type { CreatedRun } from '../../creation/created.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError, notFoundError } from '../../errors.ts';
@@ -29,6 +30,8 @@ export interface JobName {
 export interface Job extends JobName {
   /** Whether how long it took says nothing: its model was asked in a batch of its provider. */
   readonly isUntimed?: boolean;
+  /** Room in the budget that was taken before it is created. */
+  readonly reservation?: Reservation;
   /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */
   request(): Promise<RunRequest>;
 }

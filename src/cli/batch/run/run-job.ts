@@ -115,6 +115,7 @@ class RunningJob {
     const created = await createAndWait(ctx, connection, body, {
       retries: 0,
       budget,
+      reservation: this.#job.reservation,
       estimatedCredits,
       entry: this.#entry,
       search: false,

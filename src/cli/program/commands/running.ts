@@ -76,14 +76,10 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
       ['--force', 'overwrite files that exist'],
       ['--shard <i/n>', 'only the i-th of n equal parts of the rows'],
       ['--max-failures <n>', 'start no more rows once n have failed'],
-<<<<<<< HEAD
       ['--excel', 'results as CSV that a spreadsheet opens safely: a BOM, and no formulas'],
       ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
-=======
-      ['--dry-run', 'check every row and create nothing'],
       ['--provider-batch', 'have the provider answer within a day, at half the price'],
       ['--cancel', 'with --resume: cancel what the provider has not answered'],
->>>>>>> e980134 (Let batch hand its rows over to the provider, at half the price)
     ],
     examples: [
       'batch hello --from names.csv --out results.jsonl',
