@@ -5,9 +5,8 @@ import { prepareDataDirectory } from '../store/data-dir.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
-import { configuredProviders } from './environment.ts';
 import { readModelsFile } from './file.ts';
-import { knownProviders } from './providers.ts';
+import { configuredProviders, knownProviders } from './providers.ts';
 
 export interface DiscoverOptions {
   readonly dataDir: string;

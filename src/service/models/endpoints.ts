@@ -1,10 +1,8 @@
 import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
-import { openHttp, readBody } from '../outgoing/request.ts';
-import { USER_AGENT } from '../outgoing/user-agent.ts';
+import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Price, Provider } from './entry.ts';
-import { guessedModality } from './environment.ts';
-import { accessFault, keyOf } from './providers.ts';
+import { accessFault, guessedModality, keyOf } from './providers.ts';
 
 /** A model that an endpoint says it has. */
 export interface OfferedModel {

@@ -1,8 +1,7 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
 import { FileFault, isEmpty, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
-import { DEFAULT_CREDITS } from './environment.ts';
-import { baseUrlFault } from './providers.ts';
+import { baseUrlFault, DEFAULT_CREDITS } from './providers.ts';
 
 const ENVIRONMENT_VARIABLE = /^[A-Za-z_]\w*$/;
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];

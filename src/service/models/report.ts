@@ -3,12 +3,10 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
-import type { Provider } from './entry.ts';
-import { configuredProviders } from './environment.ts';
+import { type Provider, type Shutdown, shutdownOf } from './entry.ts';
 import { readModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
-import { accessFault, keyVariable, knownProviders } from './providers.ts';
-import { type Shutdown, shutdownOf } from './shutdown.ts';
+import { accessFault, configuredProviders, keyVariable, knownProviders } from './providers.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
 export interface ModelsReport {

@@ -3,7 +3,6 @@ import { toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
-import { configuredProviders, guessedModel } from './environment.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -14,6 +13,8 @@ import {
 import {
   type AccessFault,
   accessFault,
+  configuredProviders,
+  guessedModel,
   keyVariable,
   knownProviders,
   providerName,
@@ -21,23 +22,7 @@ import {
 } from './providers.ts';
 
 /** The models the service offers now. */
-export interface ModelTable {
-  /** Built-in ones first, then those of models.yaml. */
-  list(): readonly ModelEntry[];
-  /** A model by its name, an alias of it, or its name behind its provider's. */
-  get(name: string): ModelEntry | undefined;
-  /** Why a model is not there and how to have it, as one line without a path of this machine. */
-  explainMissing(name: string): string;
-  /** What keeps a model from being asked: a key that is missing or can't be sent, an address; undefined if nothing does. */
-  accessFault(model: ModelEntry): AccessFault | undefined;
-  /** What the process that runs a model has to have: the model's name, or its provider's; '' if any will do. */
-  needs(model: ModelEntry): string;
-  /** What this process has of what runs need. */
-  has(): string[];
-  /** Calls the listener after every change of the list; returns how to stop. */
-  onChange(listener: () => void): () => void;
-  close(): void;
-}
+export type ModelTable = Omit<WatchedModels, 'reload' | 'watch'>;
 
 export interface ModelTableOptions {
   /** Where `models.yaml` may lie. */
@@ -57,7 +42,7 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
   return table;
 }
 
-class WatchedModels implements ModelTable {
+class WatchedModels {
   #fromFile: ModelsFile = EMPTY_MODELS_FILE;
   #lastText: string | undefined;
   /** Whether the file can't be read: then nothing is known of what its owner wanted. */
@@ -76,16 +61,19 @@ class WatchedModels implements ModelTable {
     this.#configured = configuredProviders(options.env);
   }
 
+  /** Built-in ones first, then those of models.yaml. */
   list(): readonly ModelEntry[] {
     return [...BUILT_IN_MODELS, ...this.#fromFile.models];
   }
 
+  /** A model by its name, an alias of it, or its name behind its provider's. */
   get(name: string): ModelEntry | undefined {
     const wanted = this.#fromFile.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
     return described ?? (this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted)));
   }
 
+  /** Why a model is not there and how to have it, as one line without a path of this machine. */
   explainMissing(name: string): string {
     const [prefix = '', ...rest] = name.split('/');
     const models = this.list().map(({ model }) => model);
@@ -110,14 +98,17 @@ class WatchedModels implements ModelTable {
     ].join('; ');
   }
 
+  /** What keeps a model from being asked; undefined if nothing does. */
   accessFault({ provider }: ModelEntry): AccessFault | undefined {
     return provider && accessFault(provider, this.#options.env);
   }
 
+  /** What the process that runs a model has to have: the model's name, or its provider's. */
   needs({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
 
+  /** What this process has of what runs need. */
   has(): string[] {
     return [
       ...this.list().map(({ model }) => model),
@@ -127,6 +118,7 @@ class WatchedModels implements ModelTable {
     ];
   }
 
+  /** Calls the listener after every change of the list; returns how to stop. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

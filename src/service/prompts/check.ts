@@ -1,7 +1,6 @@
 import type { Place } from '../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../files/json.ts';
-import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
-import { shutdownNote, shutdownOf } from '../models/shutdown.ts';
+import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../models/entry.ts';
 import type { PromptDefinition } from './definition.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { ParsedPrompt } from './parse.ts';

@@ -1,5 +1,3 @@
-import type { EngineResult } from '../engines/engine.ts';
-
 /** One request of a batch, by the name that its answer carries. */
 export interface BatchRequest {
   readonly customId: string;
@@ -52,6 +50,3 @@ export interface BatchProvider {
   collect(id: string, signal: AbortSignal): AsyncIterable<{ customId: string; answer: BatchAnswer }>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
 }
-
-/** Takes an answer of a batch for the one of a request that was sent alone. */
-export type ReadAnswer = (body: Record<string, unknown>) => Promise<EngineResult>;

@@ -5,8 +5,7 @@ import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from
 import type { Engines } from '../engines/engines.ts';
 import { retryForever } from '../lifecycle/background-work.ts';
 import type { Media } from '../media/media.ts';
-import type { ModelEntry } from '../models/entry.ts';
-import { shutdownNote, shutdownOf } from '../models/shutdown.ts';
+import { type ModelEntry, shutdownNote, shutdownOf } from '../models/entry.ts';
 import { PastBound } from '../prompts/bounds.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { type CheckedOutput, wantsJson } from '../prompts/output.ts';

@@ -18,17 +18,14 @@ export interface UsedRun {
 }
 
 /** What runs used. */
-export interface RunUsageStore {
-  of(userId: number, runIds: readonly string[]): Promise<UsedRun[]>;
-  /** A page of a user's runs, newest first; both times in microseconds, `until` itself left out. */
-  between(userId: number, since: number, until: number, limit: number): Promise<UsedRun[]>;
-}
+export type RunUsageStore = ReturnType<typeof runUsageStore>;
 
-export function runUsageStore(db: Db): RunUsageStore {
+export function runUsageStore(db: Db) {
   return {
-    of: async (userId, runIds) =>
+    of: async (userId: number, runIds: readonly string[]) =>
       runIds.length === 0 ? [] : (await used(db, userId).where('runs.id', 'in', runIds).execute()).map(runOf),
-    between: async (userId, since, until, limit) =>
+    /** A page of a user's runs, newest first; both times in microseconds, `until` itself left out. */
+    between: async (userId: number, since: number, until: number, limit: number) =>
       (
         await used(db, userId)
           .where('runs.createdAt', '>=', since)

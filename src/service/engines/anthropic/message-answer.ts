@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../engine.ts';
-import { ProviderFault } from '../provider/provider-fault.ts';
+import { ProviderFault } from '../provider/refusal.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -1,8 +1,7 @@
 import { type EngineJob, type EngineResult, failedWith, roughTokens } from '../engine.ts';
-import { answerObjects } from '../provider/answer-body.ts';
+import { answerObjects, wholeCharacters } from '../provider/answer-body.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
-import { wholeCharacters } from '../provider/whole-characters.ts';
 import { connect } from './client.ts';
 import { MessageAnswer } from './message-answer.ts';
 import { messageParameters } from './parameters.ts';

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../engine.ts';
-import { ProviderFault } from '../provider/provider-fault.ts';
-import { reasonOf } from '../provider/refusal.ts';
+import { ProviderFault, reasonOf } from '../provider/refusal.ts';
 
 /** The answer of a chat model, gathered from one body or from the pieces of a stream. */
 export class ChatAnswer {

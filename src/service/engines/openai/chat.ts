@@ -8,11 +8,10 @@ import type { Message, MessagePart } from '../../prompts/render.ts';
 import { isStrict } from '../../prompts/schemas/strict.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, roughTokens } from '../engine.ts';
 import type { Access } from '../provider/access.ts';
-import { answerObjects, type EventReader } from '../provider/answer-body.ts';
+import { answerObjects, type EventReader, wholeCharacters } from '../provider/answer-body.ts';
 import type { PartialAnswer } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
 import { picturesOf } from '../provider/pictures.ts';
-import { wholeCharacters } from '../provider/whole-characters.ts';
 import { ChatAnswer, endsChat } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
 

@@ -6,7 +6,7 @@ import type { Access } from '../provider/access.ts';
 import { answerObjects } from '../provider/answer-body.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
 import { type GivenPicture, picturesOf } from '../provider/pictures.ts';
-import { ProviderFault } from '../provider/provider-fault.ts';
+import { ProviderFault } from '../provider/refusal.ts';
 import { streamReader } from './chat.ts';
 import { tokensIn, usageIn } from './chat-answer.ts';
 import { requestParameters } from './options.ts';

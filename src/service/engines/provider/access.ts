@@ -1,8 +1,7 @@
 import type { Provider } from '../../models/entry.ts';
 import { type Env, proxyFor } from '../../outgoing/proxy.ts';
-import { boundedBody, type HttpAnswer, openHttp } from '../../outgoing/request.ts';
-import { USER_AGENT } from '../../outgoing/user-agent.ts';
-import { ProviderFault } from './provider-fault.ts';
+import { boundedBody, type HttpAnswer, openHttp, USER_AGENT } from '../../outgoing/request.ts';
+import { ProviderFault } from './refusal.ts';
 
 /** What a provider is reached with. */
 export interface Access {

@@ -1,8 +1,8 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { TooLong } from '../../outgoing/request.ts';
-import { ProviderFault } from './provider-fault.ts';
-import { inOneLine, isClientError, reasonOf } from './refusal.ts';
+import type { EngineJob } from '../engine.ts';
+import { inOneLine, isClientError, ProviderFault, reasonOf } from './refusal.ts';
 
 /** Most values in an answer. */
 const MAX_VALUES = 100_000;
@@ -90,4 +90,16 @@ function unreadable(text: string): ProviderFault {
 
 function unreadableBecause(why: string, advice?: string): ProviderFault {
   return new ProviderFault(`answered with something that can’t be read: ${why}`, advice ? { advice } : {});
+}
+
+/** Holds back half a character, which servers sometimes send in two pieces. */
+export function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
+  let rest = '';
+  return piece => {
+    const text = rest + piece;
+    const isHalf = /[\uD800-\uDBFF]$/.test(text);
+    rest = isHalf ? text.slice(-1) : '';
+    const whole = isHalf ? text.slice(0, -1) : text;
+    if (whole !== '') onText?.(whole);
+  };
 }

@@ -6,7 +6,7 @@ import { proxyFor } from '../../outgoing/proxy.ts';
 import { openHttp, readBody } from '../../outgoing/request.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import type { Access } from './access.ts';
-import { ProviderFault } from './provider-fault.ts';
+import { ProviderFault } from './refusal.ts';
 
 /** A picture as providers give it: its bytes, or where they are. */
 export interface GivenPicture {
