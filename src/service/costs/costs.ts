@@ -1,4 +1,3 @@
-import type { Modality, RunStatus } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import { notFound } from '../http/api-error.ts';
 import { BUILT_IN_MODELS } from '../models/entry.ts';
@@ -12,7 +11,7 @@ import type { UsedRun } from '../store/run-usage.ts';
 import type { Store } from '../store/store.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from './prices.ts';
 
-export interface Tokens {
+interface Tokens {
   /** Of the prompt, cached ones among them. */
   readonly input: number;
   readonly output: number;
@@ -30,49 +29,10 @@ export interface RunCost {
   readonly estimated: boolean;
 }
 
-/** What a run is expected to cost. */
-export interface CostEstimate {
-  readonly model: string;
-  readonly modality: Modality;
-  /** null if the price of the model is unknown. */
-  readonly cost: Money | null;
-  /** The part of it that the prompt's own tokens make, which the run costs at least. */
-  readonly promptCost: Money | null;
-  readonly tokens: Pick<Tokens, 'input' | 'output'>;
-  /** Pictures asked for. */
-  readonly images: number;
-  /** Whether the price comes from the kept table. */
-  readonly estimated: boolean;
-  /** When that table was published, as 2026-11-30; only if it was used. */
-  readonly tableDate?: string;
-}
-
-/** A run of a time, for what it cost. */
-export interface UsedRunCost extends RunCost {
-  readonly runId: string;
-  readonly promptVersionId: string;
-  readonly status: RunStatus;
-  /** In milliseconds since the Unix epoch. */
-  readonly createdAt: number;
-}
-
 /** What runs of this machine's own service cost. */
-export interface Costs {
-  /** When the kept table of prices was published, as 2026-11-30. */
-  readonly tableDate: string;
-  /** Why the model of a version can't be asked as things stand; undefined if it can, or its creation says why not. */
-  accessFault(promptVersionId: string): Promise<AccessFault | undefined>;
-  /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
-  of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>>;
-  /**
-   * What a creation is expected to cost. Creates nothing and asks no provider.
-   *
-   * @throws {ApiError} with what the creation would be refused with
-   */
-  estimate(creation: CreateRun & Pick<PricingOptions, 'providerBatch'>): Promise<CostEstimate>;
-  /** The runs of a time, newest first; both in milliseconds since the Unix epoch, `until` itself left out. */
-  since(time: { readonly since?: number; readonly until?: number }): AsyncIterable<UsedRunCost>;
-}
+export type Costs = ReturnType<typeof createCosts>;
+/** What a run is expected to cost. */
+export type CostEstimate = Awaited<ReturnType<Costs['estimate']>>;
 
 export interface CostsOptions {
   readonly store: Store;
@@ -87,15 +47,18 @@ const PAGE = 500;
 const EXPECTED_OUTPUT = 1000;
 const CHARACTERS_A_TOKEN = 4;
 
-export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions): Costs {
+export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions) {
   return {
+    /** When the kept table of prices was published, as 2026-11-30. */
     tableDate: PRICE_TABLE_DATE,
-    async accessFault(promptVersionId) {
+    /** Why the model of a version can't be asked as things stand; undefined if it can, or its creation says why not. */
+    async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
       const version = await store.prompts.runnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.ofRun(version.id)).model);
       return model && models.accessFault(model);
     },
-    async of(runIds) {
+    /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
+    async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const runs: UsedRun[] = [];
       for (let start = 0; start < runIds.length; start += PAGE) {
         runs.push(...(await store.runUsage.of(userId, runIds.slice(start, start + PAGE))));
@@ -106,7 +69,12 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       });
       return new Map(ended);
     },
-    async estimate({ providerBatch, ...body }) {
+    /**
+     * What a creation is expected to cost. Creates nothing and asks no provider.
+     *
+     * @throws {ApiError} with what the creation would be refused with
+     */
+    async estimate({ providerBatch, ...body }: CreateRun & Pick<PricingOptions, 'providerBatch'>) {
       const version = await store.prompts.runnable(body.promptVersionId.toLowerCase());
       if (!version) throw notFound('there is no such prompt version');
       const definition = await definitions.ofRun(version.id);
@@ -129,15 +97,19 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       return {
         model: model.model,
         modality: model.modality,
+        /** null if the price of the model is unknown. */
         cost: pricing?.cost(expected, images) ?? null,
+        /** The part of it that the prompt's own tokens make, which the run costs at least. */
         promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
         tokens: { input, output: expected.output },
         images,
+        /** Whether the price comes from the kept table. */
         estimated: pricing?.estimated ?? false,
         ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
       };
     },
-    async *since({ since = 0, until = Number.MAX_SAFE_INTEGER / 1000 }) {
+    /** The runs of a time, newest first; both in milliseconds since the Unix epoch, `until` itself left out. */
+    async *since({ since = 0, until = Number.MAX_SAFE_INTEGER / 1000 }: { since?: number; until?: number }) {
       let before = until * 1000;
       for (;;) {
         const runs = await store.runUsage.between(userId, since * 1000, before, PAGE);

@@ -3,24 +3,15 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
-import { type Provider, type Shutdown, shutdownOf } from './entry.ts';
+import { type Provider, shutdownOf } from './entry.ts';
 import { readModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { accessFault, configuredProviders, keyVariable, knownProviders } from './providers.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
-export interface ModelsReport {
-  /** Where models.yaml lies, or would. */
-  readonly file: string;
-  readonly exists: boolean;
-  /** Of the file, each as `file:line: what`, and of addresses in the environment. */
-  readonly faults: readonly string[];
-  readonly providers: readonly ProviderReport[];
-  /** Models of the file that are shut down within 90 days, or were. */
-  readonly shutdowns: readonly Shutdown[];
-}
+export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
 
-export interface ProviderReport {
+interface ProviderReport {
   readonly name: string;
   readonly baseUrl: string;
   /** The variables that may hold its key, if it needs one and there is none. */
@@ -37,7 +28,7 @@ export async function reportModels(options: {
   readonly env: Env;
   readonly signal: AbortSignal;
   readonly ask: boolean;
-}): Promise<ModelsReport> {
+}) {
   const { dataDir, env, signal, ask } = options;
   const faults: string[] = [];
   const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
@@ -84,20 +75,6 @@ async function reportProvider(
   }
 }
 
-/** A provider, and whether it can be asked as things stand. */
-export interface ListedProvider {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly engine: Provider['engine'];
-  /** The variables that may hold its key; none if it wants none. */
-  readonly keyVariables: readonly string[];
-  readonly keySet: boolean;
-  /** The variable that is set; null if none is. */
-  readonly keySetBy: string | null;
-  /** What keeps it from being asked; null if nothing does. */
-  readonly fault: string | null;
-}
-
 /**
  * Every provider that a model's name may begin with: those that models.yaml describes, then the known ones.
  *
@@ -107,17 +84,17 @@ export async function listProviders({ dataDir, env }: { dataDir: string; env: En
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
   const isKnownOnly = ({ name }: Provider): boolean => !providers.some(one => one.name === name);
-  const listed = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(
-    (provider): ListedProvider => ({
-      name: provider.name,
-      baseUrl: provider.baseUrl,
-      engine: provider.engine,
-      keyVariables: provider.keyVariables,
-      keySet: keyVariable(provider, env) !== undefined,
-      keySetBy: keyVariable(provider, env) ?? null,
-      fault: accessFault(provider, env)?.message ?? null,
-    }),
-  );
+  const listed = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(provider => ({
+    name: provider.name,
+    baseUrl: provider.baseUrl,
+    engine: provider.engine,
+    keyVariables: provider.keyVariables,
+    keySet: keyVariable(provider, env) !== undefined,
+    /** The variable that is set; null if none is. */
+    keySetBy: keyVariable(provider, env) ?? null,
+    /** What keeps it from being asked; null if nothing does. */
+    fault: accessFault(provider, env)?.message ?? null,
+  }));
   return { providers: listed, faults };
 }
 

@@ -4,14 +4,9 @@ import { wireModel } from './entry.ts';
 import type { ModelTable } from './table.ts';
 
 /** The models as the interface shows them; computed again only when they change. */
-export interface ResourcesView {
-  current(): Resources;
-  hash(): string;
-  /** The place of a model in the list; -1 if it is not in it. */
-  indexOf(model: string): number;
-}
+export type ResourcesView = ReturnType<typeof resourcesView>;
 
-export function resourcesView(table: ModelTable): ResourcesView {
+export function resourcesView(table: ModelTable) {
   let current = read(table);
   table.onChange(() => {
     current = read(table);
@@ -19,7 +14,8 @@ export function resourcesView(table: ModelTable): ResourcesView {
   return {
     current: () => current,
     hash: () => current.hash,
-    indexOf: model => current.resources.models.findIndex(entry => entry.model === model),
+    /** The place of a model in the list; -1 if it is not in it. */
+    indexOf: (model: string): number => current.resources.models.findIndex(entry => entry.model === model),
   };
 }
 

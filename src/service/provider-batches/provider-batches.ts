@@ -15,22 +15,7 @@ import type { BatchAnswer, BatchProvider } from './batch-provider.ts';
 import { openAiBatches } from './openai-batches.ts';
 
 /** Runs whose models are asked in batches of their providers. */
-export interface ProviderBatches {
-  /**
-   * The batches of the provider that a version's model has.
-   *
-   * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
-   */
-  of(promptVersionId: string): Promise<BatchProvider>;
-  /**
-   * What the provider is to be asked for a creation, which is checked like any other.
-   *
-   * @throws {ApiError} with what the creation would be refused with
-   */
-  prepare(creation: CreateRun): Promise<object>;
-  /** From now on a creation under this key takes the answer instead of asking the provider. */
-  offer(key: string, answer: BatchAnswer): void;
-}
+export type ProviderBatches = ReturnType<typeof createProviderBatches>;
 
 export interface ProviderBatchesOptions {
   readonly services: Services;
@@ -42,10 +27,15 @@ export interface ProviderBatchesOptions {
 
 const NO_MEMORY = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
-export function createProviderBatches(options: ProviderBatchesOptions): ProviderBatches {
+export function createProviderBatches(options: ProviderBatchesOptions) {
   const { services, userId, env, answers, signal } = options;
   return {
-    async of(promptVersionId) {
+    /**
+     * The batches of the provider that a version's model has.
+     *
+     * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
+     */
+    async of(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await versionOf(services, promptVersionId);
       const { provider } = model;
       if (provider?.batch !== true || model.modality !== 'text') {
@@ -60,7 +50,8 @@ export function createProviderBatches(options: ProviderBatchesOptions): Provider
       const access = { provider, key: keyOf(provider, env), env };
       return provider.engine === 'anthropic' ? await anthropicBatches(access) : await openAiBatches(access);
     },
-    async prepare(creation) {
+    /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
+    async prepare(creation: CreateRun): Promise<object> {
       const { definition, model } = await versionOf(services, creation.promptVersionId);
       const caller = { userId, userName: '', plan: 'pro' } as const;
       const { run, images } = await checkedRun(services, caller, creation, NO_MEMORY);
@@ -81,7 +72,8 @@ export function createProviderBatches(options: ProviderBatchesOptions): Provider
         model.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
       return parameters;
     },
-    offer: (key, answer) => void answers.set(key, answer),
+    /** From now on a creation under this key takes the answer instead of asking the provider. */
+    offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
   };
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { UsedRunCost } from '../../../src/service/costs/costs.ts';
+import type { RunCost } from '../../../src/service/costs/costs.ts';
 import {
   type EmbeddedService,
   type LocalStore,
@@ -163,8 +163,8 @@ it('the runs of a time are listed, newest first', async () => {
   expect(await all({ since: (newest?.createdAt ?? 0) + 1000 })).toEqual([]);
 });
 
-async function all(time: { since?: number; until?: number }): Promise<UsedRunCost[]> {
-  const runs: UsedRunCost[] = [];
+async function all(time: { since?: number; until?: number }) {
+  const runs: (RunCost & { runId: string; createdAt: number })[] = [];
   for await (const used of service.costs.since(time)) runs.push(used);
   return runs;
 }
