@@ -29,14 +29,7 @@ export interface DiscoveredEndpoint {
   readonly others: number;
 }
 
-export interface Discovery {
-  /** Where models.yaml lies. */
-  readonly file: string;
-  /** Empty if none is configured and Ollama does not run. */
-  readonly endpoints: readonly DiscoveredEndpoint[];
-  /** What takes away entries of models.yaml, each as `file:line: what`. */
-  readonly faults: readonly string[];
-}
+export type Discovery = Awaited<ReturnType<typeof discoverModels>>;
 
 /**
  * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
@@ -44,7 +37,7 @@ export interface Discovery {
  *
  * @throws {InvalidModelsFile} for a models.yaml that can't be read
  */
-export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
+export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) {
   const { file, text, described } = await readModelsFile({ dataDir, env });
   const toAsk = endpointsOf(described.providers, env);
   const offers = await Promise.all(toAsk.map(endpoint => offerOf(endpoint, env, signal)));
@@ -54,17 +47,20 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
     await prepareDataDirectory(dataDir);
     await replaceFile(file, extended, 0o600);
   }
-  const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
-    const news = added[index] ?? [];
-    return {
-      provider: name,
-      baseUrl,
-      ...(fault === undefined ? {} : { fault }),
-      added: news,
-      known: models.length - news.length,
-      others,
-    };
-  });
+  const endpoints = answered.map(
+    ({ provider: { name, baseUrl }, models, others, fault }, index): DiscoveredEndpoint => {
+      const news = added[index] ?? [];
+      return {
+        provider: name,
+        baseUrl,
+        ...(fault === undefined ? {} : { fault }),
+        added: news,
+        known: models.length - news.length,
+        others,
+      };
+    },
+  );
+  /** `file` is models.yaml, `faults` what takes away entries of it, each as `file:line: what`. */
   return { file, endpoints, faults: described.faults };
 }
 

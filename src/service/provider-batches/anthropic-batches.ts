@@ -1,5 +1,5 @@
 import type { Batches as BatchesClient, MessageBatch } from '@anthropic-ai/sdk/resources/messages/batches';
-import { connect } from '../engines/anthropic/client.ts';
+import { connect } from '../engines/anthropic/speak.ts';
 import type { Access } from '../engines/provider/access.ts';
 import { reasonOf } from '../engines/provider/refusal.ts';
 import type { BatchAnswer, BatchProvider, BatchState } from './batch-provider.ts';
@@ -7,7 +7,7 @@ import type { BatchAnswer, BatchProvider, BatchState } from './batch-provider.ts
 /** Anthropic's Message Batches. They carry no mark of ours but the names of their requests, which their answers show. */
 export async function anthropicBatches(access: Access): Promise<BatchProvider> {
   const { Batches } = await import('@anthropic-ai/sdk/resources/messages/batches');
-  const batches = new Batches(await connect(access, { answerBytes: Number.POSITIVE_INFINITY }));
+  const batches = new Batches(await connect(access, Number.POSITIVE_INFINITY));
   return {
     name: access.provider.name,
     limits: { requests: 100_000, bytes: 250 * 1024 * 1024 },

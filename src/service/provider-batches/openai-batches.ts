@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { connect } from '../engines/openai/client.ts';
+import { connect } from '../engines/openai/speak.ts';
 import type { Access } from '../engines/provider/access.ts';
 import { reasonOf } from '../engines/provider/refusal.ts';
 import type { BatchAnswer, BatchProvider, BatchRequest, BatchState } from './batch-provider.ts';
@@ -11,7 +11,7 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'c
 
 /** OpenAI's batches: a file of requests, and a batch made of it. */
 export async function openAiBatches(access: Access): Promise<BatchProvider> {
-  const client = await connect(access, { answerBytes: Number.POSITIVE_INFINITY });
+  const client = await connect(access, Number.POSITIVE_INFINITY);
   return {
     name: access.provider.name,
     limits: { requests: 50_000, bytes: 190 * 1024 * 1024 },

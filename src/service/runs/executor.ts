@@ -1,6 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from '../clock.ts';
-import { chargeOf } from '../costs/charge.ts';
+import { chargeOf } from '../costs/prices.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../engines/engine.ts';
 import type { Engines } from '../engines/engines.ts';
 import { retryForever } from '../lifecycle/background-work.ts';

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawCard } from '../../../src/service/engines/card/draw.ts';
 import { loadFont } from '../../../src/service/engines/card/font.ts';
-import { layOut } from '../../../src/service/engines/card/layout.ts';
-import { characters, drawable, wrap, xmlText } from '../../../src/service/engines/card/text.ts';
+import { characters, drawable, layOut, wrap, xmlText } from '../../../src/service/engines/card/layout.ts';
 
 const each = (text: string): number => characters(text).length;
 const box = { width: 768, height: 384 };

@@ -52,20 +52,16 @@ export function handedOver(
   return { key, time, rows: new Map(named) };
 }
 
-export interface BatchDeskParts {
-  readonly ctx: Context;
-  readonly journal: BatchJournal;
-  readonly stop: Stop;
-  /** Whether what was handed over is to be cancelled there, and nothing more handed over. */
-  readonly cancel: boolean;
-}
-
 /** Where batches are handed over, looked for and waited for; each step is in the journal. */
 export class BatchDesk {
-  readonly #parts: BatchDeskParts;
+  readonly #parts: { ctx: Context; journal: BatchJournal; stop: Stop; cancel: boolean };
   readonly #provider: BatchProvider;
 
-  constructor(parts: BatchDeskParts, provider: BatchProvider) {
+  /** @param parts `cancel` says whether what was handed over is to be cancelled */
+  constructor(
+    parts: { ctx: Context; journal: BatchJournal; stop: Stop; cancel: boolean },
+    provider: BatchProvider,
+  ) {
     this.#parts = parts;
     this.#provider = provider;
   }

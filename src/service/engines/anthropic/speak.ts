@@ -1,8 +1,9 @@
+import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { type EngineJob, type EngineResult, failedWith, roughTokens } from '../engine.ts';
+import { type Access, clientOptions, headersFor } from '../provider/access.ts';
 import { answerObjects, wholeCharacters } from '../provider/answer-body.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
-import { connect } from './client.ts';
 import { MessageAnswer } from './message-answer.ts';
 import { messageParameters } from './parameters.ts';
 
@@ -46,4 +47,25 @@ function resultOf(said: MessageAnswer, { prompt }: EngineJob): EngineResult {
   const { text, usage } = said;
   const tokens = (usage && usage.input + usage.output) || roughTokens(prompt.text + text);
   return { outputs: [{ type: 'text', text }], tokens, usage, failed: false };
+}
+
+/**
+ * A client of Anthropic's interface without the parts that are not used. Everything is passed to it, so that it looks for
+ * nothing in the environment, or in files, by itself.
+ */
+export async function connect(access: Access, answerBytes?: number): Promise<BaseAnthropic> {
+  const { BaseAnthropic } = await import('@anthropic-ai/sdk/client');
+  const { provider, key } = access;
+  return new BaseAnthropic({
+    ...clientOptions(access, answerBytes),
+    apiKey: key ?? 'none',
+    authToken: null,
+    webhookKey: null,
+    openTelemetry: false,
+    defaultHeaders: {
+      // Gateways that speak this interface know the older of both headers only.
+      ...(key === undefined ? { authorization: null } : { 'x-api-key': key }),
+      ...headersFor(provider),
+    },
+  });
 }

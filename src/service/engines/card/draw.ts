@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Font, loadFont } from './font.ts';
-import { type Box, type CardLine, layOut } from './layout.ts';
-import { drawable, type Measure, xmlText } from './text.ts';
+import { type Box, type CardLine, drawable, layOut, type Measure, xmlText } from './layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;

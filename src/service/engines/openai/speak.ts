@@ -1,6 +1,8 @@
+import type OpenAI from 'openai';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { type Access, clientOptions, headersFor } from '../provider/access.ts';
 import type { Interface } from '../provider/engine.ts';
 import { ask, readChat } from './chat.ts';
-import { connect } from './client.ts';
 import { draw } from './draw.ts';
 
 /** OpenAI's interface: models that chat, and models that draw. */
@@ -13,3 +15,27 @@ export const OPENAI: Interface = {
   },
   read: readChat,
 };
+
+/** A client of OpenAI's interface. Everything is passed to it, so that it looks for nothing in the environment by itself. */
+export async function connect(access: Access, answerBytes?: number): Promise<OpenAI> {
+  const { OpenAI } = await import('openai');
+  const { provider, key } = access;
+  class Client extends OpenAI {
+    /** Not every server puts what went wrong into `error`. */
+    protected override makeStatusError(...[status, body, message, headers]: StatusError) {
+      const error = isJsonObject(body) && !('error' in body) ? { error: body } : body;
+      return super.makeStatusError(status, error, message, headers);
+    }
+  }
+  return new Client({
+    ...clientOptions(access, answerBytes),
+    apiKey: key ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    defaultHeaders: { ...(key === undefined ? { authorization: null } : {}), ...headersFor(provider) },
+  });
+}
+
+type StatusError = Parameters<OpenAI['makeStatusError']>;

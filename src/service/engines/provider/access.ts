@@ -19,12 +19,6 @@ const MAX_REFUSAL_BYTES = 256 * 1024;
 /** Longer than a client can wait: the engine has a limit of its own, in milliseconds. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** What a client reads at most. */
-export interface ClientLimits {
-  /** Of one answer; default 64 MiB. */
-  readonly answerBytes?: number;
-}
-
 /** The headers of each request to a provider, besides those of its interface. */
 export function headersFor({ headers }: Provider): Record<string, string> {
   return { ...headers, 'user-agent': USER_AGENT };
@@ -35,23 +29,21 @@ export function headersFor({ headers }: Provider): Record<string, string> {
  * paid for twice, through the proxy of the environment, and a bounded number of bytes is read of its answer. A client
  * looks for nothing in the environment by itself.
  */
-export function clientOptions(
-  { provider, env }: Access,
-  { answerBytes = MAX_ANSWER_BYTES }: ClientLimits = {},
-) {
+export function clientOptions({ provider, env }: Access, answerBytes = MAX_ANSWER_BYTES) {
   return {
     baseURL: provider.baseUrl,
     timeout: NEVER_MS,
     maxRetries: 0,
     logLevel: 'off',
     fetch: (input: string | URL | Request, init?: RequestInit) =>
-      fetchOnce(new Request(input, init), { provider, env, answerBytes }),
+      fetchOnce(new Request(input, init), { provider, env }, answerBytes),
   } as const;
 }
 
 async function fetchOnce(
   request: Request,
-  { provider, env, answerBytes }: Pick<Access, 'provider' | 'env'> & Required<ClientLimits>,
+  { provider, env }: Pick<Access, 'provider' | 'env'>,
+  answerBytes: number,
 ): Promise<Response> {
   const url = new URL(request.url);
   // The client of OpenAI asks for this once, to learn what kind of responses it will get.
