@@ -33,6 +33,8 @@ export interface RunCost {
 export type Costs = ReturnType<typeof createCosts>;
 /** What a run is expected to cost. */
 export type CostEstimate = Awaited<ReturnType<Costs['estimate']>>;
+/** A run of a time, with what it cost. */
+export type UsedRunCost = ReturnType<Costs['since']> extends AsyncIterable<infer R> ? R : never;
 
 export interface CostsOptions {
   readonly store: Store;
