@@ -7,6 +7,7 @@ import { detailsOf, markedLine, messagesOf } from './details.ts';
 export async function junitReport(results: readonly EntryResult[]): Promise<string> {
   const builder = (await loadBuilder()).newBuilder();
   const suites = new Map<string, ReturnType<typeof builder.testSuite>>();
+  const bodies: string[] = [];
   for (const result of results) {
     const { entry, seconds, status } = result;
     const file = xmlText(entry.file.name);
@@ -23,13 +24,27 @@ export async function junitReport(results: readonly EntryResult[]): Promise<stri
       const details = (await detailsOf(result)).map(markedLine).join('\n');
       if (status === 'failed') {
         test.failure(xmlText(message), 'mismatch');
+        bodies.push(escaped(xmlText(details)));
       } else {
-        test.error(xmlText(message), 'fault');
+        test.error(xmlText(message), 'fault', xmlText(details));
       }
       test.standardOutput(xmlText(details));
     }
   }
-  return `${builder.build()}\n`;
+  return `${withBodies(builder.build(), bodies)}\n`;
+}
+
+/** The builder gives a failure no text of its own; they stand in the order of the results. */
+function withBodies(xml: string, bodies: readonly string[]): string {
+  const left = [...bodies];
+  return xml.replaceAll(
+    /<failure((?: [\w-]+="[^"]*")*)\s*\/>/gu,
+    (_, attributes: string) => `<failure${attributes}>${left.shift() ?? ''}</failure>`,
+  );
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** A CommonJS package: Node and the bundler differ in how deep its default lies. */
