@@ -30,9 +30,17 @@ export async function detailsOf(result: EntryResult): Promise<DetailLine[]> {
 /** The messages alone, each once, for reports that have one line for a case. */
 export function messagesOf({ repetitions }: EntryResult): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
-    fault === undefined ? mismatches.map(mismatch => visible(mismatch.message)) : [faultText(fault)],
+    fault === undefined ? mismatches.map(mismatch => visible(inShort(mismatch))) : [faultText(fault)],
   );
   return [...new Set(messages)];
+}
+
+/** A mismatch on one line: what was expected, and what came. */
+function inShort({ message, expected, actual }: Mismatch): string {
+  const quoted = (text: string): string =>
+    JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
+  const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;
+  return `${message}${wanted}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
 }
 
 /** What to do about faults, each once. */
