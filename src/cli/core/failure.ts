@@ -94,6 +94,8 @@ export function exitCodeOfHttp(httpStatus: number): ExitCode {
 
 function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   const { advise } = situation;
+  // This machine's own service needs no key: what it lacks is a provider's, which it names.
+  if (error.httpStatus === 403 && situation.keySource === undefined) return [];
   if (error instanceof UnauthorizedError) return [otherKey(error, situation)];
   if (error instanceof PaymentRequiredError) return [`The credits that are left: ${advise('account')}`];
   if (error instanceof RateLimitError) return [whenToTryAgain(error)];
