@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 
 /** By the URL, so that a Node that is too old gets as far as the command, which says so. */
 const root = fileURLToPath(new URL('..', import.meta.url));
-const DEFAULT_REGISTRY = 'https://registry.npmjs.org/';
 
 /**
  * The command of the action's own revision, as the arguments that start it: built there if it is whole, else installed.
@@ -61,7 +60,7 @@ function install(version, registry, directory) {
       ...before,
       'install',
       `--prefix=${folder}`,
-      `--registry=${registry}`,
+      ...registry,
       `--userconfig=${empty}`,
       `--globalconfig=${path.join(folder, 'none.npmrc')}`,
       `--cache=${path.join(folder, 'cache')}`,
@@ -81,12 +80,14 @@ function install(version, registry, directory) {
   return installed;
 }
 
-function registryOf(given) {
-  const registry = given === '' ? DEFAULT_REGISTRY : given;
+/** Without configuration, npm asks the public one by itself. */
+function registryOf(registry) {
+  if (registry === '') return [];
   const url = URL.canParse(registry) ? new URL(registry) : undefined;
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/u.test(url?.hostname ?? '');
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback)) return url.href;
-  throw new Error('The input registry must be an https URL');
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback);
+  if (!isSafe) throw new Error('The input registry must be an https URL');
+  return [`--registry=${url.href}`];
 }
 
 /** On Windows `npm` is a batch file, which only a shell can start; what it starts is not. */

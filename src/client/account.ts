@@ -2,7 +2,7 @@ import type { Account, CreditBalance } from '../wire/index.ts';
 import type { ReadOptions, Requester } from './request.ts';
 import { payload } from './shape.ts';
 
-/** Who the key belongs to (service-facts, account and credit balance). */
+/** Who the key belongs to. */
 export class AccountApi {
   readonly #service: Requester;
 

@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly random?: () => number;
   /** What is sent as `cli-agent`: the hash of the resources that are cached; asked at each request. */
   readonly cliAgent?: () => string | undefined;
-  /** Called when an answer asks for the resources to be fetched again (interface §4.6). */
+  /** Called when an answer asks for the resources to be fetched again. */
   readonly onActionRequire?: () => void;
   /** Called with each request, answer, failure and retry; nothing in it holds the key. */
   readonly onEvent?: (event: RequestEvent) => void;
@@ -96,7 +96,7 @@ export class PromptService implements Requester {
    * One call of the service, repeated where that is safe: GETs on network faults, 429 and 5xx; anything else only
    * on 429 and where nothing was sent.
    *
-   * @throws {ServiceError} or one of its kinds for an error envelope (interface §7)
+   * @throws {ServiceError} or one of its kinds for an error envelope
    * @throws {NetworkError} where no whole answer came
    * @throws {ProtocolError} for an answer that is not an envelope, and for redirects
    * @throws {InvalidRequestError} before anything is sent

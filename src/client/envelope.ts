@@ -20,7 +20,7 @@ export interface ReceivedText {
 }
 
 /**
- * The envelope in an answer (interface §7).
+ * The envelope in an answer.
  *
  * @throws {ProtocolError} for anything else, saying what came
  */

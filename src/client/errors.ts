@@ -15,7 +15,7 @@ export abstract class PromptServiceError extends Error {
   }
 }
 
-/** The service answered with an error envelope (interface §7). */
+/** The service answered with an error envelope. */
 export class ServiceError extends PromptServiceError {
   override readonly name: string = 'ServiceError';
   override readonly httpStatus: number;
@@ -66,7 +66,7 @@ export class RateLimitError extends ServiceError {
   }
 }
 
-/** 504 of a run creation with the run's id: the run goes on (interface §4.2). */
+/** 504 of a run creation with the run's id: the run goes on. */
 export class GatewayTimeoutError extends ServiceError {
   override readonly name = 'GatewayTimeoutError';
 

@@ -22,7 +22,7 @@ import {
   type TransportResponse,
 } from './transport.ts';
 
-/** Longest silence before the headers of an answer. A creation is answered after up to two minutes (interface §4.2). */
+/** Longest silence before the headers of an answer. A creation is answered after up to two minutes. */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
 /** Longest silence within an answer. */
 const BODY_TIMEOUT_MS = 30_000;

@@ -13,7 +13,7 @@ export interface Page<R> {
   readonly hasMore: boolean;
 }
 
-/** A list with cursors (interface §4.1). */
+/** A list with cursors. */
 export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
   /** What is listed, for messages. */
   readonly of: string;

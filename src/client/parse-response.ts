@@ -35,7 +35,7 @@ export interface Received {
   readonly receivedAt: number;
 }
 
-/** Reads an answer's meaning (interface §7); the key is masked in whatever comes of it, the outputs of runs excepted. */
+/** Reads an answer's meaning; the key is masked in whatever comes of it, the outputs of runs excepted. */
 export function parseResponse(received: Received, redaction: Redaction): Outcome {
   const { method, httpStatus, headers } = received;
   const date = dateOf(headers);

@@ -86,7 +86,7 @@ export async function waitForRun(
   }
 }
 
-/** Whether a run has come to its end (interface §3). */
+/** Whether a run has come to its end. */
 export function isOver(run: Pick<Run, 'runStatus'>): boolean {
   return run.runStatus === 'succeeded' || run.runStatus === 'failed';
 }

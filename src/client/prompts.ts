@@ -30,7 +30,7 @@ export interface PublishedPrompt {
   readonly changed: boolean;
 }
 
-/** Published prompts (interface §4.4, §4.7). */
+/** Published prompts. */
 export class Prompts {
   readonly #service: Requester;
 
@@ -38,7 +38,7 @@ export class Prompts {
     this.#service = service;
   }
 
-  /** A prompt in its latest version, or in the one of `versionId` (interface §4.4). */
+  /** A prompt in its latest version, or in the one of `versionId`. */
   async get(
     promptId: string,
     options: ReadOptions & { readonly versionId?: string } = {},
@@ -50,7 +50,7 @@ export class Prompts {
   }
 
   /**
-   * Prompts that fit the words, best match first (service-facts, search).
+   * Prompts that fit the words, best match first.
    *
    * @throws {InvalidRequestError} for no words, or more than 200 characters
    */
@@ -61,7 +61,7 @@ export class Prompts {
   }
 
   /**
-   * One page of every published prompt, newest first (service-facts, decisions).
+   * One page of every published prompt, newest first.
    *
    * @throws {NotFoundError} by a service that has no such list; only the local one does
    */
@@ -111,7 +111,7 @@ function searchQuery(words: string): string {
   return q;
 }
 
-/** Versions of prompts (interface §4.5, §4.7). */
+/** Versions of prompts. */
 export class Versions {
   readonly #service: Requester;
 
@@ -119,7 +119,7 @@ export class Versions {
     this.#service = service;
   }
 
-  /** Published versions of a prompt, newest first, at most 10 (interface §4.5). */
+  /** Published versions of a prompt, newest first, at most 10. */
   async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
     const answer = await this.#service.request<PromptVersionList>(
       'GET',
@@ -131,7 +131,7 @@ export class Versions {
     );
   }
 
-  /** One version (service-facts, retrieve a prompt version). */
+  /** One version. */
   async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
     const answer = await this.#service.request<PromptVersion>(
       'GET',

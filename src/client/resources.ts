@@ -2,7 +2,7 @@ import type { Resources } from '../wire/index.ts';
 import type { ReadOptions, Requester } from './request.ts';
 import { type Fields, isObject, payload, strings } from './shape.ts';
 
-/** Models and the run options they accept (interface §4.6). */
+/** Models and the run options they accept. */
 export class ResourcesApi {
   readonly #service: Requester;
 

@@ -16,7 +16,7 @@ export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRet
 /** A run list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */
 export type RunPagesQuery = RunListQuery;
 
-/** Runs of the caller (interface §4.1 to §4.3). */
+/** Runs of the caller. */
 export class Runs {
   readonly #service: Requester;
 
@@ -25,7 +25,7 @@ export class Runs {
   }
 
   /**
-   * Creates a run and waits up to two minutes for it (interface §4.2). Sent again only on 429 and where the connection
+   * Creates a run and waits up to two minutes for it. Sent again only on 429 and where the connection
    * was refused; what else fails may have made a run (`answerIsLost`), with or without an `idempotencyKey`.
    *
    * @throws {GatewayTimeoutError} with the run's id, where it takes longer; go on with `waitForRun`
@@ -35,7 +35,7 @@ export class Runs {
     return payload(await this.#service.request<Run>('POST', '/runs', { ...options, body }), 'run', runFault);
   }
 
-  /** One run (interface §4.3). */
+  /** One run. */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
     return payload(await this.#service.request<Run>('GET', path`/runs/${runId}`, options), 'run', runFault);
   }
@@ -56,7 +56,7 @@ export class Runs {
     return payload(answer, 'run', runFault);
   }
 
-  /** One page of runs, newest first (interface §4.1). */
+  /** One page of runs, newest first. */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const answer = await this.#service.request<RunPage>('GET', '/runs', { ...options, query: { ...query } });
     return payload(answer, 'page of runs', data =>

@@ -115,7 +115,7 @@ function operation(route: AnyRoute): object {
   };
 }
 
-/** A success with this payload (interface §7). */
+/** A success with this payload. */
 function envelopeOf(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }

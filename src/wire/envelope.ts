@@ -1,4 +1,4 @@
-/** Error codes and the HTTP status each comes with (interface §7; the rest from service-facts). */
+/** Error codes and the HTTP status each comes with. */
 export const ERROR_HTTP_STATUS = {
   BAD_REQUEST_ERROR: 400,
   UNAUTHORIZED_ERROR: 401,
@@ -18,16 +18,16 @@ export const ERROR_HTTP_STATUS = {
 } as const satisfies Record<string, number>;
 export type ErrorStatus = keyof typeof ERROR_HTTP_STATUS;
 
-/** The `status` of every success (interface §7). */
+/** The `status` of every success. */
 export const SUCCESS_STATUS = 'SUCCESS';
 
-/** A success (interface §7). */
+/** A success. */
 export interface SuccessEnvelope<T> {
   status: typeof SUCCESS_STATUS;
   data: T;
 }
 
-/** A failure (interface §7). */
+/** A failure. */
 export interface ErrorEnvelope {
   status: ErrorStatus | (string & {});
   message: string;
@@ -35,16 +35,16 @@ export interface ErrorEnvelope {
   data: unknown;
 }
 
-/** Every answer of the service (interface §7). */
+/** Every answer of the service. */
 export type Envelope<T> = SuccessEnvelope<T> | ErrorEnvelope;
 
-/** Request header in which a command-line client sends the resources hash it holds (interface §4.6). */
+/** Request header in which a command-line client sends the resources hash it holds. */
 export const CLI_AGENT_HEADER = 'cli-agent';
-/** Response header whose presence asks the client to refresh its resources (interface §4.6). */
+/** Response header whose presence asks the client to refresh its resources. */
 export const ACTION_REQUIRE_HEADER = 'action-require';
-/** Request header that names a creation, so that the same one sent again gives the one run (service-facts, decisions). */
+/** Request header that names a creation, so that the same one sent again gives the one run. */
 export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
-/** Response header in which a service says that it keeps such keys for 24 hours (service-facts, decisions). */
+/** Response header in which a service says that it keeps such keys for 24 hours. */
 export const IDEMPOTENCY_HEADER = 'idempotency';
 /** The one value of `IDEMPOTENCY_HEADER`. */
 export const IDEMPOTENCY_SUPPORTED = 'supported';

@@ -1,15 +1,15 @@
-/** One version of a prompt with its input configuration (interface §2, §4.4; service-facts for §4.7). */
+/** One version of a prompt with its input configuration. */
 export interface PromptVersion {
   promptVersionId: string;
   promptId: string;
   title: string;
   /** ISO 8601. */
   publishedAt: string;
-  /** The inputs the prompt expects. Its fields are not specified; three shapes are known (service-facts). */
+  /** The inputs the prompt expects. Its fields are not specified; three shapes are known. */
   config: unknown;
 }
 
-/** An entry of `GET /prompts/:promptId/versions` (interface §2). */
+/** An entry of `GET /prompts/:promptId/versions`. */
 export interface PromptVersionEntry {
   promptVersionId: string;
   /** ISO 8601. */
@@ -18,14 +18,14 @@ export interface PromptVersionEntry {
   isLatest?: true;
 }
 
-/** The published versions of a prompt, newest first, at most 10 (interface §4.5). */
+/** The published versions of a prompt, newest first, at most 10. */
 export interface PromptVersionList {
   promptId: string;
   title: string;
   versions: PromptVersionEntry[];
 }
 
-/** A search result (service-facts, search). */
+/** A search result. */
 export interface PromptSearchRow {
   promptId: string;
   /** The latest version. */
@@ -46,19 +46,19 @@ export interface PromptSearchRow {
   configs: unknown;
 }
 
-/** Search results, best match first (service-facts, search). */
+/** Search results, best match first. */
 export interface PromptSearchResult {
   rows: PromptSearchRow[];
 }
 
-/** One page of every published prompt, newest first (service-facts, decisions). */
+/** One page of every published prompt, newest first. */
 export interface PromptPage {
   rows: PromptSearchRow[];
   /** Whether more rows exist beyond this page, in the direction of paging. */
   hasMore: boolean;
 }
 
-/** What `GET /prompts` may be asked; the cursors are prompt ids (service-facts, decisions). */
+/** What `GET /prompts` may be asked; the cursors are prompt ids. */
 export interface PromptListQuery {
   /** 1 to 50, default 10. */
   limit?: number;
@@ -68,7 +68,7 @@ export interface PromptListQuery {
   endingBefore?: string;
 }
 
-/** A text input in the shape the local service's own prompts use (service-facts, decisions: shape (a)). */
+/** A text input in the shape the local service's own prompts use. */
 export interface TextInputConfig {
   /** What the text stands for; `any` where the prompt's schema allows several. */
   type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
@@ -80,7 +80,7 @@ export interface TextInputConfig {
   items?: { type: string };
 }
 
-/** A prompt's config in shape (a) (service-facts, decisions). */
+/** A prompt's config in shape (a). */
 export interface PromptConfig {
   textInputs: Record<string, TextInputConfig>;
   imageInputs: { name?: string; description?: string }[];

@@ -1,12 +1,12 @@
-/** Every value of `runStatus` and of the list's status filter (interface §3). */
+/** Every value of `runStatus` and of the list's status filter. */
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** The output types a service is known to send (interface §2; `video` from service-facts). */
+/** The output types a service is known to send. */
 export const OUTPUT_TYPES = ['text', 'image', 'video', 'error'] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
 
-/** One output of a run (interface §2). A service may send types that are not known yet. */
+/** One output of a run. A service may send types that are not known yet. */
 export interface OutputItem {
   type: OutputType | (string & {});
   /** The text, the media URL or the error message, by `type`. */
@@ -18,7 +18,7 @@ export function isMedia({ type, data }: OutputItem): boolean {
   return (type === 'image' || type === 'video') && typeof data === 'string';
 }
 
-/** A run as creation and retrieval give it (interface §2). */
+/** A run as creation and retrieval give it. */
 export interface Run {
   runId: string;
   /** Empty while the run is in progress. */
@@ -28,7 +28,7 @@ export interface Run {
   tokens: number;
 }
 
-/** A run as the list gives it: with credits, without tokens (interface §2). */
+/** A run as the list gives it: with credits, without tokens. */
 export interface RunRow {
   runId: string;
   promptVersionId: string;
@@ -43,14 +43,14 @@ export interface RunRow {
   idempotencyKey?: string;
 }
 
-/** One page of runs, newest first (interface §4.1). */
+/** One page of runs, newest first. */
 export interface RunPage {
   rows: RunRow[];
   /** Whether more rows exist beyond this page, in the direction of paging. */
   hasMore: boolean;
 }
 
-/** What `GET /runs` may be asked (interface §4.1). */
+/** What `GET /runs` may be asked. */
 export interface RunListQuery {
   /** 1 to 50, default 10. */
   limit?: number;
@@ -67,19 +67,19 @@ export interface RunListQuery {
   idempotencyKey?: string;
 }
 
-/** Discriminators of an image input (interface §4.2). */
+/** Discriminators of an image input. */
 export const IMAGE_INPUT_TYPES = ['url', 'base64'] as const;
 
-/** An input image: a public https URL, or base64 without a data URL prefix (interface §4.2). */
+/** An input image: a public https URL, or base64 without a data URL prefix. */
 export type ImageInput = { type: 'url'; url: string } | { type: 'base64'; base64: string };
 
-/** The inputs of a run (interface §4.2). */
+/** The inputs of a run. */
 export interface RunInputs {
   textInputs?: Record<string, string>;
   imageInputs?: ImageInput[];
 }
 
-/** The body of `POST /runs` (interface §4.2). */
+/** The body of `POST /runs`. */
 export interface CreateRunRequest {
   promptVersionId: string;
   inputs: RunInputs;
@@ -87,7 +87,7 @@ export interface CreateRunRequest {
   runOptions?: Record<string, string>;
 }
 
-/** Run option keys the interface and public documentation name; `GET /resources` stays the authority (interface §2). */
+/** Run option keys the interface and public documentation name; `GET /resources` stays the authority. */
 export const KNOWN_RUN_OPTION_KEYS = [
   'reasoningEffort',
   'quality',
@@ -96,7 +96,7 @@ export const KNOWN_RUN_OPTION_KEYS = [
   'seconds',
 ] as const;
 
-/** What a 504 of run creation carries (interface §4.2). */
+/** What a 504 of run creation carries. */
 export interface RunReference {
   runId: string;
 }

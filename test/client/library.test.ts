@@ -27,7 +27,7 @@ describe('the library', () => {
       MAX_BODY_VALUES MAX_IMAGE_BYTES MAX_LIST_LIMIT MAX_QUERY_LENGTH MAX_VERSIONS MEDIA_LIFETIME_MS MODALITIES NetworkError NotFoundError
       OUTPUT_TYPES PATH_PREFIX PaymentRequiredError PromptService PromptServiceError ProtocolError RATE_LIMIT_POLICY_HEADER RUN_STATUSES RateLimitError
       SUCCESS_STATUS SYNC_WINDOW_MS ServiceError UnauthorizedError ValidationError WaitTimeoutError answerIsLost createTransport
-      findLostRun findLostRuns isOver isUuid waitForRun
+      findLostRun findLostRuns isMedia isOver isUuid waitForRun
     `;
     expect(Object.keys(library).sort()).toEqual(names.trim().split(/\s+/));
   });

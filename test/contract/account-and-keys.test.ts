@@ -25,7 +25,7 @@ const ROUTES: [string, string][] = [
   ['GET', '/me/credits'],
 ];
 
-describe('§5 authentication', () => {
+describe('authentication', () => {
   test.each(ROUTES)(
     '401 for %s %s without a key, before anything else is looked at',
     async (method, target) => {
@@ -79,7 +79,7 @@ beforeAll(() => {
   lapsedKey = keyOf(service.dataDir, { user: 'lapsed', plan: 'none' });
 });
 
-describe('service-facts: account', () => {
+describe('account', () => {
   test('GET /me says who the key belongs to', async () => {
     const key = await keyOf(service.dataDir, { user: 'ann' });
     expect(await service.data('/me', { key })).toEqual({ username: 'ann', displayName: null, userFlags: 0 });
@@ -92,7 +92,7 @@ describe('service-facts: account', () => {
   });
 });
 
-describe('§4.6 GET /resources', () => {
+describe('GET /resources', () => {
   test('gives the models and a hash of them', async () => {
     const { hash, resources } = await service.data<Resources>('/resources');
     expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);

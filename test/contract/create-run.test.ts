@@ -21,7 +21,7 @@ afterAll(() => service.close());
 const create = (body: unknown) => service.post<Run>('/runs', body);
 const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
 
-describe('§4.2 POST /runs: success', () => {
+describe('POST /runs: success', () => {
   test('answers with run id, outputs, status and tokens, and nothing else', async () => {
     const { http, data } = await create(greet());
     expect(http).toBe(200);
@@ -104,7 +104,7 @@ describe('§4.2 POST /runs: success', () => {
   );
 });
 
-describe('§4.2 POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
+describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
   const image = (input: object) => ({ promptVersionId: describePicture, inputs: { imageInputs: [input] } });
   const cases: [string, () => unknown, string][] = [
     ['no object: a list', () => [], 'the body must be an object'],
@@ -252,7 +252,7 @@ describe('§4.2 POST /runs: 422 VALIDATION_ERROR names the field and the rule', 
   });
 });
 
-describe('§4.2 POST /runs: other errors', () => {
+describe('POST /runs: other errors', () => {
   test.each(['{', '', 'a=b', '{"a":1}}', '\u0000'])('400 for a body that is not JSON: %j', async body => {
     expect(await service.post('/runs', body)).toMatchObject({
       http: 400,

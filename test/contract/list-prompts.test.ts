@@ -21,7 +21,7 @@ const page = (query = '') => service.data<Page>(`/prompts?${query}`);
 const slugs = ({ rows }: Page) => rows.map(row => row.slug);
 const idOf = async (slug: string) => (await service.find(slug)).promptId;
 
-describe('GET /prompts (service-facts, decisions)', () => {
+describe('GET /prompts', () => {
   test('gives every published prompt as the search does, newest first', async () => {
     expect(all.slice(0, 4)).toEqual(['film', 'three', 'two', 'one']);
     expect(all.slice(4).sort()).toEqual(['describe', 'hello', 'postcard', 'sandbox']);

@@ -39,7 +39,7 @@ async function everything(query: string): Promise<RunRow[]> {
   return rows;
 }
 
-describe('§4.1 GET /runs', () => {
+describe('GET /runs', () => {
   test('a row has credits, name and creation time, and no tokens', () => {
     expect(all).toHaveLength(COUNT);
     expect(Object.keys(all[0] ?? {})).toEqual([
@@ -146,12 +146,12 @@ describe('§4.1 GET /runs', () => {
     expect((await page('colour=blue&limit=1')).rows).toEqual(all.slice(0, 1));
   });
 
-  test('§5.4 gives the caller’s own runs only', async () => {
+  test('gives the caller’s own runs only', async () => {
     expect(await service.data<RunPage>('/runs', { key: otherKey })).toEqual({ rows: [], hasMore: false });
   });
 });
 
-describe('§4.1 GET /runs: 422 VALIDATION_ERROR', () => {
+describe('GET /runs: 422 VALIDATION_ERROR', () => {
   const uuid = '00000000-0000-4000-8000-000000000000';
   test.each([
     ['both cursors', `startingAfter=${uuid}&endingBefore=${uuid}`, 'startingAfter and endingBefore'],
@@ -187,7 +187,7 @@ describe('§4.1 GET /runs: 422 VALIDATION_ERROR', () => {
   });
 });
 
-describe('§4.3 GET /runs/:runId', () => {
+describe('GET /runs/:runId', () => {
   test('gives the run as its creation gave it', async () => {
     const promptVersionId = await service.versionOf('hello');
     const { data } = await service.post('/runs', {
@@ -210,7 +210,7 @@ describe('§4.3 GET /runs/:runId', () => {
     });
   });
 
-  test('§5.4 404 for somebody else’s run', async () => {
+  test('404 for somebody else’s run', async () => {
     expect((await service.get(`/runs/${all[0]?.runId}`, { key: otherKey })).http).toBe(404);
   });
 });

@@ -63,7 +63,7 @@ function answeredFirst(request: string, rest: string): Promise<string> {
 const host = 'Host: localhost\r\nConnection: close\r\n';
 const error = (status: string) => ({ status, message: expect.any(String) as string, data: null });
 
-describe('§7: every answer is in the envelope', () => {
+describe('every answer is in the envelope', () => {
   test.each([
     ['no HTTP at all', 'hello there\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -177,7 +177,7 @@ describe('§7: every answer is in the envelope', () => {
   });
 });
 
-describe('service-facts: unknown route, wrong method', () => {
+describe('unknown route, wrong method', () => {
   test.each([
     ['GET', '/nowhere'],
     ['GET', ''],

@@ -22,7 +22,7 @@ async function unpublish(slug: string): Promise<boolean> {
   }
 }
 
-describe('§4.4 GET /prompts/:promptId', () => {
+describe('GET /prompts/:promptId', () => {
   test('gives the latest version, its title, its time and the inputs it expects', async () => {
     const { promptId, promptVersionId } = await service.find('postcard');
     expect(await service.data<PromptVersion>(`/prompts/${promptId}`)).toEqual({
@@ -88,7 +88,7 @@ describe('§4.4 GET /prompts/:promptId', () => {
   });
 });
 
-describe('§4.5 GET /prompts/:promptId/versions', () => {
+describe('GET /prompts/:promptId/versions', () => {
   test('gives versions newest first, the latest marked, at most 10', async () => {
     const published: string[] = [];
     for (let number = 1; number <= 12; number += 1) {
@@ -112,7 +112,7 @@ describe('§4.5 GET /prompts/:promptId/versions', () => {
   });
 });
 
-describe('service-facts: GET /prompt-versions/:promptVersionId', () => {
+describe('GET /prompt-versions/:promptVersionId', () => {
   test('gives the version as the prompt does', async () => {
     const { promptId, promptVersionId } = await service.find('hello');
     const version = await service.data(`/prompt-versions/${promptVersionId}`);
@@ -125,7 +125,7 @@ describe('service-facts: GET /prompt-versions/:promptVersionId', () => {
   });
 });
 
-describe('service-facts: GET /prompts/publish?q=', () => {
+describe('GET /prompts/publish?q=', () => {
   const search = async (q: string) =>
     (await service.data<PromptSearchResult>(`/prompts/publish?q=${encodeURIComponent(q)}`)).rows;
 

@@ -102,7 +102,7 @@ describe('§3, §4.2, §4.3: a run that takes longer than the window', () => {
   });
 });
 
-describe('service-facts: credits are reserved when a run is created and settled when it finishes', () => {
+describe('credits are reserved when a run is created and settled when it finishes', () => {
   test('a success costs what was reserved', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock });

@@ -77,7 +77,7 @@ describe('the README', () => {
     await stop();
   });
 
-  it('has an example of the library that lists failed runs, and CommonJS gets the same', async () => {
+  it('has an example of the library that runs a prompt and lists failed runs, and CommonJS gets the same', async () => {
     const { baseUrl, key, stop } = await serving();
     const home = temporaryDirectory();
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
@@ -99,7 +99,7 @@ describe('the README', () => {
         promisify(execFile)(process.execPath, [file], { cwd: home, env }),
       ),
     );
-    expect(listed?.stdout).toMatch(/^[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
+    expect(listed?.stdout).toMatch(/^http:\S+\n[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
     expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
     await stop();
   });

@@ -14,7 +14,7 @@ import { CreationInDoubt } from './in-doubt.ts';
 /** A creation as it is sent. */
 export interface CreationRequest {
   readonly promptVersionId: string;
-  /** JSON (interface §4.2). */
+  /** JSON. */
   readonly body: RequestBody;
   /** SHA-256 of what makes the run: texts, images and options, hexadecimal. */
   readonly digest: string;

@@ -11,7 +11,7 @@ interface Offered {
   readonly models: Set<string>;
 }
 
-/** What the search results say of a prompt (service-facts); undefined where not known. */
+/** What the search results say of a prompt; undefined where not known. */
 interface ChosenPrompt {
   /** 0 text, 1 image. */
   readonly modality?: number;

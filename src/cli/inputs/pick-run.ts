@@ -89,7 +89,7 @@ export interface PickedPrompt {
   /** A version of it, the latest as far as is known. */
   readonly promptVersionId: string;
   readonly slug?: string;
-  /** Of the search results (service-facts): 0 text, 1 image; undefined where not known. */
+  /** Of the search results: 0 text, 1 image; undefined where not known. */
   readonly modality?: number;
   /** Of the search results: the place of its model among the models of the service. */
   readonly model?: number;

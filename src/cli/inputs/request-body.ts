@@ -30,7 +30,7 @@ export interface RunBody {
 /** A piece of the body: text as it is, or an image that becomes base64. */
 type Part = string | Extract<ImageSource, { kind: 'bytes' }>;
 
-/** Encodes a request (interface §4.2); what is empty is left out. */
+/** Encodes a request; what is empty is left out. */
 export function buildRunBody(request: RunRequest): RunBody {
   const parts = partsOf(request);
   return {

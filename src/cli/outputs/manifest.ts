@@ -86,7 +86,7 @@ function fileOf(
   };
 }
 
-/** As a signed URL says it, else 24 hours after the run's end (interface §8); undefined where neither is known. */
+/** As a signed URL says it, else 24 hours after the run's end; undefined where neither is known. */
 function expiryOf(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);

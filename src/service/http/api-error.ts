@@ -2,7 +2,7 @@ import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
-/** A refusal, as the caller gets it (interface §7). */
+/** A refusal, as the caller gets it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly httpStatus: number;

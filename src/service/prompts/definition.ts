@@ -95,7 +95,7 @@ export class InvalidInputs extends Error {
   }
 }
 
-/** The inputs of a prompt as the service shows them (service-facts, shape (a)). */
+/** The inputs of a prompt as the service shows them. */
 export function promptConfig({ textInputs, imageInputs }: PromptDefinition): PromptConfig {
   return {
     // fromEntries makes an input named `__proto__` a key like any other.

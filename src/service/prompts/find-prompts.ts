@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import type { PublishedPrompt } from '../store/prompts-store.ts';
 import { type PromptDefinition, promptConfig } from './definition.ts';
 
-/** One page of every published prompt, newest first (service-facts, `GET /prompts`). */
+/** One page of every published prompt, newest first. */
 export async function listPrompts(
   services: Services,
   query: { limit: number; startingAfter?: string; endingBefore?: string },
@@ -36,7 +36,7 @@ function byPublication(one: PublishedPrompt, other: PublishedPrompt): number {
   return other.publishedAt - one.publishedAt || (one.slug < other.slug ? -1 : 1);
 }
 
-/** Published prompts that match, best first; video prompts left out (service-facts, search). */
+/** Published prompts that match, best first; video prompts left out. */
 export async function searchPrompts(
   services: Services,
   words: string,
@@ -51,7 +51,7 @@ export async function searchPrompts(
   return await Promise.all(found.map(prompt => searchRow(services, prompt, caller)));
 }
 
-/** A prompt as search and list show it (service-facts, search). */
+/** A prompt as search and list show it. */
 async function searchRow(
   services: Services,
   { id, publishedAt, model: name, ...prompt }: PublishedPrompt,

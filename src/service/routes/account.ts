@@ -1,17 +1,14 @@
 import { route } from '../http/route.ts';
 import { integer, number, object, textOrNull } from '../schemas/schema.ts';
 
-/** service-facts, account */
 const accountSchema = object({
   username: textOrNull,
   displayName: textOrNull,
   userFlags: integer(),
 });
 
-/** service-facts, credit balance */
 const creditsSchema = object({ credits: number() });
 
-/** service-facts, account and credit balance */
 export const accountRoutes = [
   route({
     method: 'GET',

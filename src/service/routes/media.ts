@@ -4,7 +4,7 @@ import type { FoundMedia } from '../media/media.ts';
 import { MEDIA_PATH, type SignedUrls } from '../media/signed-urls.ts';
 import { object, text } from '../schemas/schema.ts';
 
-/** Generated pictures and videos, by signed URLs that need no key (interface §2). */
+/** Generated pictures and videos, by signed URLs that need no key. */
 export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
   return [
     route({

@@ -21,7 +21,6 @@ const promptId = object({ promptId: uuid });
 /** Named as in the other routes of this path, which the description of the interface wants to be one. */
 const slugParams = object({ promptId: text({ description: 'The slug' }) });
 
-/** interface §4.4, §4.5; service-facts, search and `GET /prompts` */
 export const promptRoutes = [
   route({
     method: 'GET',

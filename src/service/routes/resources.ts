@@ -15,7 +15,6 @@ const resourcesSchema = object({
   }),
 });
 
-/** interface §4.6 */
 export const resourceRoutes = [
   route({
     method: 'GET',

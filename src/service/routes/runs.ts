@@ -15,7 +15,6 @@ const IDEMPOTENCY_KEY =
 /** Values of a time above this are milliseconds, which some clients send. */
 const MOST_SECONDS = 1e11;
 
-/** interface §4.1, §4.2, §4.3 */
 export const runRoutes = [
   route({
     method: 'GET',
@@ -158,7 +157,7 @@ function sizeOf(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 
-/** A run as creation and retrieval give it (interface §2). */
+/** A run as creation and retrieval give it. */
 function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {
   return { runId: run.id, outputs, runStatus: run.status, tokens: run.tokens };
 }

@@ -30,7 +30,7 @@ interface CreationOptions {
 }
 
 /**
- * Checks a creation, puts it on disk, and waits for its end as long as the window is open (interface §4.2). One whose
+ * Checks a creation, puts it on disk, and waits for its end as long as the window is open. One whose
  * key was used before gives that run, as it is by now.
  */
 export async function createRun(

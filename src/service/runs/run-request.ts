@@ -18,7 +18,7 @@ export interface CheckedInputs {
 /** Reads the texts of a run as its prompt's schema wants them, to see whether they fit. */
 type ReadTexts = (work: TextsWork) => Promise<unknown>;
 
-/** Throws a validation error that names the field and the rule it breaks (interface §4.2). */
+/** Throws a validation error that names the field and the rule it breaks. */
 export async function checkInputs(
   body: CreateRun,
   definition: PromptDefinition,
@@ -33,7 +33,7 @@ export async function checkInputs(
   };
 }
 
-/** Keys the prompt does not know are ignored (service-facts, decisions). */
+/** Keys the prompt does not know are ignored. */
 async function checkTexts(
   given: Record<string, string>,
   definition: PromptDefinition,

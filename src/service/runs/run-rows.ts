@@ -24,7 +24,7 @@ export async function runRows(
   return runs.map(run => runRow(run, outputItems(run.outputs, mediaUrl, origin)));
 }
 
-/** A run as the list gives it (interface §2); one that was free has no credits. */
+/** A run as the list gives it; one that was free has no credits. */
 function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
   return {
     runId: run.id,

@@ -3,13 +3,11 @@ import { anything, boolean, integer, list, literal, object, text, textMap, time,
 
 const template = text({ description: 'The template of the prompt file, unless the service hides templates' });
 
-/** interface §2, prompt; the template is the local service's own addition */
 export const promptVersionSchema = object(
   { promptVersionId: uuid, promptId: uuid, title: text(), publishedAt: time, config: anything },
   { template },
 );
 
-/** interface §4.5 */
 export const promptVersionListSchema = object({
   promptId: uuid,
   title: text(),
@@ -35,13 +33,10 @@ const promptRow = object(
   { template },
 );
 
-/** service-facts, search */
 export const promptSearchSchema = object({ rows: list(promptRow) });
 
-/** service-facts, `GET /prompts` */
 export const promptPageSchema = object({ rows: list(promptRow), hasMore: boolean });
 
-/** service-facts, `GET /prompts` */
 export const promptListQuery = object(
   { limit: integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }) },
   { startingAfter: uuid, endingBefore: uuid },

@@ -22,7 +22,6 @@ const outputItem = object({
   data: text({ description: 'The text, the media URL (24 hours) or the error message, by type' }),
 });
 
-/** interface §2, run from create and retrieve */
 export const runSchema = object({
   runId: uuid,
   outputs: list(outputItem),
@@ -43,10 +42,8 @@ const runRow = object(
   { idempotencyKey: text({ description: 'The one asked for' }) },
 );
 
-/** interface §4.1 */
 export const runPageSchema = object({ rows: list(runRow), hasMore: boolean });
 
-/** interface §4.1 */
 export const runListQuery = object(
   { limit: integer({ minimum: 1, maximum: MAX_LIST_LIMIT, default: DEFAULT_LIST_LIMIT }) },
   {
@@ -64,7 +61,6 @@ const imageInput = tagged<{ type: 'url'; url: string } | { type: 'base64'; base6
   object({ type: literal('base64'), base64: text({ description: 'Without a data URL prefix' }) }),
 ]);
 
-/** interface §4.2 */
 export const createRunBody = object(
   {
     promptVersionId: uuid,

@@ -46,7 +46,7 @@ export interface PromptsStore {
   /** A version whether its prompt is published or not: runs of it may still be queued. */
   versionOfRun(id: string): Promise<StoredVersion | undefined>;
   latest(promptId: string): Promise<StoredVersion | undefined>;
-  /** Newest first, at most 10 (interface §4.5). */
+  /** Newest first, at most 10. */
   versions(promptId: string): Promise<StoredVersion[]>;
   published(): Promise<PublishedPrompt[]>;
   /** Makes the version the latest of its prompt; false if it was already. */

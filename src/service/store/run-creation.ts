@@ -4,7 +4,7 @@ import { keepEnd } from './run-endings.ts';
 import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
 import type { Tables } from './tables.ts';
 
-/** How long a key keeps leading to the run it made, in milliseconds (service-facts, decisions). */
+/** How long a key keeps leading to the run it made, in milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Undoes what the creation has written so far. */

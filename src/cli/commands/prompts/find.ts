@@ -75,7 +75,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'DESCRIPTION', min: 16, dropOrder: 3 },
 ];
 
-// By index (service-facts, search); video prompts are not found.
+// By index; video prompts are not found.
 const MODALITY_NAMES = ['text', 'image'];
 
 /** Shows prompts in the order given. @param nothing what a terminal shows where there are none */
