@@ -98,3 +98,10 @@ export function waitTimeout(
 ): CliError {
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
+
+/** What to say once tests were stopped: what had ended is kept. Any other error is given back. */
+export function resumable(error: unknown): unknown {
+  const hints = ['Go on with the same command and --resume.'];
+  if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });
+  return error instanceof TimeIsUp ? waitTimeout(error.message, { hints }) : error;
+}

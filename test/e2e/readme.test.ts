@@ -43,16 +43,22 @@ async function runAll(
 }
 
 describe('the README', () => {
-  it('has a tour of ten lines, which run from the first to the last', async () => {
-    const lines = shellLines(sectionOf('The tour'));
-    expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
-    const home = temporaryDirectory();
-    for (const line of lines) {
-      const commands = commandsOfLine(line);
-      if (commands.length === 0) execFileSync('sh', ['-c', line], { cwd: home });
-      await runAll(commands, { home });
-    }
-  });
+  it.each(['alone', 'with a hosted service configured'])(
+    'has a tour of ten lines, which run %s',
+    async on => {
+      const hosted = on === 'alone' ? undefined : await serving();
+      const env = hosted && { PROMPTRUN_BASE_URL: hosted.baseUrl, PROMPTRUN_API_KEY: hosted.key };
+      const lines = shellLines(sectionOf('The tour'));
+      expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
+      const home = temporaryDirectory();
+      for (const line of lines) {
+        const commands = commandsOfLine(line);
+        if (commands.length === 0) execFileSync('sh', ['-c', line], { cwd: home });
+        await runAll(commands, { home, ...(env && { env }) });
+      }
+      await hosted?.stop();
+    },
+  );
 
   it('has commands about installing that run', async () => {
     const commands = commandsIn(sectionOf('Install'));

@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { spendingText } from '../creation/spending-text.ts';
-import { type CliError, notFoundError } from '../errors.ts';
+import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
@@ -68,7 +68,10 @@ export async function runRound(
     media: new Map<string, MediaContent>(),
     factsOf: (runId: string) => budget.factsOf(runId),
   };
-  const results = await runAll(ctx, { entries: prepared.entries, paths, judge, budget, material }, options);
+  const tests = { entries: prepared.entries, paths, judge, budget, material };
+  const results = await runAll(ctx, tests, options).catch((error: unknown) => {
+    throw resumable(error);
+  });
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : results;
   const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);

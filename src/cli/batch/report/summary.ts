@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Advise } from '../../core/types.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
@@ -76,13 +77,14 @@ function readerHasGone({ file }: BatchJournal, summary: string): CliError {
   });
 }
 
-function tellEnd(ctx: Context, out: string | undefined, { tally, stop, rows, budget }: BatchEnd): void {
+function tellEnd(ctx: Context, out: string | undefined, end: BatchEnd): void {
+  const { tally, stop, rows } = end;
   if (stop.reason !== undefined) {
     ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   }
   ctx.io.note(`note: ${summaryText(tally, rows)}`);
   if (out !== undefined) {
-    for (const hint of hintsFor(out, tally, rows, budget.reached === undefined)) {
+    for (const hint of hintsFor(ctx.situation().advise, out, end)) {
       ctx.io.note(hint);
     }
   }
@@ -124,13 +126,14 @@ function summaryText(tally: Tally, rows: number | undefined): string {
   ].join(', ');
 }
 
-function hintsFor(out: string, tally: Tally, rows: number | undefined, goesOn: boolean): string[] {
+function hintsFor(advise: Advise, out: string, { tally, rows, budget }: BatchEnd): string[] {
+  const goesOn = budget.reached === undefined;
   const { failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
   return [
     ...(failed > 0 ? [retryHint(tally)] : []),
     ...(inDoubt > 0
       ? [
-          'One in doubt may have a run: look with promptrun runs list, run it again with --resume --retry-unknown',
+          `One in doubt may have a run: look with ${advise('runs', 'list')}, run it again with --resume --retry-unknown`,
         ]
       : []),
     ...(goesOn && (goingOn > 0 || notDone !== 0) ? [goOn(out)] : []),
