@@ -1,4 +1,6 @@
+import type { RunCost } from '../../../service/costs/costs.ts';
 import { MAX_LIST_LIMIT, type OutputItem, type Run, type RunRow } from '../../../wire/index.ts';
+import { dollars, formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
@@ -19,7 +21,8 @@ export async function runsShow(
   const runId = await namedRun(ctx, connection, name);
   const run = await connection.client.runs.get(runId, { signal: ctx.signal });
   const row = await rowOf(ctx, connection, run.runId);
-  const facts = { ...row, ...run };
+  const usage = usageOf((await connection.costs?.of([run.runId]))?.get(run.runId));
+  const facts = { ...row, ...run, ...(usage && { usage }) };
   await present(ctx, facts, {
     terminal: () => terminalFacts(ctx, connection, facts),
     plain: () => plainRows(factRows(facts)),
@@ -33,10 +36,27 @@ async function rowOf(ctx: Context, { client }: Connection, runId: string): Promi
   return rows.find(row => row.runId === runId);
 }
 
-type Facts = Run & Partial<RunRow>;
+/** What a run of this machine's own service came to, the cost in US dollars; null for what is not known. */
+type Usage = Pick<RunCost, 'tokens' | 'estimated'> & { readonly cost: number | null };
+type Facts = Run & Partial<RunRow> & { readonly usage?: Usage };
+
+function usageOf(run: RunCost | undefined): Usage | undefined {
+  if (run === undefined) return undefined;
+  const { tokens, cost, estimated } = run;
+  return { tokens, cost: cost === null ? null : dollars(cost), estimated };
+}
+
+function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
+  return `${input} in (${cached} cached), ${output} out`;
+}
+
+function costText({ cost, estimated }: Usage): string {
+  if (cost === null) return 'not known';
+  return `${formatDollars(money(cost))}${estimated ? ' estimated' : ''}`;
+}
 
 function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): string {
-  const { createdAt, promptVersionId } = facts;
+  const { createdAt, promptVersionId, usage } = facts;
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
   const status = runStatusCell(ctx, fieldText(facts.runStatus));
   const rows: readonly (readonly [string, string | undefined])[] = [
@@ -48,6 +68,8 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     ['Created', createdAt && `${ageOf(createdAt, ctx.clock.now())} (${createdAt})`],
     ['Credits', facts.credits === null ? 'free' : fieldText(facts.credits)],
     ['Tokens', fieldText(facts.tokens)],
+    ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
+    ['Cost', usage && costText(usage)],
     ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, inShort(item)]),
   ];
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
@@ -57,10 +79,16 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
 }
 
 function factRows(facts: Facts): string[][] {
-  const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs } = facts;
+  const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
   const known = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
+  const counted = {
+    inputTokens: usage?.tokens?.input,
+    outputTokens: usage?.tokens?.output,
+    cachedTokens: usage?.tokens?.cached,
+  };
+  const costs = { ...counted, cost: usage?.cost, estimated: usage?.estimated };
   return [
-    ...Object.entries(known)
+    ...Object.entries({ ...known, ...costs })
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, fieldText(value)]),
     ...outputs.map(item => ['output', fieldText(item.type), inShort(item)]),
