@@ -87,9 +87,13 @@ async function started(
   child.stdin.on('error', () => {});
   child.stdin.end(output);
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
-  const over = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  // A timer of its own: Node 20 may collect the signal of AbortSignal.any before the time of a timeout in it is over.
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  const timer = setTimeout(stop, limitMs);
+  signal.addEventListener('abort', stop, { once: true });
   try {
-    const end = await endOf(child, over);
+    const end = await endOf(child, over.signal);
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await endAll(child, caseFile);
@@ -99,6 +103,8 @@ async function started(
     signal.throwIfAborted();
     throw usageError(`the command ${JSON.stringify(program)} can't be started: ${messageOf(error)}`);
   } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
     await endAll(child, caseFile);
   }
 }
