@@ -66,6 +66,24 @@ export class Deadline {
   }
 }
 
+/**
+ * Does `work` with a signal that follows `signal` and is aborted after `ms`. Not `AbortSignal.timeout` in an
+ * `AbortSignal.any`: Node 20 lets go of a timeout that nobody else holds, and the time is never over.
+ */
+export async function within<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (limited: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(signal);
+  deadline.limit(ms, () => new Error(`not done in ${ms / 1000} s`));
+  try {
+    return await work(deadline.signal);
+  } finally {
+    deadline.end();
+  }
+}
+
 /** Waits; rejects with the signal's reason once it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

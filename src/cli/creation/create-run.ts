@@ -1,5 +1,6 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { isOver } from '../../client/poll.ts';
+import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { Run, RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
@@ -190,7 +191,9 @@ class Creation {
     const isInDoubt = here === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
     if (!isInDoubt) return gaveUpUnsent(reason);
-    if (reason instanceof TimeIsUp) return this.#timedOut(reason, AbortSignal.timeout(LOOK_MS));
+    if (reason instanceof TimeIsUp) {
+      return within(LOOK_MS, undefined, limited => this.#timedOut(reason, limited));
+    }
     return gaveUpCreation(reason, this.#connection, this.#parts.entry, []);
   }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { within } from '../../client/signals.ts';
 import type { Connection, Context } from '../context.ts';
 import { graphicsOf } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
@@ -21,10 +22,9 @@ export async function preview(
   try {
     const bytes =
       file === undefined
-        ? await readMedia(connection.client, url, {
-            most: MOST_BYTES,
-            signal: AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]),
-          })
+        ? await within(PATIENCE_MS, ctx.signal, signal =>
+            readMedia(connection.client, url, { most: MOST_BYTES, signal }),
+          )
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;
     const { miniature } = await import('../terminal/pictures/miniature.ts');

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { within } from '../../../client/signals.ts';
 import type { Model, Resources } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -104,13 +105,10 @@ export class ResourceCache {
   /** Does the refresh the service asked for, once the command's result is out: one try of at most 5 s, never a fault. */
   async settle(signal?: AbortSignal): Promise<void> {
     if (!this.#refreshWanted) return;
-    const limit = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
     try {
-      await this.refresh({
-        timeoutMs: SETTLE_TIMEOUT_MS,
-        retries: 0,
-        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-      });
+      await within(SETTLE_TIMEOUT_MS, signal, limited =>
+        this.refresh({ timeoutMs: SETTLE_TIMEOUT_MS, retries: 0, signal: limited }),
+      );
     } catch (error) {
       this.#refreshWanted = false;
       this.#options.onProblem?.(`models could not be refreshed: ${oneLine(String(error))}`);

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { within } from '../../../client/signals.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
@@ -87,13 +88,8 @@ async function started(
   child.stdin.on('error', () => {});
   child.stdin.end(output);
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
-  // A timer of its own: Node 20 may collect the signal of AbortSignal.any before the time of a timeout in it is over.
-  const over = new AbortController();
-  const stop = (): void => over.abort();
-  const timer = setTimeout(stop, limitMs);
-  signal.addEventListener('abort', stop, { once: true });
   try {
-    const end = await endOf(child, over.signal);
+    const end = await within(limitMs, signal, over => endOf(child, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await endAll(child, caseFile);
@@ -103,8 +99,6 @@ async function started(
     signal.throwIfAborted();
     throw usageError(`the command ${JSON.stringify(program)} can't be started: ${messageOf(error)}`);
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
     await endAll(child, caseFile);
   }
 }

@@ -1,5 +1,6 @@
 import type { Download } from '../../../client/download.ts';
 import { Redaction } from '../../../client/redaction.ts';
+import { within } from '../../../client/signals.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../../client/transport.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import { parseBoundedJson } from '../../../wire/bounded-json.ts';
@@ -159,7 +160,9 @@ async function keepCreation(
   options: RecordOptions,
 ): Promise<void> {
   const body = status === 200 ? { ...json, data: typedRun(json['data']) } : json;
-  const { media, notKept } = await keepMedia(kept, body, options);
+  const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
+    keepMedia(kept, body, { ...options, signal }),
+  );
   const recording = { request, answer: { httpStatus: status, body }, media, notKept };
   await kept.write(RecordingDirectory.fileOf(request), masked(recording));
 }
@@ -184,18 +187,17 @@ async function keepMedia(
   const media: RecordedMedia[] = [];
   const notKept: string[] = [];
   let left = MOST_MEDIA_BYTES;
-  const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_FETCH_MS)]) };
   for (const [at, url] of mediaUrls(data).entries()) {
     try {
       if (at >= MOST_MEDIA) throw new TooBig(`a run has more than ${MOST_MEDIA}`);
-      const { body, contentType = null } = await download(url, limits);
+      const { body, contentType = null } = await download(url, { signal });
       const { sha256, size } = await kept.writeMedia(body, left);
       left -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {
       if (error instanceof TooBig) notKept.push(url);
       if (at <= MOST_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
-      if (limits.signal.aborted) break;
+      if (signal.aborted) break;
     }
   }
   return { media, notKept };
