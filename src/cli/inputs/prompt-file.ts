@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { LocalStore } from '../../service/lifecycle/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { requireLocalService } from '../settings/config/address.ts';
 import { atRevision } from './git-revision.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
@@ -47,19 +46,6 @@ export function promptFileOf(ctx: Context, target: string): PromptFile | undefin
 /** The service that runs a target: a prompt file always runs on this machine. */
 export function connectionFor(ctx: Context, target: string): Promise<Connection> {
   return promptFileOf(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
-}
-
-/**
- * The one service that runs several targets: this machine's own if all of them are files.
- *
- * @throws {CliError} USAGE_ERROR for files beside prompts of another service
- */
-export async function connectionForAll(ctx: Context, targets: readonly string[]): Promise<Connection> {
-  const files = targets.filter(target => promptFileOf(ctx, target) !== undefined);
-  if (files.length === targets.length) return ctx.localConnection();
-  const [file] = files;
-  if (file !== undefined) requireLocalService(ctx, `the prompt file ${file}`);
-  return ctx.connection();
 }
 
 /**

@@ -1,13 +1,12 @@
 import path from 'node:path';
 import { dollars } from '../../wire/money.ts';
-import { concurrencyFor, pacedConnection } from '../batch/run/paced.ts';
+import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
 import type { Connection, Context } from '../context.ts';
 import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { spendingText } from '../creation/spending-text.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { connectionFor } from '../inputs/prompt-file.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
@@ -53,11 +52,12 @@ export async function runRound(
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
   const isJudged = [...all].some(needsJudge);
+  const paced = pacedConnections(ctx, options.rate);
   const connectionOf = async (target: string): Promise<Connection> => {
-    const connection = await connectionFor(ctx, target);
+    const connection = await paced(target);
     // What judging costs counts, whatever service runs the prompts.
     if (!isJudged) budget.check(connection);
-    return pacedConnection(ctx, connection, options.rate);
+    return connection;
   };
   const chosen = files.map(file => ({ ...file, cases: file.cases.filter(one => isChosen(file, one)) }));
   const prepared = await prepareEntries(ctx, connectionOf, chosen);

@@ -1,4 +1,5 @@
 import type { Connection, Context } from '../../context.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
 import { RequestPace } from './request-pace.ts';
 
 /** Creations open at a time, if nothing says otherwise: this machine's own service needs no connections for them. */
@@ -25,6 +26,20 @@ export function pacedConnection(ctx: Context, connection: Connection, rate: numb
     },
   });
   return { ...connection, client: connection.client.withPace(pace) };
+}
+
+/** The paced connection to the service that runs a target; one for each service. */
+export function pacedConnections(
+  ctx: Context,
+  rate: number | undefined,
+): (target: string) => Promise<Connection> {
+  const paced = new Map<Connection, Connection>();
+  return async target => {
+    const connection = await connectionFor(ctx, target);
+    const known = paced.get(connection) ?? pacedConnection(ctx, connection, rate);
+    paced.set(connection, known);
+    return known;
+  };
 }
 
 /** How many creations are open at a time. */

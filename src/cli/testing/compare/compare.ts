@@ -4,7 +4,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Format } from '../../batch/rows/source.ts';
-import { concurrencyFor, pacedConnection } from '../../batch/run/paced.ts';
+import { pacedConnections } from '../../batch/run/paced.ts';
 import type { Context } from '../../context.ts';
 import { countOf } from '../../core/json-value.ts';
 import { Budget } from '../../creation/budget.ts';
@@ -13,7 +13,6 @@ import { spendingText } from '../../creation/spending-text.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { openImages } from '../../inputs/images/open-image.ts';
-import { connectionForAll } from '../../inputs/prompt-file.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { differences } from '../../outputs/differences.ts';
@@ -59,24 +58,24 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const common = { text, images: await openImages(ctx, images), options: runOptions };
-  const connection = pacedConnection(ctx, await connectionForAll(ctx, options.targets), options.rate);
   const budget = new Budget(ctx, options.caps);
-  budget.check(connection);
-  const variants = await variantsOf(ctx, connection, options.targets, options.models);
-  for (const { promptVersionId } of variants) {
+  const connectionOf = pacedConnections(ctx, options.rate);
+  for (const target of options.targets) budget.check(await connectionOf(target));
+  const variants = await variantsOf(ctx, connectionOf, options.targets, options.models);
+  for (const { connection, promptVersionId } of variants) {
     await checkOptions(ctx, connection, promptVersionId, runOptions);
   }
   const rows = await readCheckedRows(ctx, options, common, variants);
   if (options.dryRun) {
-    const forecast = await forecastComparison(connection, rows, variants, runOptions);
+    const forecast = await forecastComparison(rows, variants, runOptions);
     await printValue(ctx, { rows: rows.length, ...forecast.data() });
     ctx.io.note(`note: ${forecast.text()}; nothing was created`);
     return EXIT.ok;
   }
   const { report } = options;
   const keepMedia = report !== undefined;
-  const compared = await runComparison(ctx, connection, rows, variants, {
-    concurrency: concurrencyFor(connection, options.concurrency),
+  const compared = await runComparison(ctx, rows, variants, {
+    concurrency: options.concurrency,
     budget,
     runOptions,
     keepMedia,

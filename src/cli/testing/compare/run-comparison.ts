@@ -1,5 +1,6 @@
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../../batch/rows/source.ts';
+import { concurrencyFor } from '../../batch/run/paced.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -80,8 +81,8 @@ async function checkedRow(
 }
 
 export interface ComparisonOptions {
-  /** Open creations at a time. */
-  readonly concurrency: number;
+  /** Open creations at a time, at each service; as many as it takes if undefined. */
+  readonly concurrency: number | undefined;
   readonly runOptions: ReadonlyMap<string, string>;
   readonly budget: Budget;
   /** Whether pictures are kept for a page. */
@@ -91,19 +92,27 @@ export interface ComparisonOptions {
 /** Runs every row with every variant; the rows come back in their order. @throws {CliError} INTERRUPTED */
 export async function runComparison(
   ctx: Context,
-  connection: Connection,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
   { concurrency, budget, runOptions, keepMedia }: ComparisonOptions,
 ): Promise<ComparedRow[]> {
   const results = new Map<string, VariantResult>();
-  const jobs = rows.flatMap(row =>
-    variants.map((variant, at) => ({ id: jobId(row, at), request: requestOf(row, variant, runOptions) })),
-  );
-  const onResult = async ({ id }: { id: string }, result: RequestResult): Promise<void> => {
-    results.set(id, await variantResult(ctx, connection, result, keepMedia));
-  };
-  await runRequests(ctx, connection, jobs, { concurrency, budget, onResult });
+  for (const connection of new Set(variants.map(variant => variant.connection))) {
+    const jobs = rows.flatMap(row =>
+      variants.flatMap((variant, at) =>
+        variant.connection === connection
+          ? [{ id: jobId(row, at), request: requestOf(row, variant, runOptions) }]
+          : [],
+      ),
+    );
+    await runRequests(ctx, connection, jobs, {
+      concurrency: concurrencyFor(connection, concurrency),
+      budget,
+      onResult: async ({ id }, result) => {
+        results.set(id, await variantResult(ctx, connection, result, keepMedia));
+      },
+    });
+  }
   return rows.map(row => ({
     row: row.row,
     id: row.id,
@@ -114,7 +123,6 @@ export async function runComparison(
 
 /** What all runs are expected to cost. */
 export async function forecastComparison(
-  connection: Connection,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
   runOptions: ReadonlyMap<string, string>,
@@ -122,7 +130,7 @@ export async function forecastComparison(
   const forecast = new Forecast();
   for (const row of rows) {
     for (const variant of variants) {
-      await forecast.add(connection, buildRunBody(requestOf(row, variant, runOptions)), undefined);
+      await forecast.add(variant.connection, buildRunBody(requestOf(row, variant, runOptions)), undefined);
     }
   }
   return forecast;

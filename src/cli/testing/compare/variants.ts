@@ -1,13 +1,14 @@
 import type { Connection, Context } from '../../context.ts';
 import { checkModelAccess } from '../../creation/model-access.ts';
 import { usageError } from '../../errors.ts';
-import { readVersion } from '../../inputs/target.ts';
-import { VersionFinder } from '../run/version-finder.ts';
+import { readVersion, resolveTarget } from '../../inputs/target.ts';
 
 /** One side of a comparison: a version, with the model it is run with. */
 export interface Variant {
   /** As the command line names it, such as `haiku.prompt [llama]`. */
   readonly name: string;
+  /** To the service that runs it. */
+  readonly connection: Connection;
   readonly promptVersionId: string;
   /** In place of the prompt's own; undefined where that is used. */
   readonly model: string | undefined;
@@ -23,7 +24,7 @@ export interface Variant {
  */
 export async function variantsOf(
   ctx: Context,
-  connection: Connection,
+  connectionOf: (target: string) => Promise<Connection>,
   targets: readonly string[],
   models: readonly string[],
 ): Promise<Variant[]> {
@@ -36,14 +37,14 @@ export async function variantsOf(
       'Name another target, file@git:<revision>, or models with -m a,b.',
     );
   }
-  const versions = new VersionFinder(ctx, connection);
   const variants: Variant[] = [];
   for (const { target, model } of wanted) {
-    const promptVersionId = await versions.find(target, model);
+    const connection = await connectionOf(target);
+    const resolved = await resolveTarget(ctx, connection, target, model);
+    const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
     await checkModelAccess(connection, promptVersionId);
-    const { config } = await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false });
     const name = model === undefined ? target : `${target} [${model}]`;
-    variants.push({ name, promptVersionId, model, config });
+    variants.push({ name, connection, promptVersionId, model, config });
   }
   return variants;
 }

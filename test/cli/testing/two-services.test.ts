@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CommandResult } from '../../support/context.ts';
+import { TestService } from '../../support/local-service.ts';
+import { ECHO, Project } from './support.ts';
+
+// A prompt file runs on this machine, a slug on the configured service: each beside the other.
+
+let service: TestService;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  service = await TestService.start();
+  await service.publish('theirs', ECHO);
+  env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
+});
+afterAll(() => service.close());
+
+const project = (): Project =>
+  new Project({
+    'own.prompt': ECHO,
+    'own.test.yaml': 'cases:\n  - inputs: {text: here}\n    expect: [{equals: here}]\n',
+    'theirs.test.yaml': 'target: theirs\ncases:\n  - inputs: {text: there}\n    expect: [{rubric: polite}]\n',
+    'rows.csv': 'text\nhello\n',
+  });
+
+async function runIds(files: Project, options: object): Promise<string[]> {
+  const { stdout } = await files.run(['runs', 'list', '--all', '--query', '[].runId'], options);
+  return JSON.parse(stdout()) as string[];
+}
+
+it('compare runs each target on its own service', async () => {
+  const files = project();
+  const argv = ['compare', 'own.prompt', 'theirs', '--from', 'rows.csv'];
+  const run = (...more: string[]): Promise<CommandResult> => files.run([...argv, ...more], { env });
+  const { exitCode, stdout } = await run('--json');
+  const [row] = JSON.parse(stdout()) as [{ verdict: string; results: { runId: string }[] }];
+  expect([exitCode, row.verdict]).toEqual([0, 'same']);
+  const [own, theirs] = row.results.map(({ runId }) => runId);
+  expect(await runIds(files, {})).toEqual([own]);
+  expect(await runIds(files, { env })).toEqual([theirs]);
+  const capped = await run('--max-cost', '1');
+  expect([capped.exitCode, capped.stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
+});
+
+it('test runs each file on the service of its target, and judges on this machine', async () => {
+  const files = project();
+  const before = await runIds(files, { env });
+  const { exitCode, stdout } = await files.run(['test', '--judge', 'echo', '--json'], { env });
+  expect(exitCode).toBe(1);
+  expect(stdout()).toContain('the judge answered neither yes nor no');
+  expect(await runIds(files, {})).toHaveLength(2);
+  expect(await runIds(files, { env })).toHaveLength(before.length + 1);
+});
