@@ -57,6 +57,8 @@ export interface Context extends TerminalContext {
   connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;
   /** Loaded when the first question is asked. */
   prompter(): Promise<Prompter>;
+  /** Whether recordings answer in place of every service. */
+  readonly isReplay: boolean;
   /** A command line that asks the configured service. */
   readonly advise: Advise;
   /** What hints on an error depend on: the service that was asked last, and what gave its key. */

@@ -87,6 +87,11 @@ export class PromptService implements Requester {
     return this.#session.keepsIdempotencyKeys;
   }
 
+  /** A value with the key masked in every text of it, outputs of runs included. */
+  redact<T>(value: T): T {
+    return this.#session.redaction.value(value);
+  }
+
   /** This client with a pace that every request asks, tries again, polls and downloads included; they close together. */
   withPace(pace: Pace): PromptService {
     return new PromptService(this.#options, { session: this.#session, pace });

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -34,7 +35,7 @@ export async function dryRun(
   if (wantsJson(ctx)) {
     await printValue(ctx, { rows, faults, ...forecast.data() });
   }
-  ctx.io.note(`note: ${rows} rows checked, ${faults} at fault; nothing was created`);
+  ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} at fault; nothing was created`);
   ctx.io.note(`note: ${forecast.text()}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }

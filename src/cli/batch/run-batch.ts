@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -198,5 +199,5 @@ function noteCosts(
 }
 
 function runs(count: number): string {
-  return count === 1 ? '1 run' : `${count} runs`;
+  return counted(count, 'run');
 }

@@ -12,6 +12,7 @@ import {
 import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { counted } from './counted.ts';
 import type { Advise } from './types.ts';
 
 /** An error as it is reported and as it ends the command. */
@@ -132,7 +133,7 @@ function whenToTryAgain({ retryAfterMs }: RateLimitError): string {
   const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
   if (seconds === 0) return 'Try again later.';
   if (seconds > DAY_S) return 'Try again in more than a day.';
-  return `Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
+  return `Try again in ${counted(seconds, 'second')}.`;
 }
 
 function failure(

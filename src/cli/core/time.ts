@@ -1,5 +1,6 @@
 import { sleep } from '../../client/signals.ts';
 import { usageError } from '../errors.ts';
+import { counted } from './counted.ts';
 import type { Clock } from './types.ts';
 
 /** The machine's own time and chance. */
@@ -46,7 +47,7 @@ export function ageInWords(then: number, now: number): string {
   const step = STEPS.find(([length]) => seconds >= length);
   if (step === undefined) return 'just now';
   const count = Math.floor(seconds / step[0]);
-  return `${count} ${step[1]}${count === 1 ? '' : 's'} ago`;
+  return `${counted(count, step[1])} ago`;
 }
 
 /** The age of an ISO 8601 time as text; a text that is not a time is returned as it is. */

@@ -1,4 +1,5 @@
 import { formatDollars, type Money, parseDollars } from '../../wire/money.ts';
+import { counted } from '../core/counted.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
@@ -51,8 +52,7 @@ export function creditsIn(value: unknown): Credits | undefined {
 
 /** An amount of credits in words, such as `1 credit`. */
 export function creditsText(amount: Credits): string {
-  const value = inCredits(amount);
-  return `${value} ${value === 1 ? 'credit' : 'credits'}`;
+  return counted(inCredits(amount), 'credit');
 }
 
 /** What says that nothing more is created. @param spent undefined if it could not be learnt */

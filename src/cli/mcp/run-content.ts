@@ -3,7 +3,8 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { counted } from '../core/counted.ts';
+import { oneLine, visible } from '../terminal/sanitise.ts';
 
 type Content = CallToolResult['content'][number];
 
@@ -24,8 +25,8 @@ export async function runResult(ctx: Context, connection: Connection, run: Run):
 async function contentOf(ctx: Context, connection: Connection, item: OutputItem): Promise<Content> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-  if (type === 'error') return { type: 'text', text: `error: ${data}` };
-  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${data}` };
+  if (type === 'error') return { type: 'text', text: `error: ${visible(data)}` };
+  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${visible(data)}` };
   try {
     const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
     const pieces: Uint8Array[] = [];
@@ -40,7 +41,7 @@ async function contentOf(ctx: Context, connection: Connection, item: OutputItem)
     return { type: 'image', mimeType, data: Buffer.concat(pieces).toString('base64') };
   } catch (error) {
     ctx.signal.throwIfAborted();
-    return { type: 'text', text: `image (not shown: ${oneLine(messageOf(error))}): ${data}` };
+    return { type: 'text', text: `image (not shown: ${oneLine(messageOf(error))}): ${oneLine(data)}` };
   }
 }
 
@@ -70,10 +71,8 @@ async function costsOf(ctx: Context, { client, costs }: Connection, runId: strin
 function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outputs'> & RunCosts): string {
   const facts = [
     `run ${runId}: ${runStatus}`,
-    `${tokens} tokens`,
-    ...(credits === undefined
-      ? []
-      : [credits === null ? 'free' : `${credits} credit${credits === 1 ? '' : 's'}`]),
+    counted(tokens, 'token'),
+    ...(credits === undefined ? [] : [credits === null ? 'free' : counted(credits, 'credit')]),
     ...(cost === undefined ? [] : [`$${cost}`]),
   ];
   return facts.join(', ');

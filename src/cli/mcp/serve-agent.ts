@@ -177,7 +177,7 @@ class AgentSession {
   async #quickly<T>(work: () => Promise<T>): Promise<T> {
     this.#quick += 1;
     try {
-      return await work();
+      return await this.#withoutKey(await work());
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
     } finally {
@@ -189,12 +189,17 @@ class AgentSession {
   async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
     this.#calls.add(result);
     try {
-      return await result;
+      return await this.#withoutKey(await result);
     } catch (error) {
       return { isError: true, content: [{ type: 'text', text: this.#explain(error) }] };
     } finally {
       this.#calls.delete(result);
     }
+  }
+
+  /** A command shows its user what a run holds as it came; here it goes on to a model. */
+  async #withoutKey<T>(answer: T): Promise<T> {
+    return (await this.#ctx.connection()).client.redact(answer);
   }
 
   #explain(error: unknown): string {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
+import { rootOf } from './parsing.ts';
 
 /** The flags every command takes; declared on the root, they are understood anywhere on the line. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [
@@ -30,44 +31,29 @@ export function withDebugBody(argv: readonly string[]): string[] {
 
 /** The global flags as parsed. @throws {CliError} USAGE_ERROR for a wrong duration */
 export function globalOptions(command: Command): GlobalOptions {
-  const flags = rootOf(command).opts<Record<string, string | boolean | undefined>>();
-  const text = (name: string): string | undefined =>
-    typeof flags[name] === 'string' ? flags[name] : undefined;
-  const [profile, baseUrl, query, timeout, record, replay] = [
-    'profile',
-    'baseUrl',
-    'query',
-    'timeout',
-    'record',
-    'replay',
-  ].map(text);
+  const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };
   return {
-    ...(profile === undefined ? {} : { profile }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(query === undefined ? {} : { query }),
-    ...(timeout === undefined ? {} : { timeoutMs: parseDuration(timeout, '--timeout') }),
-    ...(record === undefined ? {} : { record }),
-    ...(replay === undefined ? {} : { replay }),
-    insecureHttp: flags['insecureHttp'] === true,
-    allowOutside: flags['allowOutside'] === true,
-    json: flags['json'] === true,
-    quiet: flags['quiet'] === true,
-    debug: flags['debug'] === true || flags['debugBody'] === true,
-    debugBody: flags['debugBody'] === true,
-    color: flags['color'] !== false,
-    input: flags['input'] !== false,
-    spinner: flags['spinner'] !== false,
-    pager: flags['pager'] !== false,
+    ...flags,
+    debug: flags.debug || flags.debugBody,
+    ...(timeout !== undefined && { timeoutMs: parseDuration(timeout, '--timeout') }),
   };
 }
+
+type Parsed = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
+
+/** What is left out where it is not given; commander itself sets the flags that begin with `--no-`. */
+const SWITCHES = {
+  insecureHttp: false,
+  allowOutside: false,
+  json: false,
+  quiet: false,
+  debug: false,
+  debugBody: false,
+};
 
 /** Whether errors are wanted as JSON, read from the bare arguments: the parsing itself may be what failed. */
 export function wantsJsonErrors(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);
   return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
-}
-
-function rootOf(command: Command): Command {
-  return command.parent === null ? command : rootOf(command.parent);
 }

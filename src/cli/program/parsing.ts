@@ -88,7 +88,8 @@ function inputMeant(code: string, command: Command): string[] {
   ];
 }
 
-function rootOf(command: Command): Command {
+/** The command that all others stand below. */
+export function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
 }
 

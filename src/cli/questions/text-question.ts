@@ -10,6 +10,7 @@ import {
   useState,
 } from '@inquirer/core';
 import { messageOf } from '../../files/error-utils.ts';
+import { counted } from '../core/counted.ts';
 import type { QuestionTheme } from './question-theme.ts';
 
 type KeyHandler = Parameters<typeof useKeypress>[0];
@@ -122,7 +123,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const typed =
     count === 0
       ? offered
-      : `${theme.style.answer(above.trimEnd())} ${theme.style.help(count === 1 ? '1 line' : `${count} lines`)}\n› ${value}`;
+      : `${theme.style.answer(above.trimEnd())} ${theme.style.help(counted(count, 'line'))}\n› ${value}`;
   return [`${question} ${typed}`, [beneath, tip].filter(Boolean).join('\n')];
 });
 

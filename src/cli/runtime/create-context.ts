@@ -82,6 +82,7 @@ export async function createContext(
     dataDir,
     stateDir,
     journal,
+    isReplay,
     signal,
     timeLeftMs,
     onInterrupt: interrupts.onInterrupt,

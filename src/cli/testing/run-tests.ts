@@ -2,6 +2,7 @@ import path from 'node:path';
 import { dollars } from '../../wire/money.ts';
 import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
 import type { Connection, Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { spendingText } from '../creation/spending-text.ts';
@@ -97,7 +98,7 @@ async function dryRun(
   }
   if (wantsJson(ctx))
     await printValue(ctx, { cases: entries.length, faults: faults.length, ...forecast.data() });
-  ctx.io.note(`note: ${entries.length} cases checked; nothing was created`);
+  ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.text()}`);
   return faults[0]?.fault.exitCode ?? EXIT.ok;
 }
@@ -205,7 +206,7 @@ async function updateFiles(ctx: Context, results: readonly EntryResult[]): Promi
     updated.push(...judged);
     if (written === 0) continue;
     const name = own[0]?.entry.file.name ?? file;
-    ctx.io.note(`note: ${name}: ${written} expectation${written === 1 ? '' : 's'} updated`);
+    ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
   }
   return updated;
 }
@@ -222,7 +223,7 @@ function tellCap(ctx: Context, { message, data }: CliError, results: readonly En
   if (undone === 0) return;
   const { flag } = data as { flag: string };
   const hints = [`Go on with the same command, --resume and ${flag} <more>.`];
-  const cases = undone === 1 ? '1 case' : `${undone} cases`;
+  const cases = counted(undone, 'case');
   const failure = {
     status: 'CAP_REACHED',
     message: `${message}; ${cases} not done`,

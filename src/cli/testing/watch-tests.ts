@@ -2,6 +2,7 @@ import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
@@ -104,7 +105,7 @@ function isConcerned(ctx: Context, files: readonly TestFile[], changed: Readonly
   const isOne = concerns(changed);
   const count = files.reduce((sum, file) => sum + file.cases.filter(one => isOne(file, one)).length, 0);
   const names = [...changed].map(file => path.relative(ctx.cwd, file)).join(', ');
-  ctx.io.note(visible(`${names} changed${count === 0 ? '' : `: ${count} case${count === 1 ? '' : 's'}`}`));
+  ctx.io.note(visible(`${names} changed${count === 0 ? '' : `: ${counted(count, 'case')}`}`));
   return count > 0 || [...changed].some(file => /\.ya?ml$/u.test(file) && existsSync(file));
 }
 

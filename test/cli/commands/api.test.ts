@@ -244,3 +244,9 @@ describe('a creation', () => {
     expect(journalOf(home)).toContain('"outcome":"refused"');
   });
 });
+
+it("can't be replayed, which it says", async () => {
+  const { stdout, stderr, exitCode } = await against([], ['api', 'GET', '/runs', '--replay', 'recordings']);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toContain("api can't be replayed");
+});

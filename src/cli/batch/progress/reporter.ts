@@ -1,6 +1,7 @@
 import { UnauthorizedError } from '../../../client/errors.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
 import { describeCandidates } from '../../creation/in-doubt.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -54,7 +55,7 @@ export class Reporter {
     } else if (this.#everybodys >= MOST_IN_A_ROW) {
       this.#stop.noMoreRows(`${this.#everybodys} rows in a row met a fault that is not theirs`);
     } else if (this.#tally.failedNow >= maxFailures) {
-      this.#stop.noMoreRows(`${maxFailures} row${maxFailures === 1 ? '' : 's'} failed`);
+      this.#stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
     }
   }
 }

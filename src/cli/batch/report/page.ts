@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { formatDollars, money } from '../../../wire/money.ts';
+import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { fileDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -21,7 +22,7 @@ export async function reportPage(
   const seconds = totals.seconds === undefined ? '–' : `${totals.seconds} s`;
   return gridPage({
     title,
-    facts: [`${totals.rows} rows: ${totals.succeeded} succeeded, ${totals.failed} failed`],
+    facts: [`${counted(totals.rows, 'row')}: ${totals.succeeded} succeeded, ${totals.failed} failed`],
     measures: ['tokens', 'time', 'credits', 'cost'],
     columns: [
       {
@@ -55,6 +56,7 @@ async function gridRow(row: ReportedRow, directories: readonly string[]): Promis
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await outputPart(output, directories));
   const time = seconds === null ? [] : [`${seconds} s`];
+  const size = tokens === null ? [] : [counted(tokens, 'token')];
   const price = row.cost === null ? [] : [dollarsText(row.cost) ?? ''];
   return {
     name: row.id,
@@ -63,7 +65,7 @@ async function gridRow(row: ReportedRow, directories: readonly string[]): Promis
       ...Object.entries(inputs?.textInputs ?? {}).map(([name, value]) => [name, fieldText(value)] as const),
       ...(inputs?.imageInputs ?? []).map((image, at) => [`image ${at + 1}`, fieldText(image)] as const),
     ],
-    cells: [{ state, facts: [row.runId ?? 'no run', ...time, `${tokens} tokens`, ...price], parts }],
+    cells: [{ state, facts: [row.runId ?? 'no run', ...time, ...size, ...price], parts }],
   };
 }
 

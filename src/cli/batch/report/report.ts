@@ -2,6 +2,7 @@ import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -50,7 +51,9 @@ function lines({ failures, slowest, ...totals }: BatchTotals): string[][] {
 async function terminalReport(ctx: Context, totals: BatchTotals): Promise<string> {
   const { rows, succeeded, failed, tokens, seconds, failures, slowest } = totals;
   const time = seconds === undefined ? '' : `, ${seconds} s of running`;
-  const parts = [`${rows} rows: ${succeeded} succeeded, ${failed} failed; ${tokens} tokens${time}\n`];
+  const parts = [
+    `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed; ${counted(tokens, 'token')}${time}\n`,
+  ];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(one => [

@@ -21,30 +21,36 @@ export interface ApiCall {
   readonly body?: Buffer;
 }
 
-interface ApiArguments {
-  readonly method: string;
-  readonly path: string;
+export interface ApiFlags {
+  /** `key=value` each. */
   readonly field: readonly string[];
+  /** A file, or `-` for standard input. */
   readonly input?: string;
+  readonly include?: boolean;
   readonly paginate?: boolean;
 }
 
 /** Checks what was given and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
-export async function apiCall(ctx: Context, given: ApiArguments, baseUrl: string): Promise<ApiCall> {
-  const method = methodOf(given.method);
-  if (given.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
-  const [pathname = '', search = ''] = split(pathBelow(given.path, baseUrl));
+export async function apiCall(
+  ctx: Context,
+  target: { readonly method: string; readonly path: string },
+  flags: ApiFlags,
+  baseUrl: string,
+): Promise<ApiCall> {
+  const method = methodOf(target.method);
+  if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
+  const [pathname = '', search = ''] = split(pathBelow(target.path, baseUrl));
   const query = new URLSearchParams(search);
-  const fields = given.field.map(field => parseKeyValue(field, '--field'));
+  const fields = flags.field.map(field => parseKeyValue(field, '--field'));
   if (WITHOUT_BODY.includes(method)) {
-    if (given.input !== undefined) throw usageError(`--input: a ${method} has no body`);
+    if (flags.input !== undefined) throw usageError(`--input: a ${method} has no body`);
     for (const { key, value } of fields) query.append(key, value);
     return { method, path: pathname, query };
   }
-  if (given.input !== undefined && fields.length > 0) {
+  if (flags.input !== undefined && fields.length > 0) {
     throw usageError('--input and --field exclude each other', 'put the fields into the body');
   }
-  const body = given.input === undefined ? fieldsBody(fields) : await readBody(ctx, given.input);
+  const body = flags.input === undefined ? fieldsBody(fields) : await readBody(ctx, flags.input);
   return { method, path: pathname, query, ...(body !== undefined && { body }) };
 }
 

@@ -6,31 +6,17 @@ import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/send-creation.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { type ApiCall, apiCall, nextPage } from './api-call.ts';
-
-export interface ApiOptions {
-  readonly method: string;
-  readonly path: string;
-  /** `key=value` each. */
-  readonly field: readonly string[];
-  /** A file, or `-` for standard input. */
-  readonly input?: string;
-  readonly include?: boolean;
-  readonly paginate?: boolean;
-}
+import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
 /** Calls any endpoint and prints its whole envelope. */
-export async function api(
-  ctx: Context,
-  method: string,
-  path: string,
-  flags: Omit<ApiOptions, 'method' | 'path'>,
-): Promise<ExitCode> {
+export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<ExitCode> {
+  if (ctx.isReplay) throw usageError("api can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const connection = await ctx.connection();
-  let call: ApiCall | undefined = await apiCall(ctx, { method, path, ...flags }, connection.baseUrl);
+  let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
     const answer = await sendCall(ctx, connection, call);

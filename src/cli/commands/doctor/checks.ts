@@ -1,6 +1,7 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
 import type { ModelsReport } from '../../../service/models/report.ts';
 import type { Connection, Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
 import { ageOf } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
@@ -57,7 +58,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
         `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
       passed('key', 'accepted'),
-      passed('cache', `${resources.models.length} models, ${news}`),
+      passed('cache', `${counted(resources.models.length, 'model')}, ${news}`),
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
@@ -154,6 +155,6 @@ function checkProvider({
     const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];
     return { name: 'provider', ok: false, detail: `${place} has no key`, hints, exitCode: EXIT.unauthorised };
   }
-  if (fault === undefined) return passed('provider', `${place} has ${models ?? 0} models`);
+  if (fault === undefined) return passed('provider', `${place} has ${counted(models ?? 0, 'model')}`);
   return { name: 'provider', ok: false, detail: `${place}: ${fault}`, hints: [], exitCode: EXIT.fault };
 }

@@ -13,9 +13,7 @@ interface McpFlags extends CapFlags {
 
 /** Offers prompts to an agent on standard input and output, until the input ends. */
 export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
-  if (ctx.globals.replay !== undefined || ctx.env['PROMPTRUN_REPLAY']) {
-    throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
-  }
+  if (ctx.isReplay) throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const caps = parseCaps(flags);
   if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);

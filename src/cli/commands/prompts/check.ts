@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Finding } from '../../../service/prompts/findings.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { withLocalStore } from '../../inputs/prompt-file.ts';
@@ -76,8 +77,4 @@ function lines({ io }: Context, findings: readonly Finding[]): string {
 function faulty(faults: readonly Finding[]): Error {
   const files = new Set(faults.map(({ file }) => file));
   return usageError(`${counted(faults.length, 'fault')} in ${counted(files.size, 'prompt file')}`);
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -36,7 +37,7 @@ export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
   const answer = await resources.refresh({ signal: ctx.signal });
   const count = answer.resources.models.length;
   await present(ctx, answer, {
-    terminal: () => `${count} model${count === 1 ? '' : 's'} cached, hash ${oneLine(answer.hash)}\n`,
+    terminal: () => `${counted(count, 'model')} cached, hash ${oneLine(answer.hash)}\n`,
     plain: () => plainRows([[answer.hash, String(count)]]),
   });
   if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');

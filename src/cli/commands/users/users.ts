@@ -1,5 +1,6 @@
 import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
@@ -48,7 +49,11 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
   return await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw noSuchUser(name);
-    await confirm(ctx, user, oneLine(`User ${user.user}: plan ${user.plan}, ${user.credits} credits.`));
+    await confirm(
+      ctx,
+      user,
+      oneLine(`User ${user.user}: plan ${user.plan}, ${counted(user.credits, 'credit')}.`),
+    );
   });
 }
 

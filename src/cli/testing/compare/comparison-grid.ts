@@ -1,5 +1,6 @@
 import { isMedia } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
+import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
@@ -65,8 +66,8 @@ export function factsOf({ run, seconds, credits, cost }: VariantResult): string[
   const price = dollarsText(cost);
   return [
     `${seconds.toFixed(1)} s`,
-    `${fieldText(run?.tokens ?? '–')} tokens`,
-    ...(credits === null ? [] : [`${fieldText(credits)} credits`]),
+    counted(fieldText(run?.tokens ?? '–'), 'token'),
+    ...(credits === null ? [] : [counted(fieldText(credits), 'credit')]),
     ...(price === undefined ? [] : [price]),
   ];
 }

@@ -1,5 +1,6 @@
 import { isMedia } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
+import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
@@ -106,7 +107,7 @@ async function gridCell(
     state: STATES[status],
     facts: [
       `${seconds.toFixed(1)} s`,
-      ...tokens.map(count => `${fieldText(count)} tokens`),
+      ...tokens.map(count => counted(fieldText(count), 'token')),
       ...(cost === undefined ? [] : [cost]),
     ],
     parts,
