@@ -50,6 +50,7 @@ describe('an agent on a fresh machine', () => {
       [{ prompt: 'postcard', inputs: { place: 'x' }, options: { colour: 'red' } }, 'colour'],
       [{ prompt: 'describe', images: ['/etc/hostname'] }, 'working directory'],
       [{ prompt: 'describe', images: ['../outside.png'] }, 'working directory'],
+      [{ prompt: 'describe', inputs: { picture: '/etc/hostname' } }, 'working directory'],
       [{ prompt: 'no-such-prompt' }, 'no-such-prompt'],
     ];
     for (const [args, named] of faults) {

@@ -2,12 +2,17 @@ import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { checkModelAccess } from '../creation/model-access.ts';
 import { usageError } from '../errors.ts';
-import { checkInputs } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import type { ImageSource } from '../inputs/images/image-source.ts';
-import { openImages } from '../inputs/images/open-image.ts';
+import { imagesHere } from '../inputs/images/open-image.ts';
+import {
+  checkedInputs,
+  type GivenInputs,
+  openGivenImages,
+  takeNamedImages,
+  withCommonInputs,
+} from '../inputs/images/place-images.ts';
 import type { InputFields } from '../inputs/input-fields.ts';
-import { type NamingFolder, openNamedImages } from '../inputs/named-file.ts';
+import { imagesNamedIn, type NamingFolder } from '../inputs/named-file.ts';
 import { connectionFor } from '../inputs/prompt-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../inputs/run-options.ts';
@@ -25,10 +30,8 @@ export interface PreparedBatch {
   /** What the service's search says that a run is expected to take. */
   readonly estimatedCredits: unknown;
   readonly fields: InputFields;
-  /** Win over a row's own. */
-  readonly text: ReadonlyMap<string, string>;
-  /** Stand before a row's own. */
-  readonly images: readonly ImageSource[];
+  /** The inputs of every row. */
+  readonly common: GivenInputs;
   readonly runOptions: ReadonlyMap<string, string>;
   /** Where rows find the files they name. */
   readonly folder: NamingFolder;
@@ -38,7 +41,7 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const openedImages = await openImages(ctx, images);
+  const openedImages = await openGivenImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
   const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target);
@@ -47,13 +50,13 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   if (options.validate) {
     await checkOptions(ctx, connection, promptVersionId, runOptions);
   }
+  const fields = describeConfig(config);
   return {
     connection,
     promptVersionId,
     estimatedCredits: resolved.estimatedCredits,
-    fields: describeConfig(config),
-    text,
-    images: openedImages,
+    fields,
+    common: await takeNamedImages(fields, { text, images: openedImages }, imagesHere(ctx)),
     runOptions,
     folder: rowsFolder(ctx, options.from, options.allowOutside),
   };
@@ -61,21 +64,17 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 
 /** The request of a row, checked as far as it can be without sending it. @throws {CliError} for what is wrong with it */
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
-  const text = textOf(batch, row);
-  const images = batch.images.length + row.inputs.images.length;
-  checkInputs(batch.fields, { text, images });
-  return {
-    promptVersionId: batch.promptVersionId,
-    text,
-    images: [...batch.images, ...(await openNamedImages({ ...ctx, ...batch.folder }, row.inputs.images))],
-    options: batch.runOptions,
-  };
+  const { fields, promptVersionId, runOptions: options } = batch;
+  const finder = imagesNamedIn(ctx, batch.folder);
+  const given = { text: textOf(batch, row), images: await openGivenImages(finder, row.inputs.images) };
+  const own = await takeNamedImages(fields, given, finder);
+  return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
 
 /** A row's id is an input as well where the prompt is known to ask for one of that name. */
-function textOf({ fields, text }: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
+function textOf({ fields }: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && fields.text.some(({ key }) => key === ID_COLUMN);
-  return new Map([...inputs.text, ...(isInput ? [[ID_COLUMN, id] as const] : []), ...text]);
+  return new Map([...inputs.text, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }
 
 /**
@@ -89,7 +88,7 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
   if (source.format !== 'csv' || !fields.known) {
     return;
   }
-  const keys = fields.text.map(({ key }) => key);
+  const keys = [...fields.text.map(({ key }) => key), ...fields.images.flatMap(({ name }) => name ?? [])];
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>
       value !== '' && name !== ID_COLUMN && imageColumnOrder(name) === undefined && !keys.includes(name),

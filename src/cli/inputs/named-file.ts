@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { ImageSource } from './images/image-source.ts';
-import { openImages } from './images/open-image.ts';
+import { openImage } from './images/open-image.ts';
+import type { ImageFinder } from './images/place-images.ts';
 
 /** Where a file that may be a stranger's stands, and what it may name. */
 export interface NamingFolder {
@@ -57,13 +57,15 @@ function refused(message: string, hints: readonly string[] = []): NamedFileFault
   return new NamedFileFault(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
 }
 
-/** Opens images that a file names, found from its folder. @throws as `checkNamedFile` and `openImages` do */
-export async function openNamedImages(
-  ctx: Context & NamingFolder,
-  given: readonly string[],
-): Promise<ImageSource[]> {
-  for (const image of given) {
-    if (!/^(?:-$|data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(image)) await checkNamedFile(ctx, image);
-  }
-  return openImages(ctx, given);
+/** Images that a file names, found from its folder. Opening one throws as `checkNamedFile` and `openImage` do. */
+export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
+  const { cwd } = folder;
+  return {
+    cwd,
+    async open(given) {
+      if (given === '-') throw usageError('an image that a file names can’t come from standard input');
+      if (!/^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given)) await checkNamedFile(folder, given);
+      return openImage({ ...ctx, cwd }, given);
+    },
+  };
 }

@@ -5,13 +5,13 @@ import { isObject } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { usageError } from '../errors.ts';
-import { checkInputs } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
+import { checkedInputs, openGivenImages, takeNamedImages } from '../inputs/images/place-images.ts';
 import { inputText } from '../inputs/literal.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../inputs/run-name.ts';
 import { checkOptions } from '../inputs/run-options.ts';
-import { openNamedImage } from './named-image.ts';
+import { imagesBelow } from './named-image.ts';
 import type { Offer } from './offered.ts';
 import { runResult } from './run-content.ts';
 
@@ -42,13 +42,15 @@ export async function runPrompt(
 ): Promise<CallToolResult> {
   const { connection, version, estimatedCredits } = await offer.open(textOf(args, 'prompt'));
   budget.check(connection);
+  const fields = describeConfig(version.config);
+  const finder = imagesBelow(ctx);
+  const images = await openGivenImages(finder, namesOf(args, 'images'));
+  const given = await takeNamedImages(fields, { text: textsOf(args, 'inputs'), images }, finder);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
-    text: textsOf(args, 'inputs'),
-    images: await Promise.all(namesOf(args, 'images').map(name => openNamedImage(ctx, name))),
+    ...checkedInputs(fields, given),
     options: textsOf(args, 'options'),
   };
-  checkInputs(describeConfig(version.config), { text: request.text, images: request.images.length });
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
   call.signal.throwIfAborted();
   const run = createAndFollow(ctx, connection, request, { ...call, budget, estimatedCredits });

@@ -411,7 +411,10 @@ describe('several creations at a time', () => {
     runStatus: 'succeeded',
     credits: null,
     runName: '',
-    createdAt: new Date().toISOString(),
+    /** When it is listed, however long the command took to start. */
+    get createdAt() {
+      return new Date().toISOString();
+    },
   });
 
   /** Creations that are answered together, once as many as there are have come in. */

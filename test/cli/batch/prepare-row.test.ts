@@ -17,8 +17,10 @@ async function requestOf(
   const prepared = {
     promptVersionId: 'a-version',
     fields: describeConfig(batch.config ?? {}),
-    text: new Map(Object.entries(batch.text ?? {})),
-    images: batch.images ?? [],
+    common: {
+      text: new Map(Object.entries(batch.text ?? {})),
+      images: (batch.images ?? []).map(image => ({ image })),
+    },
     runOptions: new Map([['quality', 'high']]),
     folder: { cwd: ctx.cwd, allowOutside: false },
   } as unknown as PreparedBatch;

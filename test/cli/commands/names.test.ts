@@ -105,7 +105,6 @@ describe('what belongs to the service of this machine', () => {
     [['keys', 'revoke', 'x']],
     [['prompts', 'render', 'hello']],
     [['run', 'hello', '-m', 'echo']],
-    [['compare', 'x.prompt', 'hello', '--from', 'rows.csv']],
   ])('%j is refused where another one is configured, and names the way out', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');

@@ -1,14 +1,22 @@
+import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
 import type { PromptPreview } from '../../../service/prompts/preview.ts';
 import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { openImage } from '../../inputs/images/open-image.ts';
+import {
+  type ImageFinder,
+  openGivenImages,
+  placeImages,
+  takeNamedImages,
+} from '../../inputs/images/place-images.ts';
 import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
-import { collectTypedInputs } from '../../inputs/typed-inputs.ts';
+import { collectTypedInputs, type TypedInputs } from '../../inputs/typed-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -28,9 +36,8 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = await pictureUrls(ctx, given.images);
   const render = (target: LocalPromptTarget): Promise<PromptPreview | undefined> =>
-    withLocalStore(ctx, store => store.render(target, { inputs: given.values, texts: given.texts, images }));
+    withLocalStore(ctx, store => previewOf(ctx, store, target, given));
   const preview =
     file === undefined
       ? await render(await versionOf(ctx, prompt))
@@ -50,6 +57,32 @@ async function versionOf(ctx: Context, prompt: string): Promise<LocalPromptTarge
   const connection = await ctx.connection();
   const named = await resolvePrompt(ctx, connection, prompt);
   return askOfPrompt(connection, named, ctx.signal, of => readPrompt(connection, of, ctx.signal));
+}
+
+/** Pictures go under the names of their inputs; a text or a value under such a name is where one is found. */
+async function previewOf(
+  ctx: Context,
+  store: LocalStore,
+  target: LocalPromptTarget,
+  { values, texts, images }: TypedInputs,
+): Promise<PromptPreview | undefined> {
+  const fields = describeConfig(await store.config(target));
+  const finder = pictureUrls(ctx);
+  const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
+    typeof value === 'string' ? [[key, value] as const] : [],
+  );
+  const given = { text: new Map(strings), images: await openGivenImages(finder, images) };
+  const taken = await takeNamedImages(fields, given, finder);
+  const placed = placeImages(fields, taken).images;
+  const pictures = fields.images.flatMap(({ name = '' }, at) =>
+    placed[at] === undefined ? [] : [[name, placed[at]] as const],
+  );
+  const isOther = ([key]: readonly [string, unknown]): boolean => !given.text.has(key) || taken.text.has(key);
+  return store.render(target, {
+    inputs: Object.fromEntries([...Object.entries(values).filter(isOther), ...pictures]),
+    texts: Object.fromEntries(Object.entries(texts).filter(isOther)),
+    images: placed.slice(fields.images.length).filter(url => url !== undefined),
+  });
 }
 
 /** The messages as people read them: who speaks, then what is said. */
@@ -78,16 +111,12 @@ function shortUrl(url: string): string {
 }
 
 /** Pictures as URLs: files and standard input as `data:` URLs, URLs as they are, of any kind. Fetches nothing. */
-async function pictureUrls(ctx: Context, given: readonly string[]): Promise<string[]> {
-  const urls: string[] = [];
-  for (const image of given) {
-    urls.push(isUrl(image) ? image : await dataUrlOf(await openImage(ctx, image)));
-  }
-  return urls;
-}
-
-function isUrl(given: string): boolean {
-  return /^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given);
+function pictureUrls(ctx: Context): ImageFinder<string> {
+  return {
+    cwd: ctx.cwd,
+    open: async given =>
+      /^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given) ? given : dataUrlOf(await openImage(ctx, given)),
+  };
 }
 
 async function dataUrlOf(image: ImageSource): Promise<string> {

@@ -3,11 +3,14 @@ import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
+import { imagesHere } from '../../inputs/images/open-image.ts';
 import {
   type GivenImage,
+  type GivenInputs,
   openGivenImages,
   placeImages,
   type RunInputs,
+  takeNamedImages,
 } from '../../inputs/images/place-images.ts';
 import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
@@ -46,7 +49,7 @@ export async function prepareRun(
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = await openGivenImages(ctx, given.images);
+  const images = await openGivenImages(imagesHere(ctx), given.images);
   const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
@@ -83,7 +86,7 @@ async function withConfig(
   { images, flags }: { readonly images: readonly GivenImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
   if (found.config !== undefined) return found;
-  const isNeeded = mayAsk(ctx) || images.some(({ kind }) => kind === 'named');
+  const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
   const version = isNeeded
     ? await readVersion(ctx, connection, found)
     : flags.dryRun === true && connection.prompts.get(found.promptVersionId);
@@ -96,12 +99,12 @@ async function withConfig(
 async function inputsOf(
   ctx: Context,
   config: unknown,
-  given: RunInputs<GivenImage>,
+  given: GivenInputs,
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
 ): Promise<RunInputs> {
   const fields = describeConfig(config);
-  const inputs = await placeImages(ctx, fields, given);
+  const inputs = placeImages(fields, await takeNamedImages(fields, given, imagesHere(ctx)));
   if (!mayAsk(ctx)) {
     if (validate) checkInputs(fields, inputs);
     return inputs;

@@ -5,18 +5,26 @@ import type { CapFlags } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
+import { imagesHere, openImage } from '../../inputs/images/open-image.ts';
+import { openGivenImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
-import { resolveTarget } from '../../inputs/target.ts';
+import { readVersion, resolveTarget } from '../../inputs/target.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { checkRunNamed, namedRun } from './named-run.ts';
-import { isManifest, type RequestOfRun, requestFromManifest, requestFromService } from './request-of-run.ts';
+import {
+  isManifest,
+  type KeptImage,
+  type RequestOfRun,
+  requestFromManifest,
+  requestFromService,
+} from './request-of-run.ts';
 
 export interface RunsRerunFlags extends OutputFlags, CapFlags {
   readonly last?: boolean;
@@ -67,48 +75,51 @@ async function changed(
   flags: RunsRerunFlags,
 ): Promise<RunRequest> {
   const given = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const images = await openGivenImages(imagesHere(ctx), given.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, flags.model);
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
+  const isNamed = images.some(({ name }) => name !== undefined);
+  const version = isNamed && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
+  const placed = placeImages(describeConfig(version ? version.config : {}), { text: given.text, images });
   return {
     promptVersionId,
     text: new Map([...former.text, ...given.text]),
-    images: await imagesOf(ctx, former, given.images, flags.otherImages === true),
+    images: await imagesOf(ctx, former, placed.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };
 }
 
-/** @throws {CliError} exit 2 where an image is missing, or is not that of the run */
+/** The images of the run, those that are given in their places. @throws {CliError} exit 2 if one is missing, or is not that of the run */
 async function imagesOf(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
-  given: readonly string[],
+  given: readonly (ImageSource | undefined)[],
   others: boolean,
 ): Promise<ImageSource[]> {
-  if (given.length === 0) {
-    const missing = former.flatMap(image => ('sha256' in image ? [image.name] : []));
-    if (missing.length === 0)
-      return openImages(
-        ctx,
-        former.flatMap(image => ('image' in image ? [image.image] : [])),
-      );
+  const missing = former.flatMap((image, at) => (given[at] || 'image' in image ? [] : [image.name]));
+  if (missing.length > 0) {
     throw usageError(
       `the images of run ${runId} are to be given again: ${missing.join(', ')}`,
       'Give each with --image, in order.',
     );
   }
-  const images = await openImages(ctx, given);
-  for (const [at, image] of images.entries()) {
-    const before = former[at];
-    const isSame =
-      before === undefined || !('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256);
-    if (isSame || others) continue;
-    throw usageError(
-      `image ${image.name} is not the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
-      'Run it with others all the same: --other-images',
-    );
+  const images: ImageSource[] = [];
+  for (let at = 0; at < Math.max(former.length, given.length); at += 1) {
+    const [before, now] = [former[at], given[at]];
+    if (now !== undefined && before !== undefined && !others) checkSame(now, before, runId);
+    if (now !== undefined) images.push(now);
+    else if (before !== undefined && 'image' in before) images.push(await openImage(ctx, before.image));
   }
   return images;
+}
+
+function checkSame(image: ImageSource, before: KeptImage, runId: string): void {
+  if (!('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256)) return;
+  throw usageError(
+    `image ${image.name} is not the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
+    'Run it with others all the same: --other-images',
+  );
 }
 
 async function create(

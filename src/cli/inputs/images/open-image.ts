@@ -13,14 +13,13 @@ import {
   imageInMemory,
   SNIFFED_BYTES,
 } from './image-source.ts';
+import type { ImageFinder } from './place-images.ts';
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
 
-/** Opens the images in their order; every one is checked before anything is sent. */
-export async function openImages(ctx: Context, given: readonly string[]): Promise<ImageSource[]> {
-  const images: ImageSource[] = [];
-  for (const image of given) images.push(await openImage(ctx, image));
-  return images;
+/** Images as the command line names them. */
+export function imagesHere(ctx: Context): ImageFinder {
+  return { cwd: ctx.cwd, open: given => openImage(ctx, given) };
 }
 
 /** An image from a file, an https URL, a data URL or `-` for standard input. Refuses what is none, exit 2. */

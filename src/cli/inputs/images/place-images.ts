@@ -1,19 +1,21 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { checkInputs } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
 import type { ImageSource } from './image-source.ts';
-import { openImage } from './open-image.ts';
 
-/** An image that was given as `name=file`, whose place only the prompt's config tells. */
-export interface NamedImage {
-  readonly kind: 'named';
-  readonly name: string;
-  readonly file: string;
+/** An image, by the name of its input if it was given so: only the prompt's config tells the place of that. */
+export interface GivenImage<Image = ImageSource> {
+  readonly name?: string;
+  readonly image: Image;
 }
 
-export type GivenImage = ImageSource | NamedImage;
+/** Texts and images that were given in one place: on the command line, in a row, in a case. */
+export interface GivenInputs<Image = ImageSource> {
+  readonly text: ReadonlyMap<string, string>;
+  readonly images: readonly GivenImage<Image>[];
+}
 
 /** The inputs of a run. */
 export interface RunInputs<Image = ImageSource | undefined> {
@@ -22,57 +24,97 @@ export interface RunInputs<Image = ImageSource | undefined> {
   readonly images: readonly Image[];
 }
 
+/** How images are found that are named in one place. */
+export interface ImageFinder<Image = ImageSource> {
+  /** Absolute. */
+  readonly cwd: string;
+  /** @throws {CliError} USAGE_ERROR for what is not an image */
+  open(given: string): Promise<Image>;
+}
+
 const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
-/** Opens images, those by a name aside; every one is checked before anything is sent. */
-export async function openGivenImages(ctx: Context, given: readonly string[]): Promise<GivenImage[]> {
-  const images: GivenImage[] = [];
-  for (const image of given) {
-    const { name, file } = NAMED.exec(image)?.groups ?? {};
-    const isNamed =
-      name !== undefined &&
-      file !== undefined &&
-      statSync(path.resolve(ctx.cwd, image), { throwIfNoEntry: false }) === undefined;
-    images.push(isNamed ? { kind: 'named', name, file } : await openImage(ctx, image));
+/** Opens images in their order, `name=file` too; every one is checked before anything is sent. */
+export async function openGivenImages<Image>(
+  { cwd, open }: ImageFinder<Image>,
+  given: readonly string[],
+): Promise<GivenImage<Image>[]> {
+  const images: GivenImage<Image>[] = [];
+  for (const text of given) {
+    const { name, file } = NAMED.exec(text)?.groups ?? {};
+    const isFile = statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
+    images.push(
+      name === undefined || file === undefined || isFile
+        ? { image: await open(text) }
+        : { name, image: await open(file) },
+    );
   }
   return images;
 }
 
-/** Puts images in the places of their names, those without one in the first places that are free. */
-export async function placeImages(
-  ctx: Context,
+/** Opens the images that texts name: those under the name of an image input. An empty text is none. */
+export async function takeNamedImages<Image>(
   fields: InputFields,
-  { text, images }: RunInputs<GivenImage>,
-): Promise<RunInputs> {
-  const names = fields.images.map(({ name }) => name);
-  const places: (ImageSource | undefined)[] = fields.images.map(() => undefined);
-  const put = async (name: string, file: string): Promise<void> => {
-    const at = names.indexOf(name);
-    if (at < 0) throw noSuchImage(`${name}=${file}`, names);
-    if (places[at] !== undefined) throw usageError(`the image ${name} is given twice`);
-    places[at] = await openImage(ctx, file);
-  };
+  { text, images }: GivenInputs<Image>,
+  { open }: Pick<ImageFinder<Image>, 'open'>,
+): Promise<GivenInputs<Image>> {
+  const names = new Set(fields.images.map(({ name }) => name));
+  for (const { key } of fields.text) names.delete(key);
   const texts = new Map(text);
-  for (const [key, value] of text) {
-    if (!names.includes(key) || fields.text.some(field => field.key === key)) continue;
-    await put(key, value);
-    texts.delete(key);
+  const named: GivenImage<Image>[] = [];
+  for (const [name, file] of text) {
+    if (!names.has(name)) continue;
+    texts.delete(name);
+    if (file !== '') named.push({ name, image: await open(file) });
   }
-  for (const image of images) if (image.kind === 'named') await put(image.name, image.file);
-  for (const image of images) {
-    if (image.kind === 'named') continue;
+  return { text: texts, images: [...named, ...images] };
+}
+
+/** Adds what is the same for every run: it wins over what one has of its own, and its images stand before those. */
+export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenInputs {
+  const isCommon = ({ name }: GivenImage): boolean =>
+    name !== undefined && common.images.some(image => image.name === name);
+  return {
+    text: new Map([...own.text, ...common.text]),
+    images: [...common.images, ...own.images.filter(image => !isCommon(image))],
+  };
+}
+
+/** Puts images in the places of their names, those without one in the first places that are free. */
+export function placeImages<Image>(
+  fields: InputFields,
+  { text, images }: GivenInputs<Image>,
+): RunInputs<Image | undefined> {
+  const names = fields.images.map(({ name }) => name);
+  const places: (Image | undefined)[] = fields.images.map(() => undefined);
+  for (const { name, image } of images) {
+    if (name === undefined) continue;
+    const at = names.indexOf(name);
+    if (at < 0) throw noSuchImage(name, names);
+    if (places[at] !== undefined) throw usageError(`the image ${name} is given twice`);
+    places[at] = image;
+  }
+  for (const { name, image } of images) {
+    if (name !== undefined) continue;
     const free = places.indexOf(undefined);
     if (free < 0) places.push(image);
     else places[free] = image;
   }
   while (places.length > 0 && places.at(-1) === undefined) places.pop();
-  return { text: texts, images: places };
+  return { text, images: places };
 }
 
-function noSuchImage(given: string, names: readonly (string | undefined)[]): Error {
-  const known = names.filter(name => name !== undefined);
+function noSuchImage(name: string, names: readonly (string | undefined)[]): Error {
+  const known = names.filter(one => one !== undefined);
   return usageError(
-    `image: there is no file ${given}`,
+    `no image of the prompt is called ${JSON.stringify(name)}`,
     ...(known.length === 0 ? [] : [`The prompt's images: ${known.join(', ')}`]),
   );
+}
+
+/** The inputs of a run that nothing more is asked for. @throws {CliError} USAGE_ERROR for what the config refuses */
+export function checkedInputs(fields: InputFields, given: GivenInputs): RunInputs<ImageSource> {
+  const { text, images } = placeImages(fields, given);
+  checkInputs(fields, { text, images });
+  return { text, images: images.filter(image => image !== undefined) };
 }

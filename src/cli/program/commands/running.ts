@@ -89,8 +89,8 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
       "jq -c '{name}' users.json | promptrun batch hello --from - --format jsonl",
       'batch describe --from photos.csv --out part-1.jsonl --shard 1/4',
     ],
-    notes: `Rows: the header of a CSV file names text inputs; image, image1, image2 … are images, id names the row. An empty cell
-gives nothing. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
+    notes: `Rows: the header of a CSV file names inputs; image, image1, image2 … are images, too, id names the row. An empty cell gives
+nothing. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
 -i, --image and -o apply to every row: an input given with -i wins over the row's own, images given with --image stand
 before the row's own. Files are found from the folder of --from. --timeout bounds the whole batch.
 

@@ -3,13 +3,8 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
-import type { ImageSource } from '../../inputs/images/image-source.ts';
-import {
-  checkNamedFile,
-  NamedFileFault,
-  type NamingFolder,
-  openNamedImages,
-} from '../../inputs/named-file.ts';
+import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
+import { checkNamedFile, imagesNamedIn, NamedFileFault, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/read-expectations.ts';
@@ -133,7 +128,7 @@ async function readCase(
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
     const expect = expected ? await readExpectations(place, expected.value ?? expected.key, noting) : [];
-    return { ...facts, ...(await inputsOf(noting, place, entries)), expect, reads };
+    return { ...facts, ...(await inputsOf(noting, place, entries)), folder: noting, expect, reads };
   } catch (error) {
     if (!(error instanceof NamedFileFault)) throw error;
     // What a case must not read is a fault of that case alone.
@@ -162,12 +157,12 @@ async function inputsOf(
   }
   const images = entries.get('images');
   const files = images === undefined ? [] : place.list(images.value ?? images.key, 'images');
-  const opened: ImageSource[] = [];
+  const opened: GivenImage[] = [];
   for (const node of files) {
     const given = place.text(node, 'an image');
     opened.push(
       ...(await located(place, node, async () =>
-        openNamedImages(ctx, [refuseStandardInput(place, node, given)]),
+        openGivenImages(imagesNamedIn(ctx, ctx), [refuseStandardInput(place, node, given)]),
       )),
     );
   }

@@ -1,5 +1,6 @@
 import type { CliError } from '../../errors.ts';
-import type { ImageSource } from '../../inputs/images/image-source.ts';
+import type { GivenImage } from '../../inputs/images/place-images.ts';
+import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 
 /** The cases of one test file, whatever its form. */
@@ -20,7 +21,9 @@ export interface TestCase {
   /** Of the case in the test file. */
   readonly line: number;
   readonly text: ReadonlyMap<string, string>;
-  readonly images: readonly ImageSource[];
+  readonly images: readonly GivenImage[];
+  /** Where images that its texts name are found; a case without it names none. */
+  readonly folder?: NamingFolder;
   readonly options: ReadonlyMap<string, string>;
   /** Empty if the run must only succeed. */
   readonly expect: readonly Expectation[];

@@ -12,7 +12,8 @@ import { type Caps, inCredits } from '../../creation/caps.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { openImages } from '../../inputs/images/open-image.ts';
+import { imagesHere } from '../../inputs/images/open-image.ts';
+import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { differences } from '../../outputs/differences.ts';
@@ -57,7 +58,8 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   if (options.report !== undefined) checkFile(ctx.cwd, options.report, '--report');
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const common = { text, images: await openImages(ctx, images), options: runOptions };
+  const given = await openGivenImages(imagesHere(ctx), images);
+  const common = { text, images: given, options: runOptions };
   const budget = new Budget(ctx, options.caps);
   const connectionOf = pacedConnections(ctx, options.rate);
   for (const target of options.targets) budget.check(await connectionOf(target));
@@ -67,7 +69,7 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   }
   const rows = await readCheckedRows(ctx, options, common, variants);
   if (options.dryRun) {
-    const forecast = await forecastComparison(rows, variants, runOptions);
+    const forecast = await forecastComparison(rows, variants);
     await printValue(ctx, { rows: rows.length, ...forecast.data() });
     ctx.io.note(`note: ${forecast.text()}; nothing was created`);
     return EXIT.ok;
@@ -77,7 +79,6 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   const compared = await runComparison(ctx, rows, variants, {
     concurrency: options.concurrency,
     budget,
-    runOptions,
     keepMedia,
   });
   const totals = await budget.totals(true);

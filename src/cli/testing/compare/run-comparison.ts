@@ -6,10 +6,17 @@ import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { inputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { type NamingFolder, openNamedImages } from '../../inputs/named-file.ts';
+import { imagesHere } from '../../inputs/images/open-image.ts';
+import {
+  checkedInputs,
+  type GivenInputs,
+  type ImageFinder,
+  openGivenImages,
+  takeNamedImages,
+  withCommonInputs,
+} from '../../inputs/images/place-images.ts';
+import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { mediaOf } from '../../outputs/media-content.ts';
 import { type RequestResult, runRequests } from '../run/run-requests.ts';
@@ -17,11 +24,7 @@ import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** What every row has in common. */
-export interface CommonInputs {
-  /** Win over a row's own. */
-  readonly text: ReadonlyMap<string, string>;
-  /** Stand before a row's own. */
-  readonly images: readonly ImageSource[];
+export interface CommonInputs extends GivenInputs {
   readonly options: ReadonlyMap<string, string>;
 }
 
@@ -29,8 +32,10 @@ export interface CommonInputs {
 export interface CheckedRow {
   readonly row: number;
   readonly id: string;
-  readonly text: ReadonlyMap<string, string>;
-  readonly images: readonly ImageSource[];
+  /** As the row and the command line give them. */
+  readonly inputs: Readonly<Record<string, string>>;
+  /** What each variant is sent, in their order. */
+  readonly requests: readonly RunRequest[];
 }
 
 /**
@@ -45,14 +50,17 @@ export async function readCheckedRows(
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   const source = await openSource(ctx, flags);
-  const inFolder = { ...ctx, ...rowsFolder(ctx, flags.from, allowOutside) };
+  const finders = {
+    common: imagesHere(ctx),
+    own: imagesNamedIn(ctx, rowsFolder(ctx, flags.from, allowOutside)),
+  };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}, line ${row.line}`;
     if (isFaulty(row)) {
       throw usageError(`${where}: ${row.fault}`);
     }
-    rows.push(await checkedRow(inFolder, row, { common, variants, where }));
+    rows.push(await checkedRow(row, { common, variants, where, finders }));
   }
   if (rows.length === 0) {
     throw usageError(`--from: ${source.name} has no rows`);
@@ -61,29 +69,40 @@ export async function readCheckedRows(
 }
 
 async function checkedRow(
-  ctx: Context & NamingFolder,
   row: ReadableRow,
-  { common, variants, where }: { common: CommonInputs; variants: readonly Variant[]; where: string },
+  { common, variants, where, finders }: RowSurroundings,
 ): Promise<CheckedRow> {
+  let variant = '';
   try {
-    const text = new Map([...row.inputs.text, ...common.text]);
-    const images = [...common.images, ...(await openNamedImages(ctx, row.inputs.images))];
-    for (const { config, name } of variants) {
-      const fault = inputFault(describeConfig(config), { text, images: images.length });
-      if (fault !== undefined) {
-        throw usageError(`${fault.message} (${name})`, ...fault.hints);
-      }
+    const images = await openGivenImages(finders.own, row.inputs.images);
+    const requests: RunRequest[] = [];
+    for (const { config, name, promptVersionId, model } of variants) {
+      variant = ` (${name})`;
+      const fields = describeConfig(config);
+      const own = await takeNamedImages(fields, { text: row.inputs.text, images }, finders.own);
+      const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
+      const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
+      requests.push(model === undefined ? request : { ...request, model });
     }
-    return { row: row.row, id: row.id, text, images };
+    const inputs = Object.fromEntries([...row.inputs.text, ...common.text]);
+    return { row: row.row, id: row.id, inputs, requests };
   } catch (error) {
-    throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+    if (!(error instanceof CliError)) throw error;
+    throw usageError(`${where}: ${error.message}${variant}`, ...error.hints);
   }
+}
+
+interface RowSurroundings {
+  readonly common: CommonInputs;
+  readonly variants: readonly Variant[];
+  /** Begins every error. */
+  readonly where: string;
+  readonly finders: { readonly common: ImageFinder; readonly own: ImageFinder };
 }
 
 export interface ComparisonOptions {
   /** Open creations at a time, at each service; as many as it takes if undefined. */
   readonly concurrency: number | undefined;
-  readonly runOptions: ReadonlyMap<string, string>;
   readonly budget: Budget;
   /** Whether pictures are kept for a page. */
   readonly keepMedia: boolean;
@@ -94,15 +113,13 @@ export async function runComparison(
   ctx: Context,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, budget, runOptions, keepMedia }: ComparisonOptions,
+  { concurrency, budget, keepMedia }: ComparisonOptions,
 ): Promise<ComparedRow[]> {
   const results = new Map<string, VariantResult>();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
-      variants.flatMap((variant, at) =>
-        variant.connection === connection
-          ? [{ id: jobId(row, at), request: requestOf(row, variant, runOptions) }]
-          : [],
+      row.requests.flatMap((request, at) =>
+        variants[at]?.connection === connection ? [{ id: jobId(row, at), request }] : [],
       ),
     );
     await runRequests(ctx, connection, jobs, {
@@ -116,7 +133,7 @@ export async function runComparison(
   return rows.map(row => ({
     row: row.row,
     id: row.id,
-    inputs: Object.fromEntries(row.text),
+    inputs: row.inputs,
     results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
   }));
 }
@@ -125,12 +142,12 @@ export async function runComparison(
 export async function forecastComparison(
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  runOptions: ReadonlyMap<string, string>,
 ): Promise<Forecast> {
   const forecast = new Forecast();
-  for (const row of rows) {
-    for (const variant of variants) {
-      await forecast.add(variant.connection, buildRunBody(requestOf(row, variant, runOptions)), undefined);
+  for (const [at, { connection }] of variants.entries()) {
+    for (const { requests } of rows) {
+      const request = requests[at];
+      if (request !== undefined) await forecast.add(connection, buildRunBody(request), undefined);
     }
   }
   return forecast;
@@ -138,15 +155,6 @@ export async function forecastComparison(
 
 function jobId({ row }: CheckedRow, variant: number): string {
   return `${row}-${variant}`;
-}
-
-function requestOf(
-  { text, images }: CheckedRow,
-  { promptVersionId, model }: Variant,
-  options: ReadonlyMap<string, string>,
-): RunRequest {
-  const request = { promptVersionId, text, images, options };
-  return model === undefined ? request : { ...request, model };
 }
 
 async function variantResult(

@@ -83,7 +83,7 @@ async function gridRow(
     state,
     inputs: [
       ...testCase.text,
-      ...testCase.images.map(({ name }, at) => [`image ${at + 1}`, name] as const),
+      ...testCase.images.map(({ name, image }, at) => [name ?? `image ${at + 1}`, image.name] as const),
       ...testCase.options,
     ],
     cells,

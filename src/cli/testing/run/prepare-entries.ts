@@ -3,12 +3,14 @@ import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { checkModelAccess } from '../../creation/model-access.ts';
 import { CliError } from '../../errors.ts';
-import { inputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
+import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
+import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { readVersion } from '../../inputs/target.ts';
-import type { TestFile } from '../cases/test-case.ts';
+import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
 import { VersionFinder } from './version-finder.ts';
 
@@ -68,34 +70,47 @@ async function entriesOf(
   const versions = new VersionFinder(ctx, connection);
   for (const testCase of file.cases) {
     for (const model of file.models) {
-      const entry = { file, testCase, model };
-      const request = await prepare(ctx, connection, versions, entry);
-      entries.push({ entry, connection, request, key: entryKey({ entry, request }) });
+      const prepared = await prepare(ctx, connection, versions, { file, testCase, model });
+      entries.push({ ...prepared, connection, key: entryKey(prepared) });
     }
   }
   return entries;
 }
+
+/** @throws {CliError} that names the case, for what is a fault of the whole file */
 
 async function prepare(
   ctx: Context,
   connection: Connection,
   versions: VersionFinder,
   entry: Entry,
-): Promise<RunRequest> {
+): Promise<Pick<PreparedEntry, 'entry' | 'request'>> {
   const { file, testCase, model } = entry;
-  const { text, images, options } = testCase;
+  const { options } = testCase;
   try {
     const promptVersionId = await versions.find(file.target, model);
     await checkModelAccess(connection, promptVersionId);
     const config = await configOf(ctx, connection, promptVersionId);
-    const fault =
-      config === undefined ? undefined : inputFault(describeConfig(config), { text, images: images.length });
-    if (fault !== undefined && testCase.fault === undefined) throw fault;
+    const inputs = await inputsOf(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
-    return { promptVersionId, text, images, options, ...(model !== undefined && { model }) };
+    return { entry, request: { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) } };
   } catch (error) {
-    throw located(entry, error);
+    const fault = located(entry, error);
+    if (!(error instanceof NamedFileFault)) throw fault;
+    // What a case must not read is a fault of that case alone.
+    return prepare(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
+}
+
+async function inputsOf(
+  ctx: Context,
+  { text, images, folder, fault }: TestCase,
+  config: unknown,
+): Promise<RunInputs<ImageSource>> {
+  if (fault !== undefined) return { text, images: [] };
+  const fields = describeConfig(config);
+  const finder = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
 }
 
 /** In a replay, a version that was not recorded is reported with the nearest recording once the run is asked for. */
