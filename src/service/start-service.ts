@@ -7,7 +7,7 @@ import { hostCheck, inUrl, isWildcard } from './http/hosts.ts';
 import { rateLimiter } from './http/rate-limiter.ts';
 import { createHttpServer, type HttpServer, listen } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
-import { runHousekeeping } from './lifecycle/background-work.ts';
+import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
 import { checkModelsFile } from './models/file.ts';
 import { openApiRoute } from './openapi.ts';

@@ -56,7 +56,7 @@ test('users take turns, and each one’s runs go in order', async () => {
   for (let run = 0; run < 6; run += 1) await slow();
   for (let run = 0; run < 3; run += 1) await slow(ben);
   expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
-  await clock.sleeping(DELAY, 2);
+  await clock.sleeping(DELAY, 3);
   clock.advance(DELAY);
   await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
   await expect

@@ -9,7 +9,7 @@ trap 'kill -9 "$server" 2>/dev/null || true; rm -f "$output"' EXIT
 (
   ulimit -f 400 # KiB in bash
   trap '' XFSZ
-  PROMPTRUN_DATA_DIR=$data exec node "$here/../../bin/promptrun.js" serve --port 0 --sync-window 1s >"$output" 2>/dev/null
+  PROMPTRUN_DATA_DIR=$data exec node "$here/../../bin/promptrun.js" serve --port 0 --sync-window 5s >"$output" 2>/dev/null
 ) &
 server=$!
 for _ in $(seq 200); do

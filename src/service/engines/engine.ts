@@ -48,8 +48,6 @@ export interface EngineResult {
 
 /** Something that runs rendered prompts. Rejects only with the signal's reason; faults of a model become error outputs. */
 export interface Engine {
-  /** Whether it takes nothing but a moment of this process: a run may be done before it is on disk, and be done again. */
-  readonly isFree?: boolean;
   run(job: EngineJob): Promise<EngineResult>;
   /** Takes an answer that came otherwise, in a batch of the provider, for one to this job. */
   read?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;

@@ -22,7 +22,6 @@ export function createEngines({ env }: { env: Env }): Engines {
 
 /** Gives the rendered prompt back as it is. */
 const echo: Engine = {
-  isFree: true,
   run: async ({ prompt: { text } }) => ({
     outputs: [{ type: 'text', text }],
     tokens: roughTokens(text),

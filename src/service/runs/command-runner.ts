@@ -89,8 +89,6 @@ export class CommandRunner implements Runner {
 
   async #create(run: NewlyMade): Promise<Created> {
     this.#refuseBarred(run);
-    const ended = await this.#work.createAtOnce(run);
-    if (ended) return ended;
     const detached = await this.detach?.();
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
     this.#refuseBarred(run);

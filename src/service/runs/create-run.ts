@@ -150,25 +150,17 @@ async function loadImages(
   }
 }
 
-// Made once: an error that nobody reads costs as much as a query, for its stack.
-const RUN_HAS_ENDED = new Error('the run has ended');
-
 /** What `work` gives, or undefined once `ms` are over. */
-async function within<T extends object>(
-  ms: number,
-  clock: Clock,
-  work: Promise<T | undefined> | T | undefined,
-): Promise<T | undefined> {
-  if (!(work instanceof Promise)) return work;
-  const enough = new AbortController();
-  const windowEnds = clock.sleep(ms, enough.signal).then(
+async function within<T>(ms: number, clock: Clock, work: Promise<T> | undefined): Promise<T | undefined> {
+  const ended = new AbortController();
+  const windowEnds = clock.sleep(ms, ended.signal).then(
     () => undefined,
     () => undefined,
   );
   try {
     return await Promise.race([work, windowEnds]);
   } finally {
-    enough.abort(RUN_HAS_ENDED);
+    ended.abort(new Error('the run has ended'));
   }
 }
 

@@ -36,49 +36,31 @@ export interface ExecutorOptions {
   onNotice: (line: string) => void;
 }
 
-/** Carries a run out: its inputs, its prompt, its model's engine, its outputs. */
-export type Executor = ReturnType<typeof createExecutor>;
+/**
+ * Carries a run out: its inputs, its prompt, its model's engine, its outputs. Gives undefined if the signal stopped it or
+ * the database went away first; every other fault is an outcome.
+ */
+export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<Outcome | undefined>;
 
-export function createExecutor(options: ExecutorOptions) {
-  const onNotice = onlyOnce(options.onNotice);
-  const noting = { ...options, onNotice };
-  return {
-    /** The outcome of a run that costs nothing, where it can be had in a moment; undefined where `execute` has to see to it. */
-    async executeAtOnce(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined> {
-      try {
-        if (!(await isFree(options, run))) return undefined;
-        const result = await runEngine(noting, run, { userId: run.userId, signal, isBrief: true });
-        return await keepOutputs(options, run.id, result, signal);
-      } catch {
-        return undefined;
-      }
-    },
-    /** undefined if the signal stopped it or the database went away first; every other fault is an outcome. */
-    async execute(run: QueuedRun, signal: AbortSignal): Promise<Outcome | undefined> {
-      try {
-        const result = await runEngine(noting, run, { userId: run.userId, signal });
-        return await keepOutputs(options, run.id, result, signal);
-      } catch (error) {
-        if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
-        const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
-        return await keepOutputs(options, run.id, result, signal);
-      }
-    },
+/** A run as it was created here, or as the queue has it. */
+type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
+
+export function createExecutor(options: ExecutorOptions): Executor {
+  const noting = { ...options, onNotice: onlyOnce(options.onNotice) };
+  return async (run, signal) => {
+    try {
+      return await keepOutputs(options, run.id, await runEngine(noting, run, signal), signal);
+    } catch (error) {
+      if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
+      const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
+      return await keepOutputs(options, run.id, result, signal);
+    }
   };
 }
 
-async function isFree({ definitions, models, engines }: ExecutorOptions, run: QueuedRun): Promise<boolean> {
-  const { model } = await definitions.ofRun(run.promptVersionId);
-  const engine = models.get(model)?.engine;
-  return engine !== undefined && engines[engine].isFree === true && run.request.images.length === 0;
-}
-
-async function runEngine(
-  options: ExecutorOptions,
-  run: QueuedRun & { readonly idempotency?: Idempotency | undefined },
-  task: TaskOptions & { signal: AbortSignal },
-): Promise<Charged> {
+async function runEngine(options: ExecutorOptions, run: ExecutedRun, signal: AbortSignal): Promise<Charged> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
+  const task = { userId: run.userId, signal };
   const { textInputs, images, runOptions } = run.request;
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
@@ -100,7 +82,7 @@ async function runEngine(
     json,
     // An answer that is checked may come out otherwise than it was said.
     onText: json ? undefined : texts.of(run),
-    signal: task.signal,
+    signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
@@ -127,12 +109,12 @@ interface Charged extends EngineResult {
   readonly charge?: RunUsage | undefined;
 }
 
-/** What can't be checked within its bound fails the run, unless there is more time for it later. */
+/** What can't be checked within its bound fails the run. */
 async function checkText(tasks: PromptTasks, work: OutputWork, task: TaskOptions): Promise<CheckedOutput> {
   try {
     return await tasks.do('checkOutput', work, task);
   } catch (error) {
-    if (!(error instanceof PastBound) || task.isBrief) throw error;
+    if (!(error instanceof PastBound)) throw error;
     return { text: work.text, fault: error.message };
   }
 }

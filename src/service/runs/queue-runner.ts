@@ -92,39 +92,35 @@ export class QueueRunner implements Runner {
     return this.#stop.signal.aborted;
   }
 
+  /** Puts a run on disk, to be carried out now or later. */
   async #create(run: NewlyMade): Promise<Created> {
+    const { store } = this.#options;
+    const isStarted = !this.#closing && this.#turns.take(run);
+    const ending = new Promise<Outcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
     try {
-      const isStarted = !this.#closing && this.#turns.take(run);
-      const ended = isStarted ? await this.#work.createAtOnce(run) : undefined;
-      if (!ended) return await this.#start(run, isStarted);
-      this.#endTurn(run.id);
-      return ended;
+      const worker = isStarted ? await store.workers.register() : null;
+      const creation = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
+      if (creation.state !== 'created') {
+        this.#forget(run.id);
+      } else if (isStarted) {
+        void this.#work.pending.track(this.#run(run));
+      } else if (this.#closing) {
+        this.#report(run.id, undefined);
+      } else {
+        // The first process with room takes it up.
+        this.#claims.claim();
+        store.signals.queued();
+      }
+      return { creation, ending };
     } catch (error) {
-      this.#report(run.id, undefined);
-      this.#endTurn(run.id);
+      this.#forget(run.id);
       throw error;
     }
   }
 
-  /** Puts a run on disk, to be carried out now or later. */
-  async #start(run: NewlyMade, isStarted: boolean): Promise<Created> {
-    const { store } = this.#options;
-    const worker = isStarted ? await store.workers.register() : null;
-    const ending = new Promise<Outcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
-    const creation = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
-    if (creation.state !== 'created') {
-      this.#report(run.id, undefined);
-      this.#endTurn(run.id);
-    } else if (isStarted) {
-      void this.#work.pending.track(this.#run(run));
-    } else if (this.#closing) {
-      this.#report(run.id, undefined);
-    } else {
-      // The first process with room takes it up.
-      this.#claims.claim();
-      store.signals.queued();
-    }
-    return { creation, ending };
+  #forget(runId: string): void {
+    this.#report(runId, undefined);
+    this.#endTurn(runId);
   }
 
   /** Of what was claimed while closing, nothing is started: it is let go of at the end. */

@@ -7,12 +7,12 @@ import type { Executor } from './executor.ts';
 import type { InputFiles } from './input-files.ts';
 
 /** A run that is neither started nor queued yet. */
-export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
+export type NewlyMade = Omit<NewRun, 'status' | 'worker'>;
 
 export interface Created {
   readonly creation: Creation;
-  /** How the run ends, or has ended already; undefined where this process will not see it. */
-  readonly ending: Promise<Outcome | undefined> | Outcome | undefined;
+  /** How the run ends; undefined where this process will not see it. */
+  readonly ending: Promise<Outcome | undefined> | undefined;
 }
 
 /** Sees to new runs, in its own way: a command carries out its own at once, `serve` queues them. */
@@ -72,17 +72,6 @@ export class RunWork {
     return [...this.#running.keys()];
   }
 
-  /** Carries out a run that costs nothing and puts it on disk with its end, in one write instead of two; undefined for any other. */
-  async createAtOnce(run: NewlyMade): Promise<Created | undefined> {
-    const { executor, clock } = this.#options;
-    const startedAt = clock.now();
-    const outcome = await executor.executeAtOnce(run, this.#stop.signal);
-    if (!outcome) return undefined;
-    const creation = await this.keep({ ...run, status: 'running', worker: null, outcome });
-    if (creation.state === 'created') this.#reportEnd(run, outcome, startedAt);
-    return { creation, ending: outcome };
-  }
-
   /** Puts a run on disk; pictures of the user's former runs make room for it. */
   async keep(run: NewRun): Promise<Creation> {
     const { store, inputs, clock } = this.#options;
@@ -127,7 +116,7 @@ export class RunWork {
     this.#running.set(run.id, stopped);
     const startedAt = clock.now();
     try {
-      const outcome = await executor.execute(run, signal);
+      const outcome = await executor(run, signal);
       // The result may have cost money: it is kept until it can be written down.
       const settle = async () =>
         store.runs.settle(run.id, await store.workers.register(), outcome as Outcome);

@@ -1,65 +1,5 @@
-import { type Db, prepared, type Writer } from './queries.ts';
 import type { Plan } from './tables.ts';
-
-/** A user as found by a key. */
-export interface KeyOwner {
-  keyId: string;
-  userId: number;
-  userName: string;
-  plan: Plan;
-  lastUsedAt: number | null;
-  /** 1 if the holder of the key may publish. */
-  author: number;
-}
-
-export interface User {
-  id: number;
-  name: string;
-  plan: Plan;
-  credits: number;
-}
-
-export interface StoredKey {
-  id: string;
-  user: string;
-  plan: Plan;
-  credits: number;
-  createdAt: number;
-  lastUsedAt: number | null;
-  /** 1 if its holder may publish. */
-  author: number;
-}
-
-/** A user as the operator sees one. */
-export interface Account {
-  user: string;
-  plan: Plan;
-  credits: number;
-  /** How many they have. */
-  keys: number;
-}
-
-/** Users, their credits and their keys. */
-export interface AccountsStore {
-  ownerOf(keyHash: string): Promise<KeyOwner | undefined>;
-  user(id: number): Promise<User | undefined>;
-  userNamed(name: string): Promise<User | undefined>;
-  /** Makes the user if there is none; one who is there stays as they are, and `made` is false. */
-  ensureUser(name: string, user: Omit<User, 'id' | 'name'>): Promise<{ user: User; made: boolean }>;
-  /** False if there is no such user, or fewer credits would be left than none; nothing changes then. */
-  changeUser(name: string, changes: UserChanges): Promise<boolean>;
-  /** Every user, or the one of this name. */
-  accounts(name?: string): Promise<Account[]>;
-  /** Adds a key unless the user has `limit` already. */
-  addKey(
-    key: { id: string; hash: string; userId: number; createdAt: number; author: number },
-    limit: number,
-  ): Promise<boolean>;
-  keys(): Promise<StoredKey[]>;
-  /** False if there was no such key. */
-  removeKey(id: string): Promise<boolean>;
-  noteUse(keyId: string, at: number): Promise<void>;
-}
+import type { Db, Writer } from './writer.ts';
 
 export interface UserChanges {
   plan?: Plan | undefined;
@@ -67,26 +7,37 @@ export interface UserChanges {
   credits?: { to: number } | { by: number } | undefined;
 }
 
+interface NewUser {
+  plan: Plan;
+  credits: number;
+}
+
 const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 
-export function accountsStore(db: Db, writer: Writer): AccountsStore {
-  const ownerByHash = prepared<{ hash: string }>()(db, (db, { hash }) =>
-    db
-      .selectFrom('keys')
-      .innerJoin('users', 'users.id', 'keys.userId')
-      .select(['keys.id as keyId', 'userId', 'users.name as userName', 'plan', 'lastUsedAt', 'author'])
-      .where('hash', '=', hash),
-  );
-  const userById = prepared<{ id: number }>()(db, (db, { id }) =>
-    db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id),
-  );
+/** Users, their credits and their keys; `author` is 1 for a key whose holder may publish. */
+export type AccountsStore = ReturnType<typeof accountsStore>;
+export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
+/** A user as the operator sees one; `keys` counts theirs. */
+export type Account = Awaited<ReturnType<AccountsStore['accounts']>>[number];
+export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
+
+export function accountsStore(db: Db, writer: Writer) {
   return {
-    ownerOf: async hash => (await ownerByHash(db, { hash })).rows[0],
-    user: async id => (await userById(db, { id })).rows[0],
-    userNamed: name => userNamed(db, name).executeTakeFirst(),
-    ensureUser: (name, user) => writer.write(db => ensureUser(db, { name, ...user })),
-    changeUser: (name, changes) => writer.write(db => changeUser(db, name, changes)),
-    accounts: name =>
+    ownerOf: (keyHash: string) =>
+      db
+        .selectFrom('keys')
+        .innerJoin('users', 'users.id', 'keys.userId')
+        .select(['keys.id as keyId', 'userId', 'users.name as userName', 'plan', 'lastUsedAt', 'author'])
+        .where('hash', '=', keyHash)
+        .executeTakeFirst(),
+    user: (id: number) => db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
+    userNamed: (name: string) => userNamed(db, name).executeTakeFirst(),
+    /** Makes the user if there is none; one who is there stays as they are, and `made` is false. */
+    ensureUser: (name: string, user: NewUser) => writer.write(db => ensureUser(db, { name, ...user })),
+    /** False if there is no such user, or fewer credits would be left than none; nothing changes then. */
+    changeUser: (name: string, changes: UserChanges) => writer.write(db => changeUser(db, name, changes)),
+    /** Every user, or the one of this name. */
+    accounts: (name?: string) =>
       db
         .selectFrom('users')
         .leftJoin('keys', 'keys.userId', 'users.id')
@@ -95,7 +46,11 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
         .groupBy(['users.id', 'users.name', 'plan', 'credits'])
         .orderBy('users.id')
         .execute(),
-    addKey: (key, limit) =>
+    /** Adds a key unless the user has `limit` already. */
+    addKey: (
+      key: { id: string; hash: string; userId: number; createdAt: number; author: number },
+      limit: number,
+    ) =>
       writer.write(async db => {
         // Adding another key for the same user waits here until this one is counted.
         await db
@@ -119,15 +74,13 @@ export function accountsStore(db: Db, writer: Writer): AccountsStore {
         .orderBy('createdAt')
         .orderBy('keys.id')
         .execute(),
-    removeKey: async id => {
+    /** False if there was no such key. */
+    removeKey: async (id: string) => {
       const gone = await writer.write(db => db.deleteFrom('keys').where('id', '=', id).executeTakeFirst());
       return gone.numDeletedRows > 0n;
     },
-    noteUse: async (keyId, at) => {
-      await writer.write(db =>
-        db.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute(),
-      );
-    },
+    noteUse: (keyId: string, at: number) =>
+      writer.write(db => db.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute()),
   };
 }
 
@@ -136,7 +89,7 @@ function userNamed(db: Db, name: string) {
 }
 
 /** Another process may make the user at the same time: then that one's is taken. */
-async function ensureUser(db: Db, user: Omit<User, 'id'>): Promise<{ user: User; made: boolean }> {
+async function ensureUser(db: Db, user: NewUser & { name: string }) {
   const made = await db
     .insertInto('users')
     .values(user)

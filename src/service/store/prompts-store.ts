@@ -1,30 +1,10 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
-import { type Db, prepared, type Writer } from './queries.ts';
+import type { Db, Writer } from './writer.ts';
 
-/** A version of a prompt that is published at present. */
-export interface StoredVersion {
-  id: string;
-  promptId: string;
-  slug: string;
-  title: string;
-  model: string;
-  source: string;
-  /** The parsed prompt as JSON, in the form of the room that wrote it; null where none was kept. */
-  parsed: string | null;
-  publishedAt: number;
-}
-
-/** What the search looks through: the latest version of a published prompt. */
-export interface PublishedPrompt {
-  id: string;
-  promptId: string;
-  slug: string;
-  title: string;
-  description: string;
-  model: string;
-  publishedAt: number;
-  uses: number;
-}
+type PromptsStore = ReturnType<typeof promptsStore>;
+/** A version as it is read; `parsed` is JSON in the form of the room that wrote it, null where none was kept. */
+export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
+export type PublishedPrompt = Awaited<ReturnType<PromptsStore['published']>>[number];
 
 export interface NewVersion {
   id: string;
@@ -35,26 +15,6 @@ export interface NewVersion {
   model: string;
   source: string;
   parsed: string;
-}
-
-/** Prompts and their versions; what is withdrawn is found by none of the reads. */
-export interface PromptsStore {
-  /** What a creation needs to know of a published version, or of one that is unlisted. */
-  runnable(id: string): Promise<Pick<StoredVersion, 'id' | 'promptId' | 'title'> | undefined>;
-  /** A published version, or one that is unlisted. */
-  version(id: string): Promise<StoredVersion | undefined>;
-  /** A version whether its prompt is published or not: runs of it may still be queued. */
-  versionOfRun(id: string): Promise<StoredVersion | undefined>;
-  latest(promptId: string): Promise<StoredVersion | undefined>;
-  /** Newest first, at most 10. */
-  versions(promptId: string): Promise<StoredVersion[]>;
-  published(): Promise<PublishedPrompt[]>;
-  /** Makes the version the latest of its prompt; false if it was already. */
-  publish(version: NewVersion, now: number): Promise<boolean>;
-  /** Keeps a version that can be run by its id and is never the latest; nothing changes if it is there already. */
-  keepUnlisted(version: NewVersion, now: number): Promise<void>;
-  /** False if there is no such published prompt. */
-  unpublish(slug: string): Promise<boolean>;
 }
 
 const VERSION_COLUMNS = [
@@ -68,25 +28,27 @@ const VERSION_COLUMNS = [
   'promptVersions.publishedAt',
 ] as const;
 
-export function promptsStore(db: Db, writer: Writer): PromptsStore {
-  const runnable = prepared<{ id: string }>()(db, (db, { id }) =>
-    runnableVersion(db, id).select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title']),
-  );
-  const byId = prepared<{ id: string }>()(db, (db, { id }) =>
-    runnableVersion(db, id).select(VERSION_COLUMNS),
-  );
+/** Prompts and their versions; what is withdrawn is found by none of the reads. */
+export function promptsStore(db: Db, writer: Writer) {
   return {
-    runnable: async id => (await runnable(db, { id })).rows[0],
-    version: async id => (await byId(db, { id })).rows[0],
-    versionOfRun: id =>
+    /** What a creation needs to know of a published version, or of one that is unlisted. */
+    runnable: (id: string) =>
+      runnableVersion(db, id)
+        .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
+        .executeTakeFirst(),
+    /** A published version, or one that is unlisted. */
+    version: (id: string) => runnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
+    /** A version whether its prompt is published or not: runs of it may still be queued. */
+    versionOfRun: (id: string) =>
       everyVersion(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
-    latest: promptId =>
+    latest: (promptId: string) =>
       published(db)
         .select(VERSION_COLUMNS)
         .where('prompts.id', '=', promptId)
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .executeTakeFirst(),
-    versions: promptId =>
+    /** Newest first, at most 10. */
+    versions: (promptId: string) =>
       published(db)
         .select(VERSION_COLUMNS)
         .where('promptVersions.promptId', '=', promptId)
@@ -94,6 +56,7 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
         .orderBy('promptVersions.publishedAt', 'desc')
         .limit(MAX_VERSIONS)
         .execute(),
+    /** What the search looks through: the latest version of every published prompt. */
     published: () =>
       published(db)
         .select([
@@ -108,9 +71,12 @@ export function promptsStore(db: Db, writer: Writer): PromptsStore {
         ])
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .execute(),
-    publish: (version, now) => writer.write(db => publish(db, version, now)),
-    keepUnlisted: (version, now) => writer.write(db => keepUnlisted(db, version, now)),
-    unpublish: async slug => {
+    /** Makes the version the latest of its prompt; false if it was already. */
+    publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),
+    /** Keeps a version that can be run by its id and is never the latest; nothing changes if it is there already. */
+    keepUnlisted: (version: NewVersion, now: number) => writer.write(db => keepUnlisted(db, version, now)),
+    /** False if there is no such published prompt. */
+    unpublish: async (slug: string) => {
       const withdrawn = await writer.write(db =>
         db
           .updateTable('prompts')

@@ -1,8 +1,6 @@
-import { type Compilable, sql } from 'kysely';
-import { type Db, prepared, type Writer } from './queries.ts';
-import { keepEnd } from './run-endings.ts';
+import { sql } from 'kysely';
 import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
-import type { Tables } from './tables.ts';
+import type { Db, Writer } from './writer.ts';
 
 /** How long a key keeps leading to the run it made, in milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -15,31 +13,24 @@ class Refusal extends Error {
 }
 
 /** Keeps a new run, with all that goes with it or not at all; `now` in milliseconds. */
-export function runCreation(
-  db: Db,
+export async function createRun(
   writer: Writer,
-): (run: NewRun, limits: UserLimits, now: number) => Promise<Creation> {
-  const claimKey = keyClaim(db);
-  const reserve = reservation(db);
-  const queueIsFull = queueCheck(db);
-  const insert = insertion(db);
-  const countUse = useCount(db);
-  return async (run, limits, now) => {
-    try {
-      return await writer.write(async db => {
-        if (run.idempotency) await claimKey(db, run, run.idempotency, now);
-        const createdAt = await reserve(db, run, limits, now);
-        if (run.status === 'queued' && (await queueIsFull(db, run, limits))) throw refusal('queue');
-        await insert(db, rowOf(run, createdAt));
-        if (run.outcome) await keepEnd(db, run, run.outcome);
-        await countUse(db, run);
-        return { state: 'created' };
-      });
-    } catch (error) {
-      if (error instanceof Refusal) return error.creation;
-      throw error;
-    }
-  };
+  run: NewRun,
+  limits: UserLimits,
+  now: number,
+): Promise<Creation> {
+  try {
+    return await writer.write(async db => {
+      if (run.idempotency) await claimKey(db, run, run.idempotency, now);
+      const createdAt = await reserve(db, run, limits, now);
+      if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw refusal('queue');
+      await insertRun(db, run, createdAt);
+      return { state: 'created' };
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return error.creation;
+    throw error;
+  }
 }
 
 function refusal(reason: RefusalReason): Refusal {
@@ -47,133 +38,77 @@ function refusal(reason: RefusalReason): Refusal {
 }
 
 /** Of several creations with one key at once, one gets it and the others wait for that one here. */
-function keyClaim(db: Db) {
-  const take = prepared<{
-    userId: number;
-    key: string;
-    digest: string;
-    runId: string;
-    now: number;
-    before: number;
-  }>()(db, (db, row) =>
-    db
-      .insertInto('idempotencyKeys')
-      .values({ userId: row.userId, key: row.key, digest: row.digest, runId: row.runId, createdAt: row.now })
-      .onConflict(conflict =>
-        conflict
-          .columns(['userId', 'key'])
-          .doUpdateSet({ digest: row.digest, runId: row.runId, createdAt: row.now })
-          .where('idempotencyKeys.createdAt', '<', row.before),
-      ),
-  );
-  return async (db: Db, { id, userId }: NewRun, { key, digest }: Idempotency, now: number): Promise<void> => {
-    const before = now - IDEMPOTENCY_LIFETIME_MS;
-    const { numAffectedRows } = await take(db, { userId, key, digest, runId: id, now, before });
-    if (numAffectedRows === 1n) return;
-    const known = await db
-      .selectFrom('idempotencyKeys')
-      .select(['digest', 'runId'])
-      .where('userId', '=', userId)
-      .where('key', '=', key)
-      .executeTakeFirstOrThrow();
-    throw known.digest === digest ? new Refusal({ state: 'repeated', runId: known.runId }) : refusal('key');
-  };
+async function claimKey(
+  db: Db,
+  { id: runId, userId }: NewRun,
+  { key, digest }: Idempotency,
+  now: number,
+): Promise<void> {
+  const row = { digest, runId, createdAt: now };
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('idempotencyKeys')
+    .values({ userId, key, ...row })
+    .onConflict(conflict =>
+      conflict
+        .columns(['userId', 'key'])
+        .doUpdateSet(row)
+        .where('idempotencyKeys.createdAt', '<', now - IDEMPOTENCY_LIFETIME_MS),
+    )
+    .executeTakeFirst();
+  if (numInsertedOrUpdatedRows === 1n) return;
+  const known = await db
+    .selectFrom('idempotencyKeys')
+    .select(['digest', 'runId'])
+    .where('userId', '=', userId)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow();
+  throw known.digest === digest ? new Refusal({ state: 'repeated', runId: known.runId }) : refusal('key');
 }
 
 /** Takes credits and space off what the user has left; gives the run's place in the user's list. */
-function reservation(db: Db) {
-  const take = prepared<{
-    userId: number;
-    credits: number;
-    inputBytes: number;
-    space: number;
-    now: number;
-  }>()(
-    db,
-    (db, values): Compilable<{ lastRunAt: number }> =>
-      db
-        .updateTable('users')
-        .set(({ eb, ref }) => ({
-          credits: eb('credits', '-', values.credits),
-          mediaBytes: eb('mediaBytes', '+', values.inputBytes),
-          // Unique and growing even where the clock stood still or went back: the list's order and its cursors need it.
-          lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${values.now} then ${values.now} else ${ref('lastRunAt')} + 1 end`,
-        }))
-        .where('id', '=', values.userId)
-        .where('credits', '>=', values.credits)
-        .where('mediaBytes', '<', values.space)
-        .returning('lastRunAt'),
-  );
-  return async (db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> => {
-    const { userId, credits, inputBytes } = run;
-    const space = run.needsSpace ? limits.mediaBytes - inputBytes : Number.MAX_SAFE_INTEGER;
-    const [taken] = (await take(db, { userId, credits, inputBytes, space, now: now * 1000 })).rows;
-    if (taken) return taken.lastRunAt;
-    const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
-    throw refusal(user && user.credits >= credits ? 'space' : 'credits');
-  };
+async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
+  const { userId, credits, inputBytes } = run;
+  const nowMicros = now * 1000;
+  const taken = await db
+    .updateTable('users')
+    .set(({ eb, ref }) => ({
+      credits: eb('credits', '-', credits),
+      mediaBytes: eb('mediaBytes', '+', inputBytes),
+      // Unique and growing even where the clock stood still or went back: the list's order and its cursors need it.
+      lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${nowMicros} then ${nowMicros} else ${ref('lastRunAt')} + 1 end`,
+    }))
+    .where('id', '=', userId)
+    .where('credits', '>=', credits)
+    .$if(run.needsSpace, query => query.where('mediaBytes', '<', limits.mediaBytes - inputBytes))
+    .returning('lastRunAt')
+    .executeTakeFirst();
+  if (taken) return taken.lastRunAt;
+  const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
+  throw refusal(user && user.credits >= credits ? 'space' : 'credits');
 }
 
-function queueCheck(db: Db) {
-  const lastAllowed = prepared<{ userId: number; others: number }>()(db, (db, { userId, others }) =>
-    db
-      .selectFrom('runs')
-      .select('id')
-      .where('userId', '=', userId)
-      .where('status', '=', 'queued')
-      .offset(others)
-      .limit(1),
-  );
-  return async (db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> =>
-    queued === 0 || (await lastAllowed(db, { userId, others: queued - 1 })).rows.length > 0;
+async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> {
+  if (queued === 0) return true;
+  const last = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('userId', '=', userId)
+    .where('status', '=', 'queued')
+    .offset(queued - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return last !== undefined;
 }
 
-function rowOf(run: NewRun, createdAt: number): Tables['runs'] {
-  const { outcome } = run;
-  return {
-    id: run.id,
-    userId: run.userId,
-    promptVersionId: run.promptVersionId,
-    name: run.name,
-    model: run.model,
-    status: outcome?.status ?? run.status,
-    createdAt,
-    credits: run.credits,
-    tokens: outcome?.tokens ?? 0,
-    outputs: JSON.stringify(outcome?.outputs ?? []),
-    request: JSON.stringify(run.request),
-    worker: outcome ? null : run.worker,
-    deaths: 0,
-    inputBytes: run.inputBytes,
-  };
-}
-
-function insertion(db: Db) {
-  return prepared<Tables['runs']>()(db, (db, run) =>
-    db.insertInto('runs').values({
-      id: run.id,
-      userId: run.userId,
-      promptVersionId: run.promptVersionId,
-      name: run.name,
-      model: run.model,
-      status: run.status,
-      createdAt: run.createdAt,
-      credits: run.credits,
-      tokens: run.tokens,
-      outputs: run.outputs,
-      request: run.request,
-      worker: run.worker,
-      deaths: run.deaths,
-      inputBytes: run.inputBytes,
-    }),
-  );
-}
-
-function useCount(db: Db) {
-  return prepared<{ promptId: string }>()(db, (db, { promptId }) =>
-    db
-      .updateTable('prompts')
-      .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))
-      .where('id', '=', promptId),
-  );
+async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
+  const { idempotency: _, needsSpace: __, promptId, request, ...row } = run;
+  await db
+    .insertInto('runs')
+    .values({ ...row, createdAt, request: JSON.stringify(request) })
+    .execute();
+  await db
+    .updateTable('prompts')
+    .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))
+    .where('id', '=', promptId)
+    .execute();
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
-import { type Db, type Prepared, prepared } from './queries.ts';
 import { parseOutputs, RUN_COLUMNS, type StoredRun } from './run-records.ts';
+import type { Db } from './writer.ts';
 
-/** Which of a user's runs, in microseconds: from `from` on, before `until`. */
+/** Which of a user's runs; times in microseconds: from `from` on, before `until`. */
 export interface RunListFilter {
   userId: number;
   status?: RunStatus | undefined;
@@ -16,59 +16,49 @@ export interface RunListFilter {
   limit: number;
 }
 
-/** A page, the nearest to the cursor first, and whether more lie beyond it in the direction of paging. */
-export interface StoredRunPage {
-  /** Of the runs alone: the rest of most is known already. */
-  ids: string[];
-  hasMore: boolean;
-}
-
 /** Lists runs; the cost of a page depends on its size alone. */
-export interface RunList {
-  /** undefined if a cursor is none of the user's runs. */
-  page(filter: RunListFilter): Promise<StoredRunPage | undefined>;
-  /**
-   * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
-   * Before any large output is read, `onBytes` is told what there is, and may throw.
-   */
-  read(ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void): Promise<StoredRun[]>;
-}
-
-interface Bounds {
-  userId: number;
-  status: RunStatus;
-  from: number;
-  until: number;
-  count: number;
-}
-
-export function runList(db: Db): RunList {
-  const query = pageQueries(db);
-  const cursorTime = prepared<{ userId: number; id: string }>()(db, (db, { userId, id }) =>
-    db.selectFrom('runs').select('createdAt').where('id', '=', id).where('userId', '=', userId),
-  );
+export function runList(db: Db) {
   return {
-    async page(filter) {
-      const { userId, status, startingAfter, endingBefore, limit } = filter;
+    /** The ids of a page, the nearest to the cursor first, and whether more lie beyond; undefined for a cursor that is none of the user's runs. */
+    async page({ userId, status, startingAfter, endingBefore, limit, ...times }: RunListFilter) {
+      let { from = 0, until = Number.MAX_SAFE_INTEGER } = times;
       const cursor = startingAfter ?? endingBefore;
-      const [at] = cursor === undefined ? [] : (await cursorTime(db, { userId, id: cursor })).rows;
-      if (cursor !== undefined && !at) return undefined;
-      const backward = endingBefore !== undefined;
-      const { rows } = await query(status !== undefined, backward)(db, {
-        userId,
-        status: status ?? 'queued',
-        from: Math.max(filter.from ?? 0, backward && at ? at.createdAt + 1 : 0),
-        until: Math.min(
-          filter.until ?? Number.MAX_SAFE_INTEGER,
-          !backward && at ? at.createdAt : Number.MAX_SAFE_INTEGER,
-        ),
-        count: limit + 1,
-      });
-      const ids = rows.slice(0, limit).map(({ id }) => id);
-      return { ids, hasMore: rows.length > limit };
+      if (cursor !== undefined) {
+        const at = await createdAtOf(db, userId, cursor);
+        if (at === undefined) return undefined;
+        if (endingBefore === undefined) until = Math.min(until, at);
+        else from = Math.max(from, at + 1);
+      }
+      const rows = await db
+        .selectFrom('runs')
+        .select('id')
+        .where('userId', '=', userId)
+        .$if(status !== undefined, query => query.where('status', '=', status ?? 'queued'))
+        .where('createdAt', '>=', from)
+        .where('createdAt', '<', until)
+        .orderBy('createdAt', endingBefore === undefined ? 'desc' : 'asc')
+        .limit(limit + 1)
+        .execute();
+      return { ids: rows.slice(0, limit).map(({ id }) => id), hasMore: rows.length > limit };
     },
-    read: (ids, mostBytes, onBytes) => readRuns(db, ids, { mostBytes, onBytes }),
+    /**
+     * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
+     *
+     * @param onBytes is told what there is before any large output is read, and may throw
+     */
+    read: (ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void) =>
+      readRuns(db, ids, mostBytes, onBytes),
   };
+}
+
+async function createdAtOf(db: Db, userId: number, id: string): Promise<number | undefined> {
+  const run = await db
+    .selectFrom('runs')
+    .select('createdAt')
+    .where('id', '=', id)
+    .where('userId', '=', userId)
+    .executeTakeFirst();
+  return run?.createdAt;
 }
 
 /** Outputs of more bytes than these are read one after the other, so that those that don't fit are not read at all. */
@@ -77,7 +67,8 @@ const LARGE_BYTES = 64 * 1024;
 async function readRuns(
   db: Db,
   ids: readonly string[],
-  { mostBytes, onBytes }: { mostBytes: number; onBytes: (bytes: number) => void },
+  mostBytes: number,
+  onBytes: (bytes: number) => void,
 ): Promise<StoredRun[]> {
   if (ids.length === 0) return [];
   const rows = await db
@@ -117,24 +108,4 @@ function firstWithin<R extends { bytes: number }>(rows: readonly R[], mostBytes:
 async function outputsOf(db: Db, id: string): Promise<string> {
   const row = await db.selectFrom('runs').select('outputs').where('id', '=', id).executeTakeFirstOrThrow();
   return row.outputs;
-}
-
-function pageQueries(db: Db): (byStatus: boolean, backward: boolean) => Prepared<Bounds, { id: string }> {
-  const all = { forward: pageQuery(db, false, 'desc'), backward: pageQuery(db, false, 'asc') };
-  const one = { forward: pageQuery(db, true, 'desc'), backward: pageQuery(db, true, 'asc') };
-  return (byStatus, backward) => (byStatus ? one : all)[backward ? 'backward' : 'forward'];
-}
-
-function pageQuery(db: Db, byStatus: boolean, order: 'asc' | 'desc'): Prepared<Bounds, { id: string }> {
-  return prepared<Bounds>()(db, (db, bounds) =>
-    db
-      .selectFrom('runs')
-      .select('id')
-      .where('userId', '=', bounds.userId)
-      .$if(byStatus, query => query.where('status', '=', bounds.status))
-      .where('createdAt', '>=', bounds.from)
-      .where('createdAt', '<', bounds.until)
-      .orderBy('createdAt', order)
-      .limit(bounds.count),
-  );
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type Db, prepared, type Writer } from './queries.ts';
 import { failRun } from './run-endings.ts';
 import type { StoredRequest } from './run-records.ts';
+import type { Db, Writer } from './writer.ts';
 
 /** A run in a worker's hands. */
 export interface QueuedRun {
@@ -37,43 +37,25 @@ export interface Abandonment {
   readonly reason: (runId: string) => string;
 }
 
-/** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
-export interface RunQueue {
-  /** The workers that are carrying out runs. */
-  workers(): Promise<string[]>;
-  /** Counts a death for each run of a dead worker, and queues it again or has it failed. */
-  takeFrom(deadWorker: string, abandonment: Abandonment): Promise<void>;
-  /** Takes the oldest queued runs, the users in turn, and marks them as running. */
-  claim(claim: Claim): Promise<Claimed>;
-  /** The runs that a worker is carrying out, as far as the store knows. */
-  runningOf(worker: string): Promise<string[]>;
-  /** Releases these runs, or all of the worker's, as if they had never been started. */
-  release(worker: string, runs?: readonly string[]): Promise<void>;
-}
-
 /** Spelt out, so that the database sees that its partial indexes fit. */
 const inProgress = sql<boolean>`status in ('queued', 'running')`;
 const queued = sql<boolean>`status = 'queued'`;
 
-export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }): RunQueue {
-  const allHeads = prepared<object>()(db, db => heads(db, undefined));
-  const workers = prepared<object>()(db, db =>
-    db.selectFrom('runs').select('worker').distinct().where(inProgress).where('worker', 'is not', null),
-  );
-  const runningOf = prepared<{ worker: string }>()(db, (db, { worker }) =>
-    db
-      .selectFrom('runs')
-      .select('id')
-      .where(inProgress)
-      .where('worker', '=', worker)
-      .where('status', '=', 'running'),
-  );
+/** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
+export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   return {
-    workers: async () => (await workers(db, {})).rows.flatMap(row => row.worker ?? []),
-    takeFrom: (deadWorker, abandonment) => writer.write(db => takeFrom(db, deadWorker, abandonment)),
-    async claim(claim) {
+    /** The workers that are carrying out runs. */
+    workers: async () => {
+      const workers = db.selectFrom('runs').select('worker').distinct().where(inProgress);
+      return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
+    },
+    /** Counts a death for each run of a dead worker, and queues it again or has it failed. */
+    takeFrom: (deadWorker: string, abandonment: Abandonment) =>
+      writer.write(db => takeFrom(db, deadWorker, abandonment)),
+    /** Takes the oldest queued runs, the users in turn, and marks them as running. */
+    async claim(claim: Claim): Promise<Claimed> {
       const { models } = claim;
-      const rows = models ? await heads(db, models).execute() : (await allHeads(db, {})).rows;
+      const rows = await heads(db, models).execute();
       const waiting = rows.flatMap(({ userId, oldest }) => (oldest === null ? [] : { userId, oldest }));
       const shares = shareOut(waiting, claim);
       if (shares.size === 0) return { runs: [], moreLeft: waiting.length > 0 };
@@ -87,8 +69,13 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
         return { runs: taken.flat(), moreLeft: exhausted.length < waiting.length };
       });
     },
-    runningOf: async worker => (await runningOf(db, { worker })).rows.map(row => row.id),
-    release: async (worker, runs) => {
+    /** The runs that a worker is carrying out, as far as the store knows. */
+    runningOf: async (worker: string) => {
+      const runs = db.selectFrom('runs').select('id').where(inProgress).where('worker', '=', worker);
+      return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
+    },
+    /** Releases these runs, or all of the worker's, as if they had never been started. */
+    release: async (worker: string, runs?: readonly string[]) => {
       if (runs?.length !== 0) await writer.write(db => queueAgain(db, worker, runs));
     },
   };

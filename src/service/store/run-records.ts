@@ -42,8 +42,6 @@ export interface NewRun {
   /** Whether it will keep anything in the user's share of the disk. */
   needsSpace: boolean;
   worker: string | null;
-  /** How the run has ended already; its status and worker count for nothing then. */
-  outcome?: Outcome | undefined;
   idempotency?: Idempotency | undefined;
 }
 

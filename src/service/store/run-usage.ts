@@ -1,5 +1,5 @@
-import type { Db } from './queries.ts';
 import type { Tables } from './tables.ts';
+import type { Db } from './writer.ts';
 
 /** What a run used and cost. */
 export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
@@ -18,8 +18,6 @@ export interface UsedRun {
 }
 
 /** What runs used. */
-export type RunUsageStore = ReturnType<typeof runUsageStore>;
-
 export function runUsageStore(db: Db) {
   return {
     of: async (userId: number, runIds: readonly string[]) =>
@@ -68,14 +66,4 @@ function runOf({ id, promptVersionId, promptModel, status, createdAt, ...row }: 
       ? undefined
       : { model: model ?? promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
   return { id, promptVersionId, promptModel, status, createdAt, usage };
-}
-
-/** Keeps what a run used, with its end. */
-export async function keepUsage(db: Db, runId: string, usage: RunUsage | undefined): Promise<void> {
-  if (usage) {
-    await db
-      .insertInto('runUsage')
-      .values({ runId, ...usage })
-      .execute();
-  }
 }

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
-import { type Db, prepared, type Writer } from './queries.ts';
-import { IDEMPOTENCY_LIFETIME_MS, runCreation } from './run-creation.ts';
-import { failRun, settlement } from './run-endings.ts';
+import { giveSpaceBack } from './media-store.ts';
+import { createRun, IDEMPOTENCY_LIFETIME_MS } from './run-creation.ts';
+import { endRun, failRun } from './run-endings.ts';
 import {
-  type Creation,
   type NewRun,
   type Outcome,
   parseOutputs,
@@ -12,65 +11,36 @@ import {
   type StoredRun,
   type UserLimits,
 } from './run-records.ts';
+import type { Db, Writer } from './writer.ts';
 
 /** Creates, reads and ends runs; times in milliseconds. */
-export interface RunsStore {
-  /** Keeps a run, its reservations, its idempotency key and its end if it has one: all of it or, where it is refused, nothing. */
-  create(run: NewRun, limits: UserLimits, now: number): Promise<Creation>;
-  find(userId: number, id: string): Promise<StoredRun | undefined>;
-  /** What a run was created from; undefined where that is not kept, or there is no such run. */
-  requestOf(
-    userId: number,
-    id: string,
-  ): Promise<{ promptVersionId: string; request: StoredRequest } | undefined>;
-  /** The run that a key has made within the last 24 hours, and the digest of the body it was sent with. */
-  createdWith(
-    userId: number,
-    key: string,
-    now: number,
-  ): Promise<{ digest: string; run: StoredRun } | undefined>;
-  /** Forgets keys once their 24 hours are over. */
-  forgetKeys(now: number): Promise<void>;
-  /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
-  settle(id: string, worker: string, outcome: Outcome): Promise<boolean>;
-  /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
-  fail(id: string, message: string): Promise<boolean>;
-  /** Those of these runs that have ended, of any user. */
-  ended(ids: readonly string[]): Promise<StoredRun[]>;
-  /** Those of these runs whose input images are to be kept. */
-  withImages(ids: readonly string[]): Promise<Set<string>>;
-  /** Gives the space back that images of ended runs take up, of all that were created before a time or of one user; gives the runs. */
-  forgetImages(which: { before: number } | { userId: number }): Promise<string[]>;
-}
-
-export function runsStore(db: Db, writer: Writer): RunsStore {
-  const byId = prepared<{ id: string; userId: number }>()(db, (db, { id, userId }) =>
-    db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).where('userId', '=', userId),
-  );
-  const settle = settlement(db);
+export function runsStore(db: Db, writer: Writer) {
   return {
-    create: runCreation(db, writer),
-    find: async (userId, id) => {
-      const [row] = (await byId(db, { id, userId })).rows;
+    /** Keeps a run, its reservations and its idempotency key: all of it or, where it is refused, nothing. */
+    create: (run: NewRun, limits: UserLimits, now: number) => createRun(writer, run, limits, now),
+    find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
+      const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && parseOutputs(row);
     },
-    requestOf: async (userId, id) => {
-      const row = await db
-        .selectFrom('runs')
-        .select(['promptVersionId', 'request'])
-        .where('id', '=', id)
-        .where('userId', '=', userId)
-        .executeTakeFirst();
+    /** What a run was created from; undefined where that is not kept, or there is no such run. */
+    requestOf: async (userId: number, id: string) => {
+      const row = await ofUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
       return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
     },
-    createdWith: (userId, key, now) => createdWith(db, userId, key, now),
-    forgetKeys: async now => {
+    /** The run that a key has made within the last 24 hours, and the digest of the body it was sent with. */
+    createdWith: (userId: number, key: string, now: number) => createdWith(db, userId, key, now),
+    /** Forgets keys once their 24 hours are over. */
+    forgetKeys: async (now: number) => {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
       await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
     },
-    settle: (id, worker, outcome) => writer.write(db => settle(db, id, worker, outcome)),
-    fail: (id, message) => writer.write(db => failRun(db, id, message)),
-    ended: async ids => {
+    /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
+    settle: (id: string, worker: string, outcome: Outcome) =>
+      writer.write(db => endRun(db, id, outcome, worker)),
+    /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
+    fail: (id: string, message: string) => writer.write(db => failRun(db, id, message)),
+    /** Those of these runs that have ended, of any user. */
+    ended: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
       const rows = await db
         .selectFrom('runs')
@@ -80,26 +50,23 @@ export function runsStore(db: Db, writer: Writer): RunsStore {
         .execute();
       return rows.map(parseOutputs);
     },
-    withImages: async ids => {
+    /** Those of these runs whose input images are to be kept. */
+    withImages: async (ids: readonly string[]) => {
       if (ids.length === 0) return new Set();
-      const rows = await db
-        .selectFrom('runs')
-        .select('id')
-        .where('id', 'in', ids)
-        .where('inputBytes', '>', 0)
-        .execute();
-      return new Set(rows.map(row => row.id));
+      const runs = db.selectFrom('runs').select('id').where('id', 'in', ids).where('inputBytes', '>', 0);
+      return new Set((await runs.execute()).map(row => row.id));
     },
-    forgetImages: which => writer.write(db => forgetImages(db, which)),
+    /** Gives the space back that images of ended runs take up, of all that were created before a time or of one user; gives the runs. */
+    forgetImages: (which: { before: number } | { userId: number }) =>
+      writer.write(db => forgetImages(db, which)),
   };
 }
 
-async function createdWith(
-  db: Db,
-  userId: number,
-  key: string,
-  now: number,
-): Promise<{ digest: string; run: StoredRun } | undefined> {
+function ofUser(db: Db, userId: number, id: string) {
+  return db.selectFrom('runs').where('id', '=', id).where('userId', '=', userId);
+}
+
+async function createdWith(db: Db, userId: number, key: string, now: number) {
   const row = await db
     .selectFrom('idempotencyKeys')
     .innerJoin('runs', 'runs.id', 'idempotencyKeys.runId')
@@ -135,11 +102,7 @@ async function forgetImages(db: Db, which: { before: number } | { userId: number
       .executeTakeFirst();
     // Another process was faster.
     if (numUpdatedRows === 0n) continue;
-    await db
-      .updateTable('users')
-      .set(({ eb }) => ({ mediaBytes: eb('mediaBytes', '-', inputBytes) }))
-      .where('id', '=', userId)
-      .execute();
+    await giveSpaceBack(db, userId, inputBytes);
   }
   return runs.map(({ id }) => id);
 }

@@ -1,16 +1,13 @@
-import type { Db, Writer } from './queries.ts';
+import type { Db, Writer } from './writer.ts';
 
 /** Single values of the store, each written once. */
-export interface SettingsStore {
-  get(key: string): Promise<string | undefined>;
-  /** The value under `key`; `make` gives it when it is first asked for. `made` says whether that was now. */
-  once(key: string, make: () => string): Promise<{ value: string; made: boolean }>;
-}
+export type SettingsStore = ReturnType<typeof settingsStore>;
 
-export function settingsStore(db: Db, writer: Writer): SettingsStore {
+export function settingsStore(db: Db, writer: Writer) {
   return {
-    get: key => read(db, key),
-    async once(key, make) {
+    get: (key: string) => read(db, key),
+    /** The value under `key`; `make` gives it when it is first asked for. `made` says whether that was now. */
+    async once(key: string, make: () => string) {
       const stored = await read(db, key);
       if (stored !== undefined) return { value: stored, made: false };
       return await writer.write(async db => {

@@ -1,18 +1,17 @@
 import type { Readable } from 'node:stream';
-import { type AccountsStore, accountsStore } from './accounts-store.ts';
-import { type MediaStore, mediaStore } from './media-store.ts';
-import { type PromptsStore, promptsStore } from './prompts-store.ts';
-import type { Db, Writer } from './queries.ts';
-import { type RunList, runList } from './run-list.ts';
-import { type RunQueue, runQueue } from './run-queue.ts';
-import { type RunUsageStore, runUsageStore } from './run-usage.ts';
-import { type RunsStore, runsStore } from './runs-store.ts';
-import { type SettingsStore, settingsStore } from './settings-store.ts';
+import { accountsStore } from './accounts-store.ts';
+import { mediaStore } from './media-store.ts';
+import { promptsStore } from './prompts-store.ts';
+import { runList } from './run-list.ts';
+import { runQueue } from './run-queue.ts';
+import { runUsageStore } from './run-usage.ts';
+import { runsStore } from './runs-store.ts';
+import { settingsStore } from './settings-store.ts';
+import { type Db, Writer } from './writer.ts';
 
 /** What each kind of database does in its own way. */
 interface Backend {
   readonly db: Db;
-  readonly writer: Writer;
   /** Whether processes of other machines work on it as well. */
   readonly shared: boolean;
   readonly workers: Workers;
@@ -27,35 +26,25 @@ interface Backend {
 }
 
 /** Everything the local service keeps; nothing outside of `store/` knows SQL, or which database it is. */
-export interface Store extends Omit<Backend, 'db' | 'writer'> {
-  readonly accounts: AccountsStore;
-  readonly prompts: PromptsStore;
-  readonly runs: RunsStore;
-  readonly runList: RunList;
-  readonly runUsage: RunUsageStore;
-  readonly queue: RunQueue;
-  readonly media: MediaStore;
-  readonly settings: SettingsStore;
-  /** Waits for what is being written, and closes the database. */
-  close(): Promise<void>;
-}
+export type Store = ReturnType<typeof storeOn>;
 
 /** The same queries on either kind of database. */
-export function storeOn(backend: Backend): Store {
-  const { db, writer, ...rest } = backend;
+export function storeOn({ db, ...backend }: Backend) {
+  const writer = new Writer(db);
   return {
-    ...rest,
+    ...backend,
     accounts: accountsStore(db, writer),
     prompts: promptsStore(db, writer),
     runs: runsStore(db, writer),
     runList: runList(db),
     runUsage: runUsageStore(db),
-    queue: runQueue(db, writer, rest),
+    queue: runQueue(db, writer, backend),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
+    /** Waits for what is being written, and closes the database. */
     async close() {
       await writer.idle();
-      await rest.close();
+      await backend.close();
     },
   };
 }

@@ -62,15 +62,15 @@ interface Runs {
   createdAt: number;
   /** Reserved while in progress, consumed once succeeded, 0 when failed. */
   credits: number;
-  tokens: number;
+  tokens: Generated<number>;
   /** JSON: StoredOutput[]. */
-  outputs: string;
+  outputs: Generated<string>;
   /** JSON: StoredRequest; null of runs that ended before these were kept. */
   request: string | null;
   /** The process that carries it out; null while none does. */
   worker: string | null;
   /** How often a process died while running it. */
-  deaths: number;
+  deaths: Generated<number>;
   /** Of the input images; 0 once they are gone. */
   inputBytes: number;
 }

@@ -26,8 +26,6 @@ export interface TaskOptions {
   /** Whose it is: users take turns where there is a queue. */
   readonly userId?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether what takes longer than a moment is given up, with PastBound; default false. */
-  readonly isBrief?: boolean | undefined;
 }
 
 /** In this process, whatever it takes: for commands that nobody else waits for. */
@@ -64,10 +62,9 @@ export class SharedTasks implements PromptTasks {
       try {
         return await perform(name, work, this.#limits);
       } catch (error) {
-        if (!(error instanceof PastBound) || options.isBrief) throw error;
+        if (!(error instanceof PastBound)) throw error;
       }
     }
-    if (options.isBrief) throw new PastBound('the prompt and its inputs are too long for a moment');
     this.#processes ??= import('./task-processes.ts').then(({ TaskProcesses }) => new TaskProcesses());
     const processes = await this.#processes;
     return (await processes.perform({ name, work }, options.userId, options.signal)) as Result<N>;

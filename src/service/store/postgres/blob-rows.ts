@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import type { Db, Writer } from '../queries.ts';
 import type { Blobs, Collection } from '../store.ts';
+import type { Db } from '../writer.ts';
 
 /** How much is read and written at a time, in bytes. */
 const PART_BYTES = 512 * 1024;
 
 /** Bytes in the database, in parts, so that none is ever whole in memory when it is read. */
-export function blobRows(db: Db, writer: Writer, collection: Collection): Blobs {
+export function blobRows(db: Db, collection: Collection): Blobs {
   return {
     write: (name, bytes) =>
-      writer.write(async db => {
+      db.transaction().execute(async db => {
         for (let part = 0; part === 0 || part * PART_BYTES < bytes.byteLength; part += 1) {
           const piece = Buffer.from(bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES));
           await sql`insert into "blobs" ("collection", "name", "part", "bytes")

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Db } from '../queries.ts';
 import type { Workers } from '../store.ts';
+import type { Db } from '../writer.ts';
 
 /** How long a worker counts as alive after it last renewed its lease. */
 const LEASE = sql`interval '15 seconds'`;

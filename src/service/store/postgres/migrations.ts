@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../queries.ts';
+import type { Db } from '../writer.ts';
 
 /** Each step is applied once, in order; a step that was released is never changed. */
 const MIGRATIONS: readonly string[] = [

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
-import type { Db } from '../queries.ts';
 import type { SignalListener, Signals } from '../store.ts';
+import type { Db } from '../writer.ts';
 import { connectionConfig } from './pool.ts';
 
 const QUEUED = 'promptrun_queued';

@@ -11,7 +11,6 @@ import { DatabaseTooNewError, migrate } from './migrations.ts';
 import { notifications } from './notifications.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
-import { TransactionWriter } from './transaction-writer.ts';
 
 /**
  * Opens the store in a PostgreSQL database, making its tables where there are none.
@@ -35,15 +34,13 @@ export async function openPostgresStore(
       cause: error,
     });
   }
-  const writer = new TransactionWriter(db);
   const signals = notifications(url, db);
   const blobs = (collection: Collection): Blobs => {
-    const rows = blobRows(db, writer, collection);
+    const rows = blobRows(db, collection);
     return mediaDir === undefined ? rows : sharedBlobs(blobFiles(path.join(mediaDir, collection)), rows);
   };
   return storeOn({
     db,
-    writer,
     shared: true,
     workers: leases(db),
     signals,

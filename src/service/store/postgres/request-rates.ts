@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../queries.ts';
+import type { Db } from '../writer.ts';
 
 /**
  * Counts the requests of a key over all instances: `perSecond` at once, made up for over a second. Gives how long to

@@ -10,10 +10,7 @@ export interface SqliteDatabase {
 
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
-  columns?(): { name: string }[];
-  /** Whether rows are arrays; missing in older releases of Node. */
-  setReturnArrays?(on: boolean): void;
-  run(...values: SqliteValue[]): { changes: number | bigint };
+  run(...values: SqliteValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
 }
 
 export type SqliteValue = null | number | bigint | string | Uint8Array;
@@ -104,11 +101,11 @@ const LOCK_TIMEOUT_MS = 120_000;
 const LONGEST_PAUSE_MS = 60;
 
 /** Does `work` again for as long as other connections hold the lock that it needs. */
-export async function whenUnlocked<T>(work: () => T): Promise<T> {
+export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
   let firstBusy: number | undefined;
   for (;;) {
     try {
-      return work();
+      return await work();
     } catch (error) {
       firstBusy ??= performance.now();
       if (!isBusy(error) || performance.now() - firstBusy > LOCK_TIMEOUT_MS) throw error;

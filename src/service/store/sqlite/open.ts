@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { Kysely } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
@@ -6,8 +7,7 @@ import { dataDirectoryError } from '../errors.ts';
 import { MIGRATED, NO_SIGNALS, type Store, storeOn, type WorkerKind } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
-import { sqliteKysely } from './dialect.ts';
-import { GroupWriter } from './group-writer.ts';
+import { StoreDialect } from './dialect.ts';
 import { workerLocks } from './worker-locks.ts';
 
 export interface SqliteStoreOptions {
@@ -46,10 +46,9 @@ async function open({
   }
   const { database, migrated } = await connect(file);
   if (migrated) onNotice?.(MIGRATED);
-  const db = sqliteKysely<Tables>(database);
+  const db = new Kysely<Tables>({ dialect: new StoreDialect(database) });
   return storeOn({
     db,
-    writer: new GroupWriter(db, database),
     shared: false,
     workers,
     signals: NO_SIGNALS,

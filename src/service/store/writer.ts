@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from '../../../files/error-utils.ts';
-import { PendingWork } from '../../lifecycle/background-work.ts';
-import type { Db, Writer } from '../queries.ts';
+import type { Kysely } from 'kysely';
+import { codeOf } from '../../files/error-utils.ts';
+import { PendingWork } from '../lifecycle/background-work.ts';
+import type { Tables } from './tables.ts';
+
+/** What runs queries: the database or a transaction on it. */
+export type Db = Kysely<Tables>;
 
 /** What PostgreSQL ends a transaction with that would have worked alone: serialisation failure, deadlock. */
 const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
@@ -9,8 +13,8 @@ const ATTEMPTS = 10;
 /** The longest pause between two attempts, in milliseconds. */
 const LONGEST_PAUSE_MS = 100;
 
-/** Each write in a transaction of its own, which is tried again where it collided with another. */
-export class TransactionWriter implements Writer {
+/** Runs writes, each in a transaction of its own that is on disk before it is answered. */
+export class Writer {
   readonly #db: Db;
   readonly #pending = new PendingWork();
 
@@ -18,10 +22,12 @@ export class TransactionWriter implements Writer {
     this.#db = db;
   }
 
+  /** `run` does nothing but queries, and is run again if it collided with another transaction. */
   write<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return this.#pending.track(this.#attempt(run));
   }
 
+  /** Resolves once nothing is left to write. */
   idle(): Promise<void> {
     return this.#pending.ended();
   }

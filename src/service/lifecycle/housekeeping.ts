@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+import type { Media } from '../media/media.ts';
+import type { InputFiles } from '../runs/input-files.ts';
+import type { Store } from '../store/store.ts';
+
+interface HousekeepingOptions {
+  store: Store;
+  media: Media;
+  inputs: InputFiles;
+  clock: Clock;
+  onFault: (error: unknown) => void;
+}
+
+const EVERY_MS = 60 * 60 * 1000;
+
+/** Clears away what has expired or was left behind, now and every hour until `stop` is aborted. */
+export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await clearAway(options).catch(options.onFault);
+    await options.clock.sleep(EVERY_MS, stop).catch(() => {});
+  }
+}
+
+async function clearAway({ store, media, inputs, clock }: HousekeepingOptions): Promise<void> {
+  await media.sweep();
+  await inputs.sweep();
+  await store.runs.forgetKeys(clock.now());
+  await store.workers.sweep();
+}

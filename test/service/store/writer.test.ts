@@ -1,0 +1,60 @@
+import { Kysely } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite, type SqliteDatabase } from '../../../src/service/store/sqlite/binding.ts';
+import { StoreDialect } from '../../../src/service/store/sqlite/dialect.ts';
+import type { Tables } from '../../../src/service/store/tables.ts';
+import { type Db, Writer } from '../../../src/service/store/writer.ts';
+
+let database: SqliteDatabase;
+let db: Db;
+let writer: Writer;
+
+beforeEach(async () => {
+  database = await openSqlite(':memory:');
+  database.exec('create table settings (key text primary key, value text not null)');
+  db = new Kysely<Tables>({ dialect: new StoreDialect(database) });
+  writer = new Writer(db);
+});
+afterEach(() => database.close());
+
+const put = (key: string) => (db: Db) => db.insertInto('settings').values({ key, value: 'x' }).execute();
+const keys = async () =>
+  (await db.selectFrom('settings').select('key').orderBy('key').execute()).map(row => row.key);
+
+describe('the writer', () => {
+  test('undoes a failing write alone, whole, and tells only its caller', async () => {
+    const half = async (db: Db): Promise<void> => {
+      await put('half')(db);
+      await put('a')(db);
+    };
+    const results = await Promise.allSettled([
+      writer.write(put('a')),
+      writer.write(half),
+      writer.write(put('z')),
+    ]);
+    expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await keys()).toEqual(['a', 'z']);
+  });
+
+  test('names the fault of a transaction that the database ended by itself, and goes on', async () => {
+    database.exec(
+      "create trigger full before insert on settings when new.key = 'full' begin select raise(rollback, 'full'); end",
+    );
+    await expect(writer.write(put('full'))).rejects.toThrow('full');
+    await writer.write(put('b'));
+    expect(await keys()).toEqual(['b']);
+  });
+
+  test('idle waits for everything, also for what is added meanwhile', async () => {
+    let isLast = false;
+    const writing = async (): Promise<void> => {
+      await writer.write(put('a'));
+      await writer.write(put('b'));
+      isLast = true;
+    };
+    void writing();
+    await writer.idle();
+    await Promise.resolve();
+    expect(isLast).toBe(true);
+  });
+});
