@@ -24,6 +24,10 @@ export async function atRevision<T>(file: FileAtRevision, use: (path: string) =>
   const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));
   try {
     return await use(await checkOut(file, checkout));
+  } catch (error) {
+    // What is wrong with it stands in a file that is about to be gone.
+    const isInCheckout = error instanceof Error && error.message.startsWith(checkout);
+    throw isInCheckout ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`) : error;
   } finally {
     await rm(checkout, { recursive: true, force: true });
   }

@@ -1,8 +1,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../../files/error-utils.ts';
 import type { LocalStore } from '../../service/lifecycle/local-store.ts';
+import type { InvalidPromptFile } from '../../service/prompts/definition.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { atRevision } from './git-revision.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
@@ -61,9 +64,29 @@ export async function withLocalStore<T>(
   const store = await ctx.local.open({ dataDir: ctx.dataDir, onNotice });
   try {
     return await use(store);
+  } catch (error) {
+    throw asTyped(ctx, error);
   } finally {
     await store.close();
   }
+}
+
+/** An error of the store; a prompt file's first fault with its path from here, and how to see the others. */
+export function asTyped(ctx: Context, error: unknown): unknown {
+  if (codeOf(error) !== 'INVALID_PROMPT_FILE') return error;
+  const { file, line, what, findings } = error as InvalidPromptFile;
+  const shown = shownPath(ctx, file);
+  const faults = findings.filter(({ severity }) => severity === 'fault').length;
+  const isPartial = path.basename(file).startsWith('_');
+  const hints =
+    faults > 1 && !isPartial ? [`All ${faults} faults: promptrun prompts check ${shellWord(shown)}`] : [];
+  return usageError(`${shown}:${line}: ${what}`, ...hints);
+}
+
+/** A file's path from the working directory where it lies below it. */
+export function shownPath({ cwd }: Context, file: string): string {
+  const relative = path.relative(cwd, path.resolve(cwd, file));
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
 /** Gives the path of a prompt file's content; that of a revision is checked out for as long as `use` takes. */

@@ -67,7 +67,7 @@ function convertedGithub(
   const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
   return {
     prompt,
-    test: testFileText({ cases }),
+    test: testFileText({ trim: true, cases }),
     notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED }] : [])],
   };
 }

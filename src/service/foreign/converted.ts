@@ -23,6 +23,8 @@ export interface ConvertOptions {
 export interface TestFileText {
   readonly model?: string;
   readonly models?: readonly string[];
+  /** Whether expectations see answers without blank space at their ends. */
+  readonly trim?: boolean;
   readonly cases: readonly TestCaseText[];
 }
 
@@ -34,10 +36,11 @@ export interface TestCaseText {
 }
 
 /** The text of a test file. */
-export function testFileText({ model, models, cases }: TestFileText): string {
+export function testFileText({ model, models, trim, cases }: TestFileText): string {
   const written: JsonObject = {
     ...(model !== undefined && { model }),
     ...(models && { models }),
+    ...(trim && { trim }),
     cases: cases.map(({ name, inputs, expect }) => ({
       name,
       ...(Object.keys(inputs).length > 0 && { inputs: literal(inputs) }),

@@ -66,8 +66,10 @@ async function checkSchemas(
   );
   for (const [index, { place, key }] of trials.entries()) {
     const fault = faults[index];
-    if (fault && key !== undefined) findings.fault(place, `the default of \`${key}\` ${fault.what}`);
-    else if (fault && !fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
+    if (!fault) continue;
+    const what = fault.isMismatch ? fault.what : `can’t be checked: ${fault.what}`;
+    if (key !== undefined) findings.fault(place, `the default of \`${key}\` ${what}`);
+    else if (!fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
   }
 }
 

@@ -27,7 +27,9 @@ export async function readPromptText(file: string): Promise<string> {
 export function partialsBeside(file: string, allowOutside = false): PartialLookup {
   return name => {
     const partial = partialPath(path.dirname(file), name);
-    if (partial === undefined) return undefined;
+    if (partial === undefined) {
+      return { fault: `there is no partial \`${name}\`: partials lie beside their prompt or below` };
+    }
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {

@@ -204,6 +204,32 @@ describe('what is wrong in a test file', () => {
   });
 });
 
+describe('blank space at the ends of an answer', () => {
+  const cases = '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
+
+  it('counts, unless the file says otherwise', async () => {
+    expect((await projectOf(cases).run(['test'])).exitCode).toBe(5);
+    const test = (trim: string) =>
+      new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run(['test']);
+    expect((await test('true')).exitCode).toBe(0);
+    expect((await test('false')).exitCode).toBe(5);
+    expect((await test('maybe')).stderr()).toContain('line 1: trim must be true or false');
+  });
+
+  it('does not count for the tests of a converted prompt, as it did not there', async () => {
+    const github = [
+      'model: echo',
+      'messages: [{ role: user, content: "{{text}}" }]',
+      'testData: [{ text: "  Yes. " }]',
+      'evaluators: [{ name: a, string: { startsWith: y } }, { name: b, string: { equals: Yes. } }]',
+    ];
+    const project = new Project({ 'g.prompt.yml': github.join('\n') });
+    expect((await project.run(['test', 'g.prompt.yml'])).exitCode).toBe(0);
+    await project.run(['prompts', 'new', 'g.prompt', '--from', 'g.prompt.yml']);
+    expect((await project.run(['test', 'g.prompt'])).exitCode).toBe(0);
+  });
+});
+
 describe('repetitions', () => {
   const cases = `
   - name: thrice

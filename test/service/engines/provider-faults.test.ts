@@ -322,6 +322,22 @@ describe('what a provider is sent', () => {
     expect(provider.body()).not.toHaveProperty('response_format');
   });
 
+  it.each([
+    ['{schema: {date: string, tags(array): string, place(object): {town: string}}}', true],
+    ['{schema: {date: string, sum?: number}}', undefined],
+    ['{schema: {date: string, (*): string}}', undefined],
+    ['{schema: {place(object): {town?: string}}}', undefined],
+    [
+      '{schema: {type: object, properties: {a: {oneOf: [{type: string}]}}, required: [a], additionalProperties: false}}',
+      undefined,
+    ],
+    ['{schema: {anyOf: [{type: string}]}}', undefined],
+  ])('asks to be held to a schema strictly only where providers can be: %s', async (output, strict) => {
+    await run(prompt(`model: clever\noutput: ${output}`), [said('{}')]);
+    const format = provider.body()['response_format'] as { json_schema: { strict?: boolean } };
+    expect(format.json_schema.strict).toBe(strict);
+  });
+
   it('goes to the model that a foreign name stands for', async () => {
     const { outputs } = await run(prompt('model: googleai/gemini-2.5-pro'), [said('Hi')]);
     expect(outputs).toEqual([{ type: 'text', data: 'Hi' }]);

@@ -164,6 +164,7 @@ describe('the tests of a prompt of GitHub Models', () => {
   it('are written as a test file of ours', async () => {
     const { prompt, test, notes } = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/' });
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
+    expect(test).toMatch(/^trim: true\ncases:\n/);
     expect(test).toContain('text.body-1: "@@file"');
     expect(test).toContain('prompt: Is {{completion}} like Short?');
     expect(notes.map(({ line, message }) => `${line}: ${message}`)).toEqual([

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { withLocalStore } from '../../inputs/prompt-file.ts';
+import { shownPath, withLocalStore } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
@@ -56,12 +56,6 @@ function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean)
     return findings;
   };
   return withLocalStore(ctx, check, line => ctx.io.note(`note: ${oneLine(line)}`));
-}
-
-/** Relative to the working directory where it lies below it. */
-function shownPath({ cwd }: Context, file: string): string {
-  const relative = path.relative(cwd, path.resolve(cwd, file));
-  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
 function lines({ io }: Context, findings: readonly Finding[]): string {

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { withLocalStore } from '../../inputs/prompt-file.ts';
+import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
@@ -65,7 +65,10 @@ async function inStore(ctx: Context, database: string | undefined): Promise<Publ
   const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database, onNotice });
   return {
-    publish: file => store.publish(file),
+    publish: file =>
+      store.publish(file).catch((error: unknown) => {
+        throw asTyped(ctx, error);
+      }),
     async unpublish(slug) {
       if (await store.unpublish(slug)) return { slug, unpublished: true };
       throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts list shows those that are.');

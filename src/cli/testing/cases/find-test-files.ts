@@ -51,6 +51,7 @@ async function below(place: string, given: string, hasTests: HasTests): Promise<
     const testFile = (name: string): string => name.replace(/\.prompt$/u, '.test.yaml');
     return below(testFile(place), testFile(given), hasTests);
   }
+  if (!stats.isFile()) throw usageError(`${given} is not a regular file`);
   return [place];
 }
 

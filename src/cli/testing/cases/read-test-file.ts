@@ -15,7 +15,7 @@ import { YamlPlace } from './yaml-place.ts';
 
 /** A prompt file of ours comes before one of GitHub Models. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
-const FILE_KEYS = ['target', 'model', 'models', 'cases'];
+const FILE_KEYS = ['target', 'model', 'models', 'trim', 'cases'];
 /** Repetitions of a case at most. */
 const MOST_REPEATED = 1000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
@@ -39,9 +39,10 @@ export async function readTestFile(
     throw place.fault(place.contents, 'there are no cases');
   }
   const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside };
+  const trims = trimsAnswers(place, entries);
   const read: TestCase[] = [];
   for (const [at, node] of place.list(cases.value ?? cases.key, 'cases').entries()) {
-    read.push(await readCase(inFolder, place, node, at + 1));
+    read.push({ ...(await readCase(inFolder, place, node, at + 1)), trims });
   }
   if (read.length === 0) {
     throw place.fault(cases.key, 'cases is empty');
@@ -98,6 +99,13 @@ function modelsOf(place: YamlPlace, entries: Entries): readonly (string | undefi
     throw place.fault(several.key, 'models is empty');
   }
   return [...new Set(models)];
+}
+
+function trimsAnswers(place: YamlPlace, entries: Entries): boolean {
+  const trim = entries.get('trim');
+  const value = trim === undefined ? false : place.value(trim.value);
+  if (typeof value === 'boolean') return value;
+  throw place.fault(trim?.key, 'trim must be true or false');
 }
 
 async function readCase(

@@ -75,6 +75,10 @@ export function testFileSchema(): object {
       },
       model: { ...TEXT, description: 'run with this model in place of the one the prompt names' },
       models: { type: 'array', items: TEXT, minItems: 1, description: 'run every case with each of these' },
+      trim: {
+        type: 'boolean',
+        description: 'whether expectations see the answer without blank space at its ends; false by default',
+      },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
     required: ['cases'],

@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CommandOutcome, runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+/** Runs the built command in a folder of these files. */
+async function promptrun(
+  argv: readonly string[],
+  files: Readonly<Record<string, string>>,
+): Promise<CommandOutcome> {
+  const home = temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    writeFileSync(path.join(home, name), text);
+  }
+  return await runCommand(argv, { home });
+}
+
+const FAULTY = `---
+title: [a]
+model: nowhere/x
+input:
+  schema: { name: strin, count: integer }
+  default: { count: many }
+output:
+  schema: { type: object, properties: { a: { type: strin } } }
+flavour: mint
+---
+{{nmae}} {{#if count}} {{shout name}}
+{{> footer}}
+{"n": {{count}}}
+`;
+
+describe('prompts check', () => {
+  it('shows all faults of a file at once, undeclared variables too', async () => {
+    const { stdout, stderr, code } = await promptrun(['prompts', 'check', 'bad.prompt'], {
+      'bad.prompt': FAULTY,
+    });
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'bad.prompt:2:8: fault: title must be a text',
+      expect.stringMatching(/^bad\.prompt:3:8: note: there is no model `nowhere\/x`/),
+      expect.stringMatching(/^bad\.prompt:5:19: fault: `strin` is not a type: /),
+      'bad.prompt:6:14: fault: the default of `count` must be of the type integer, not a text',
+      expect.stringMatching(/^bad\.prompt:8:52: fault: "strin" is not a type of JSON Schema/),
+      expect.stringMatching(/^bad\.prompt:9:1: note: `flavour` /),
+      'bad.prompt:11:3: fault: `nmae` is not in input.schema: declare it there',
+      'bad.prompt:11:10: fault: this block is never closed',
+      expect.stringMatching(/^bad\.prompt:11:26: fault: the helper `shout` is not known/),
+      expect.stringMatching(/^bad\.prompt:12:1: fault: there is no partial `footer`/),
+      expect.stringMatching(/^bad\.prompt:13:7: fault: `}}}` ends only `{{{`: .*write {{name~}} }$/),
+    ]);
+    expect([stderr, code]).toEqual(['error: 9 faults in 1 prompt file (USAGE_ERROR)\n', 2]);
+  });
+
+  it.each([
+    [
+      'jinja.prompt',
+      'Hi {% if a %}{{ a | upper }}{% endif %}',
+      /1:4: note: .*Jinja.*\n.*1:19: fault: .*filter of Jinja/,
+    ],
+    ['page.j2', '{% for a in b %}{{a}}{% endfor %}', /fault: this is a template of Jinja/],
+    ['llm.yaml', "system: Be good\nprompt: 'Say $input'\n", /fault: this is a template of `llm`/],
+    ['llm.prompt', "system: Be good\nprompt: 'Say $input'\n", /fault: this is a template of `llm`/],
+    ['promptfooconfig.yaml', 'prompts: [a]\nproviders: [echo]\n', /promptfoo.*prompts new .* --from/],
+    ['notes.md', '# Notes\n', /fault: this is Markdown/],
+    [
+      'yaml.prompt',
+      '---\ntitle: "a\ninput: [\n b: : :\n c: {\n---\n{{a}} {{b}}\n',
+      /^.*this is not YAML.*\n$/,
+    ],
+  ])('says what %s is, once', async (file, text, told) => {
+    const { stdout, code } = await promptrun(['prompts', 'check', file], { [file]: text });
+    expect([stdout, code]).toEqual([expect.stringMatching(told), 2]);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(file === 'jinja.prompt' ? 2 : 1);
+  });
+
+  it('tells of a model that is not here, and is content', async () => {
+    const files = { 'a.prompt': '---\nmodel: somewhere\n---\nx\n' };
+    const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], files);
+    expect([stdout, code]).toEqual([expect.stringMatching(/^a\.prompt:2:8: note: there is no model/), 0]);
+    expect((await promptrun(['prompts', 'check', '--models', 'a.prompt'], files)).code).toBe(2);
+  });
+
+  it('gives up on a default whose pattern tries every way', async () => {
+    const field = `{ type: string, pattern: "^(a|a)*$" }`;
+    const head = `input:\n  schema: { type: object, properties: { x: ${field} } }\n  default: { x: ${'a'.repeat(60)}! }`;
+    const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], {
+      'a.prompt': `---\n${head}\n---\n{{x}}\n`,
+    });
+    expect([stdout, code]).toEqual([
+      expect.stringMatching(/fault: the default of `x` can’t be checked: .* 1 s/),
+      2,
+    ]);
+  });
+});
+
+describe('a prompt file that is run', () => {
+  it('is named as it was typed, with the way to see all that is wrong', async () => {
+    const { stderr, code } = await promptrun(['run', '--quiet', './in/bad.prompt'], {
+      'in/bad.prompt': FAULTY,
+    });
+    expect([stderr, code]).toEqual([
+      'error: in/bad.prompt:2: title must be a text (USAGE_ERROR)\n' +
+        'All 9 faults: promptrun prompts check in/bad.prompt\n',
+      2,
+    ]);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a partial', () => {
+  it.each([
+    ['device', 'is not a file'],
+    ['pipe', 'is not a file'],
+    ['link', 'lies outside the folder'],
+    ['../secret', 'there is no partial `../secret`: partials lie beside'],
+  ])('that is a %s is never read', async (name, told) => {
+    const home = temporaryDirectory();
+    const folder = path.join(home, 'prompts');
+    mkdirSync(folder);
+    writeFileSync(path.join(home, '_secret.prompt'), 'secret');
+    writeFileSync(path.join(folder, 'a.prompt'), `{{> ${name}}}`);
+    symlinkSync('/dev/zero', path.join(folder, '_device.prompt'));
+    symlinkSync('../_secret.prompt', path.join(folder, '_link.prompt'));
+    execFileSync('mkfifo', [path.join(folder, '_pipe.prompt')]);
+    const allow = name === 'device' ? ['--allow-outside'] : [];
+    for (const argv of [['prompts', 'check'], ['run'], ['prompts', 'render'], ['prompts', 'publish']]) {
+      const isPublish = argv.includes('publish');
+      const { stdout, stderr, code } = await runCommand(
+        [...argv, 'prompts/a.prompt', ...(isPublish ? [] : allow)],
+        { home },
+      );
+      expect([argv, code]).toEqual([argv, 2]);
+      expect(stdout + stderr).toContain(isPublish && name === 'device' ? 'lies outside' : told);
+    }
+  });
+});
