@@ -19,6 +19,10 @@ for (const file of [FONT, 'src/service/engines/clip.mp4']) {
 for (const file of ['index.html', 'page.css']) {
   await cp(path.join('src/page', file), path.join(outdir, 'page', file));
 }
+await cp('src/service/prompts/built-in', path.join(outdir, 'prompts'), {
+  recursive: true,
+  filter: file => path.extname(file) !== '.ts',
+});
 await cp(SQLITE_BINARIES, path.join(outdir, path.basename(SQLITE_BINARIES)), { recursive: true });
 makeTypes();
 

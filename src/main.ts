@@ -49,8 +49,8 @@ export const localService: LocalService = {
     return await keyVariables({ ...options, env: process.env });
   },
   async newPrompt(name, options) {
-    const { newPrompt } = await import('./service/prompts/new-prompt.ts');
-    return newPrompt(name, options);
+    const { newPrompt } = await import('./service/prompts/built-in/files.ts');
+    return await newPrompt(name, options);
   },
   async convertForeign(text, file, options) {
     const { convertForeign } = await import('./service/foreign/convert.ts');

@@ -47,6 +47,7 @@ describe('the package', () => {
         .replace(/^dist\/library\/[\w.-]+\.js$/, 'dist/library/*.js')
         .replace(/^dist\/prebuilds\/[\w-]+\/.*\.node$/, 'dist/prebuilds/*/*.node')
         .replace(/^dist\/types\/.*\.d\.ts$/, 'dist/types/**/*.d.ts')
+        .replace(/^dist\/prompts\/.*\.(?:prompt|yaml)$/, 'dist/prompts/**')
         .replace(/^docs\/[\w-]+\.md$/, 'docs/*.md')
         .replace(/^completions\/.*$/, 'completions/*'),
     );
@@ -72,6 +73,7 @@ describe('the package', () => {
       'dist/page/page.js',
       'dist/prebuilds/*/*.node',
       'dist/prompt-worker.cjs',
+      'dist/prompts/**',
       'dist/run-process.cjs',
       'dist/types/**/*.d.ts',
       'docs/*.md',

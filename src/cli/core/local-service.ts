@@ -3,7 +3,7 @@ import type { convertForeign, foreignTests } from '../../service/foreign/convert
 import type { openStore } from '../../service/lifecycle/local-store.ts';
 import type { discoverModels } from '../../service/models/discover.ts';
 import type { keyVariables, listProviders, reportModels } from '../../service/models/report.ts';
-import type { newPrompt } from '../../service/prompts/new-prompt.ts';
+import type { newPrompt } from '../../service/prompts/built-in/files.ts';
 import type { startService } from '../../service/start-service.ts';
 
 /** The local service as the command line gets it: main.ts loads each part when it is first used, and adds the environment. */
@@ -15,7 +15,7 @@ export interface LocalService {
   readonly reportModels: (options: OptionsOf<typeof reportModels>) => ReturnType<typeof reportModels>;
   readonly listProviders: (options: OptionsOf<typeof listProviders>) => ReturnType<typeof listProviders>;
   readonly keyVariables: (options: OptionsOf<typeof keyVariables>) => ReturnType<typeof keyVariables>;
-  readonly newPrompt: Later<typeof newPrompt>;
+  readonly newPrompt: typeof newPrompt;
   readonly convertForeign: typeof convertForeign;
   readonly foreignTests: Later<typeof foreignTests>;
 }

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LocalStore, openStore } from '../../../src/service/lifecycle/local-store.ts';
 import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
+import { newPrompt } from '../../../src/service/prompts/built-in/files.ts';
 import { checkPrompt } from '../../../src/service/prompts/check.ts';
-import { newPrompt } from '../../../src/service/prompts/new-prompt.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { previewPrompt } from '../../../src/service/prompts/preview.ts';
 import { readPromptFile } from '../../../src/service/prompts/read-prompt.ts';
@@ -150,7 +150,7 @@ describe('checking a prompt', () => {
 
   it('finds nothing wrong with what a new prompt begins with, and its tests fit it', async () => {
     for (const image of [false, true]) {
-      const { prompt, test } = newPrompt('my-first_prompt', { image });
+      const { prompt, test } = await newPrompt('my-first_prompt', { image });
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
       expect(definition.title).toBe('My first prompt');

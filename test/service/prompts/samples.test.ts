@@ -1,11 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_MODELS } from '../../../src/service/models/entry.ts';
+import { builtIn, SAMPLES } from '../../../src/service/prompts/built-in/files.ts';
 import { checkModel } from '../../../src/service/prompts/check.ts';
 import { promptConfig } from '../../../src/service/prompts/definition.ts';
 import { Findings } from '../../../src/service/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { renderPrompt } from '../../../src/service/prompts/render.ts';
-import { samples } from '../../../src/service/prompts/samples.ts';
 import { png } from '../../support/pictures.ts';
 
 const models = {
@@ -13,10 +14,8 @@ const models = {
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
   explainMissing: (name: string) => `there is no model \`${name}\``,
 };
-const sample = (slug: string): ReturnType<typeof parsePromptFile> => {
-  const source = samples().find(sample => sample.slug === slug)?.source ?? '';
-  return parsePromptFile(source, `${slug}.prompt`);
-};
+const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
+  parsePromptFile(readFileSync(builtIn(`${slug}.prompt`), 'utf8'), `${slug}.prompt`);
 const text = async (slug: string, textInputs: Record<string, string> = {}, images: Buffer[] = []) => {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
@@ -29,8 +28,8 @@ const findingsOf = (definition: ReturnType<typeof parsePromptFile>): string[] =>
 
 describe('the samples', () => {
   it('run on built-in models and say what they are', () => {
-    expect(samples().map(({ slug }) => slug)).toEqual(['hello', 'postcard', 'describe', 'sandbox']);
-    for (const { slug } of samples()) {
+    expect(SAMPLES).toEqual(['sandbox', 'describe', 'postcard', 'hello']);
+    for (const slug of SAMPLES) {
       const definition = sample(slug);
       expect(findingsOf(definition)).toEqual([]);
       expect(definition.title).not.toBe(slug);
