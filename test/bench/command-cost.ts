@@ -12,6 +12,8 @@ export interface Cost {
 export interface Run {
   readonly argv: readonly string[];
   readonly env: Environment;
+  /** The working directory of this process by default. */
+  readonly cwd?: string;
 }
 
 /** What each costs at least in so many rounds, in which they take turns. */
@@ -30,9 +32,9 @@ export function lesser(one: Cost, other: Cost): Cost {
 }
 
 /** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
-export function costOf({ argv, env }: Run): Cost {
+export function costOf({ argv, env, cwd }: Run): Cost {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
-  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
   const [wall = 0, user = 0, system = 0] = stderr
     .trim()
