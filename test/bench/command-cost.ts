@@ -34,7 +34,11 @@ export function lesser(one: Cost, other: Cost): Cost {
 /** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
 export function costOf({ argv, env, cwd }: Run): Cost {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
-  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], { env, cwd, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], {
+    env,
+    cwd,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
   const [wall = 0, user = 0, system = 0] = stderr
     .trim()

@@ -43,10 +43,16 @@ export default async function testsBench(): Promise<void> {
     const env = commandEnvironment(home, { OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: baseUrl });
     const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test'];
     const own = leastOf([...command, '--concurrency', String(CONCURRENCY)], env, home);
-    write(`test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${textOf(own)}`);
+    write(
+      `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${textOf(own)}`,
+    );
     const { PROMPTFOO_BIN: promptfoo } = process.env;
     if (promptfoo === undefined) return write('  name an installed promptfoo with PROMPTFOO_BIN to compare');
-    const quiet = { PROMPTFOO_DISABLE_TELEMETRY: '1', PROMPTFOO_DISABLE_UPDATE: '1', PROMPTFOO_CONFIG_DIR: home };
+    const quiet = {
+      PROMPTFOO_DISABLE_TELEMETRY: '1',
+      PROMPTFOO_DISABLE_UPDATE: '1',
+      PROMPTFOO_CONFIG_DIR: home,
+    };
     const other = leastOf([process.execPath, path.resolve(promptfoo), ...EVAL], { ...env, ...quiet }, home);
     write(
       `  promptfoo: ${textOf(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +

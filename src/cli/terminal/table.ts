@@ -1,3 +1,4 @@
+import type { TableConstructorOptions } from 'cli-table3';
 import { fitted } from './fit-text.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
@@ -37,31 +38,36 @@ export async function terminalTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
 ): Promise<string> {
-  const [{ default: Table }, { default: measure }] = await Promise.all([
-    import('cli-table3'),
-    import('fast-string-width'),
-  ]);
+  const { default: measure } = await import('fast-string-width');
   const { columns: available } = io.stdout;
   const whole = shownColumns(columns, rows.map(textsOf), measure);
   const isRoomy = excessOf(whole, available) <= 0;
   const texts = isRoomy ? rows.map(textsOf) : withShortIds(columns, rows.map(textsOf));
   const shown = isRoomy ? whole : narrowed(shownColumns(columns, texts, measure), available);
-  const options = {
-    style: NO_PADDING,
-    chars: { ...NO_LINES, middle: GAP },
-    colAligns: shown.map(({ column }) => column.align ?? 'left'),
-  };
   const cells = rows.map((row, number) =>
     shown.map(({ column, at, width }) => {
       const text = texts[number]?.[at] ?? '';
       return painted(row[at] ?? '', column.paths ? cutInMiddle(text, width) : fitted(text, width));
     }),
   );
-  const all = [shown.map(({ column }) => io.paint.bold(column.title)), ...cells];
+  const head = shown.map(({ column }) => io.paint.bold(column.title));
+  return laidOut([head, ...cells], { colAligns: shown.map(({ column }) => column.align ?? 'left') });
+}
+
+/** Cells side by side, of one line or several, as cli-table3 takes its options; nothing between them but blanks. */
+export async function laidOut(
+  rows: readonly (readonly string[])[],
+  { chars, ...options }: TableConstructorOptions,
+): Promise<string> {
+  const { default: Table } = await import('cli-table3');
   const parts: string[] = [];
-  for (let from = 0; from < all.length; from += ROWS_AT_A_TIME) {
-    const table = new Table(options);
-    table.push(...all.slice(from, from + ROWS_AT_A_TIME));
+  for (let from = 0; from < rows.length; from += ROWS_AT_A_TIME) {
+    const table = new Table({
+      ...options,
+      style: NO_PADDING,
+      chars: { ...NO_LINES, middle: GAP, ...chars },
+    });
+    table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
     parts.push(table.toString());
   }
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;

@@ -11,6 +11,7 @@ import type { Reporter, ReportOutput } from './report-outputs.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
 import { jsonReport } from './reporters/json.ts';
 import { junitReport } from './reporters/junit.ts';
+import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
@@ -23,13 +24,14 @@ export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[])
 /** Shows the results and writes the reports that are wanted. */
 export async function reportTests(
   ctx: Context,
-  results: readonly EntryResult[],
+  found: readonly EntryResult[],
   outputs: readonly ReportOutput[],
   material: ReportMaterial,
 ): Promise<void> {
+  const results = await withReasons(ctx, found);
   const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) await writeReport(ctx, out, await reportText(results, reporter, material));
+    if (out !== undefined) await writeReport(ctx, out, reportText(results, reporter, material));
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
@@ -38,27 +40,26 @@ export async function reportTests(
   if (wantsJson(ctx)) return printValue(ctx, jsonReport(results));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
-  if (shown !== undefined || isOnGithub)
-    await ctx.io.out(await reportText(results, shown ?? 'github', material));
-  else await ctx.io.out(stdout.isTerminal ? await treeReport(results, paint) : await linesReport(results));
+  if (shown !== undefined || isOnGithub) await ctx.io.out(reportText(results, shown ?? 'github', material));
+  else await ctx.io.out(stdout.isTerminal ? treeReport(results, paint) : linesReport(results));
 }
 
 function isGithub({ reporter }: ReportOutput): boolean {
   return reporter === 'github';
 }
 
-async function reportText(
-  results: readonly EntryResult[],
+function reportText(
+  results: readonly ReportedResult[],
   reporter: Reporter,
   material: ReportMaterial,
-): Promise<string> {
+): string {
   switch (reporter) {
     case 'junit':
       return junitReport(results);
     case 'html':
-      return gridPage(await testsGrid(results, material));
+      return gridPage(testsGrid(results, material));
     case 'markdown':
-      return gridMarkdown(await testsGrid(results, material), LONGEST_COMMENT);
+      return gridMarkdown(testsGrid(results, material), LONGEST_COMMENT);
     case 'github':
       return githubReport(results);
     case 'json':

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Checks } from '../../../src/cli/outputs/checks/checks.ts';
 import { differences } from '../../../src/cli/outputs/differences.ts';
 import type { Grid } from '../../../src/cli/outputs/pages/grid.ts';
 import { gridPage } from '../../../src/cli/outputs/pages/grid-page.ts';
@@ -68,10 +69,14 @@ describe('a page', () => {
 });
 
 describe('differences', () => {
+  const checks = new Checks();
+  const HERE = { checks: () => Promise.resolve(checks) };
+  afterAll(() => checks.close());
+
   const lines = (text: string): string => Array.from({ length: 3000 }, (_, at) => `${text} ${at}\n`).join('');
 
   it('of more than 2,000 lines are counted, and the first 50 shown', async () => {
-    const [note, ...parts] = await differences(`same\n${lines('a')}`, `same\n${lines('b')}`, 'lines');
+    const [note, ...parts] = await differences(HERE, `same\n${lines('a')}`, `same\n${lines('b')}`, 'lines');
     expect(note?.text).toBe('3,000 lines differ; the first 50:\n');
     expect(parts).toHaveLength(100);
     expect(parts.slice(0, 2)).toEqual([
@@ -81,7 +86,7 @@ describe('differences', () => {
   });
 
   it('of few lines in long texts are shown as they are', async () => {
-    const parts = await differences(lines('a'), `new\n${lines('a')}`, 'lines');
+    const parts = await differences(HERE, lines('a'), `new\n${lines('a')}`, 'lines');
     expect(parts.map(({ kind }) => kind)).toEqual(['added', 'same']);
   });
 });

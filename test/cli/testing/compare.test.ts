@@ -39,12 +39,20 @@ describe('compare', () => {
     ]);
   });
 
-  it('shows the words that differ on a terminal', async () => {
-    const { stdout } = await project().run([...COMPARE, '--no-color', '--no-pager'], {
-      terminal: { stdout: true },
-    });
-    expect(stdout()).toContain('hello{+!+}');
-  });
+  it.each([
+    [100, /^one +changed {2}\d\.\d s, \d+ tokens, 1 credit, \$0\.00 +\d\.\d s.*\n +hello +hello\{\+!\+\}$/mu],
+    [50, /^one +changed {2}a\.prompt\n.*\n +hello\n +b\.prompt\n.*\n +hello\{\+!\+\}$/mu],
+  ])(
+    'is a grid on a terminal of %i columns, with the words that differ in their place',
+    async (columns, row) => {
+      const { stdout } = await project().run([...COMPARE, '--no-color', '--no-pager'], {
+        terminal: { stdout: true },
+        columns,
+      });
+      expect(stdout()).toMatch(row);
+      expect(stdout()).toMatch(/^all +(?:a\.prompt\n +)?2 succeeded, 0 failed/mu);
+    },
+  );
 
   it.each([
     [['--fail-on', 'changed'], 5],

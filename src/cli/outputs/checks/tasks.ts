@@ -9,6 +9,12 @@ export interface SchemaMismatch {
   readonly message: string;
 }
 
+/** A piece of two texts: in both, only in the first, or only in the second; or what is said about all of them. */
+export interface DiffPart {
+  readonly kind: 'same' | 'removed' | 'added' | 'note';
+  readonly text: string;
+}
+
 /** What is done on a thread of its own: work on a text and a rule that may both be a stranger's. */
 export interface CheckTasks {
   /** Why a schema can't be used; undefined where it can. */
@@ -20,6 +26,8 @@ export interface CheckTasks {
   readonly matches: (source: string, flags: string, text: string) => boolean;
   /** What a JMESPath expression selects. */
   readonly select: (expression: string, value: unknown) => ReturnType<typeof applyQuery>;
+  /** The differences of two texts; undefined if more than 2,000 lines differ. */
+  readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
 }
 
 export type CheckName = keyof CheckTasks;
@@ -63,7 +71,31 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
   select: async () => (await import('../query.ts')).applyQuery,
+  differences: async () => {
+    const { diffLines, diffWordsWithSpace } = await import('diff');
+    return (one, other, by) => {
+      const bound = { maxEditLength: 2 * MOST_LINES };
+      const isShort = by === 'words' && one.length + other.length <= MOST_CHARACTERS_BY_WORDS;
+      const changes =
+        (isShort ? diffWordsWithSpace(one, other, bound) : undefined) ?? diffLines(one, other, bound);
+      const lines = (isAdded: boolean): number =>
+        changes?.reduce(
+          (sum, change) => sum + (change[isAdded ? 'added' : 'removed'] ? change.count : 0),
+          0,
+        ) ?? 0;
+      if (!isShort && Math.max(lines(true), lines(false)) > MOST_LINES) return undefined;
+      return changes?.map(({ value: text, added, removed }) => ({
+        kind: added ? 'added' : removed ? 'removed' : 'same',
+        text,
+      }));
+    };
+  },
 };
+
+/** Above it, differences are counted, not shown: finding the fewest takes the square of them. */
+const MOST_LINES = 2000;
+/** Longer texts are compared by lines. */
+const MOST_CHARACTERS_BY_WORDS = 50_000;
 
 async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateFunction> {
   const { default: formats } = await import('ajv-formats');

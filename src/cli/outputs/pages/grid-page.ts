@@ -1,4 +1,4 @@
-import type { DiffPart } from '../differences.ts';
+import type { DiffPart } from '../checks/tasks.ts';
 import { type Grid, type GridCell, type GridPart, type GridRow, statesOf, worstFirst } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
 

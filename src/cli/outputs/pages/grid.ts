@@ -1,4 +1,4 @@
-import type { DiffPart } from '../differences.ts';
+import type { DiffPart } from '../checks/tasks.ts';
 
 /** What a page or a comment shows: what each of several models, revisions or runs made of the same rows. */
 export interface Grid {

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { ChalkInstance } from 'chalk';
 import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import { dollars } from '../../../wire/money.ts';
@@ -16,15 +15,15 @@ import { imagesHere } from '../../inputs/images/open-image.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { differences } from '../../outputs/differences.ts';
 import { printValue } from '../../outputs/json.ts';
+import type { Grid } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
+import { gridTable } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
-import { visible } from '../../terminal/sanitise.ts';
-import { type Cell, plainRows, terminalTable } from '../../terminal/table.ts';
-import { type ComparedRow, markedPart, shownText, type Verdict, verdictOn } from './comparison.ts';
-import { comparisonGrid, factsOf, MEASURES, totalsOf } from './comparison-grid.ts';
+import { plainRows } from '../../terminal/table.ts';
+import { type ComparedRow, verdictOn } from './comparison.ts';
+import { comparisonGrid } from './comparison-grid.ts';
 import { forecastComparison, readCheckedRows, runComparison } from './run-comparison.ts';
 import { type Variant, variantsOf } from './variants.ts';
 
@@ -83,11 +82,11 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
   });
   const totals = await budget.totals(true);
   const complete = withCosts(compared, budget);
-  await show(ctx, complete, variants);
+  const grid = await comparisonGrid(ctx, complete, variants);
+  await show(ctx, complete, variants, grid);
+  ctx.io.note(`note: ${grid.facts.join(', ')}`);
   for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
-  if (report !== undefined) {
-    await writePage(ctx, report, gridPage(await comparisonGrid(complete, variants)));
-  }
+  if (report !== undefined) await writePage(ctx, report, gridPage(grid));
   if (budget.reached !== undefined) throw budget.reached;
   return exitCodeOf(complete, options.failOn);
 }
@@ -107,20 +106,21 @@ function withCosts(rows: readonly ComparedRow[], budget: Budget): ComparedRow[] 
   }));
 }
 
-async function show(ctx: Context, rows: readonly ComparedRow[], variants: readonly Variant[]): Promise<void> {
-  await present(
+function show(
+  ctx: Context,
+  rows: readonly ComparedRow[],
+  variants: readonly Variant[],
+  grid: Grid,
+): Promise<void> {
+  return present(
     ctx,
     rows.map(row => rowData(row, variants)),
     {
-      terminal: async () =>
-        `${await table(ctx, rows, variants)}${await changes(rows, variants, ctx.io.paint)}`,
-      plain: () => plainRows(rows.map(row => [...rowCells(row)])),
+      terminal: () => gridTable(ctx.io, grid),
+      plain: () => plainRows(rows.map(rowCells)),
       paged: true,
     },
   );
-  const count = (verdict: Verdict): string =>
-    `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
-  ctx.io.note(`note: ${count('same')}, ${count('changed')}, ${count('failed')}`);
 }
 
 function rowData(row: ComparedRow, variants: readonly Variant[]): object {
@@ -159,52 +159,6 @@ function rowCells(row: ComparedRow): string[] {
       String(credits ?? '-'),
     ]),
   ];
-}
-
-function table(ctx: Context, rows: readonly ComparedRow[], variants: readonly Variant[]): Promise<string> {
-  const { paint } = ctx.io;
-  const colours = { same: paint.green, changed: paint.yellow, failed: paint.red };
-  const columns = [{ title: 'Row' }, { title: 'Result' }, ...variants.map(({ name }) => ({ title: name }))];
-  const cells = rows.map((row): Cell[] => {
-    const verdict = verdictOn(row);
-    return [
-      row.id,
-      { text: verdict, paint: colours[verdict] },
-      ...row.results.map(result => factsOf(result).join(', ')),
-    ];
-  });
-  const totals = variants.map((_, at) => totalsText(rows.flatMap(row => row.results[at] ?? [])));
-  return terminalTable(ctx.io, columns, [...cells, ['all', '', ...totals]]);
-}
-
-function totalsText(results: ComparedRow['results']): string {
-  const totals = totalsOf(results);
-  return MEASURES.flatMap((name, at) =>
-    totals[at] === '–' || name === 'time' ? [] : `${totals[at]} ${name}`,
-  ).join(', ');
-}
-
-/** Under the table: how each row that changed differs from the first variant, word by word. */
-async function changes(
-  rows: readonly ComparedRow[],
-  variants: readonly Variant[],
-  paint: ChalkInstance,
-): Promise<string> {
-  const lines: string[] = [];
-  for (const row of rows.filter(one => verdictOn(one) !== 'same')) {
-    const [first, ...others] = row.results;
-    for (const [at, other] of others.entries()) {
-      const parts = await differences(first === undefined ? '' : shownText(first), shownText(other), 'words');
-      lines.push('', paint.bold(visible(`${row.id}: ${variants[0]?.name} → ${variants[at + 1]?.name}`)));
-      lines.push(
-        parts
-          .map(part => markedPart(part, paint))
-          .join('')
-          .trimEnd(),
-      );
-    }
-  }
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
 /** The runs are made: a page that can't be written must not cost what is known of them. */

@@ -1,5 +1,6 @@
 import { isMedia } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
+import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { differences } from '../../outputs/differences.ts';
@@ -7,18 +8,19 @@ import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid
 import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
-/** What of a variant is told in all, in the order of the columns of a table. */
-export const MEASURES = ['succeeded', 'failed', 'time', 'tokens', 'credits', 'cost'] as const;
+/** What of a variant is told in all, in the order of its totals. */
+const MEASURES = ['succeeded', 'failed', 'time', 'tokens', 'credits', 'cost'] as const;
 
 /** Rows by variants: what each made, and how it differs from the first. */
 export async function comparisonGrid(
+  ctx: Context,
   rows: readonly ComparedRow[],
   variants: readonly Variant[],
 ): Promise<Grid> {
   const count = (verdict: string): string =>
     `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
   const gridRows: GridRow[] = [];
-  for (const row of rows) gridRows.push(await gridRow(row));
+  for (const row of rows) gridRows.push(await gridRow(ctx, row));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [count('same'), count('changed'), count('failed')],
@@ -31,8 +33,7 @@ export async function comparisonGrid(
   };
 }
 
-/** The totals of one variant, as text, in the order of `MEASURES`. */
-export function totalsOf(results: readonly VariantResult[]): string[] {
+function totalsOf(results: readonly VariantResult[]): string[] {
   const succeeded = results.filter(({ run }) => run?.runStatus === 'succeeded').length;
   return [
     String(succeeded),
@@ -50,19 +51,19 @@ function total(values: readonly unknown[]): number | undefined {
   return numbers.length === 0 ? undefined : numbers.reduce((sum, number) => sum + number, 0);
 }
 
-async function gridRow(row: ComparedRow): Promise<GridRow> {
+async function gridRow(ctx: Context, row: ComparedRow): Promise<GridRow> {
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const result of row.results) {
     const state =
       result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
-    cells.push({ state, facts: factsOf(result), parts: await partsOf(result, first) });
+    cells.push({ state, facts: factsOf(result), parts: await partsOf(ctx, result, first) });
   }
   return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
 }
 
 /** Time, tokens and what it cost, where that is known. */
-export function factsOf({ run, seconds, credits, cost }: VariantResult): string[] {
+function factsOf({ run, seconds, credits, cost }: VariantResult): string[] {
   const price = dollarsText(cost);
   return [
     `${seconds.toFixed(1)} s`,
@@ -77,7 +78,11 @@ function dollarsText(cost: number | null | undefined): string | undefined {
 }
 
 /** The first variant's answer as it is, the others' with what differs from it. */
-async function partsOf(result: VariantResult, first: VariantResult | undefined): Promise<GridPart[]> {
+async function partsOf(
+  ctx: Context,
+  result: VariantResult,
+  first: VariantResult | undefined,
+): Promise<GridPart[]> {
   const text = shownText(result);
   const media = (result.run?.outputs ?? [])
     .filter(isMedia)
@@ -87,6 +92,6 @@ async function partsOf(result: VariantResult, first: VariantResult | undefined):
   const isFirst = first === undefined || first === result || first.fault !== undefined;
   const part: GridPart = isFirst
     ? { kind: 'text', text }
-    : { kind: 'difference', parts: await differences(shownText(first), text, 'words') };
+    : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
   return [part, ...media];
 }

@@ -1,11 +1,8 @@
-import type { ChalkInstance } from 'chalk';
 import type { Run } from '../../../wire/index.ts';
 import type { Money } from '../../../wire/money.ts';
 import type { Failure } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
-import type { DiffPart } from '../../outputs/differences.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
-import { visible } from '../../terminal/sanitise.ts';
 
 /** What one variant made of a row. */
 export interface VariantResult {
@@ -59,14 +56,4 @@ export function shownText({ run, fault }: VariantResult): string {
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) => (type === 'error' ? `error: ${fieldText(data)}` : fieldText(data)))
     .join('\n');
-}
-
-/** Without colours the marks of `git diff --word-diff` show what was removed and added. */
-export function markedPart({ kind, text }: DiffPart, paint: ChalkInstance): string {
-  const safe = visible(text);
-  if (kind === 'same' || kind === 'note') return safe;
-  if (paint.level === 0) {
-    return kind === 'removed' ? `[-${safe}-]` : `{+${safe}+}`;
-  }
-  return kind === 'removed' ? paint.red.strikethrough(safe) : paint.green(safe);
 }

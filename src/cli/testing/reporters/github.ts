@@ -3,8 +3,8 @@ import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../../../files/error-utils.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { type EntryResult, entryName } from '../result.ts';
-import { hintsOf, messagesOf } from './details.ts';
+import { entryName } from '../result.ts';
+import type { ReportedResult } from './reasons.ts';
 import { type ReportMaterial, testsGrid } from './tests-grid.ts';
 import { linesReport } from './text.ts';
 
@@ -12,19 +12,19 @@ import { linesReport } from './text.ts';
  * The results as a GitHub workflow reads them: plain lines that it takes no command from, and an annotation with file
  * and line for each case that did not pass.
  */
-export async function githubReport(results: readonly EntryResult[]): Promise<string> {
+export function githubReport(results: readonly ReportedResult[]): string {
   const token = randomUUID();
   const annotations = results.filter(({ status }) => status !== 'passed').map(annotation);
-  return `::stop-commands::${token}\n${await linesReport(results)}::${token}::\n${annotations.join('')}`;
+  return `::stop-commands::${token}\n${linesReport(results)}::${token}::\n${annotations.join('')}`;
 }
 
-function annotation(result: EntryResult): string {
-  const { entry, repetitions } = result;
+function annotation({ entry, repetitions, messages }: ReportedResult): string {
   const line = repetitions.flatMap(({ mismatches }) => mismatches)[0]?.line ?? entry.testCase.line;
   const properties = Object.entries({ file: entry.file.name, line: String(line), title: entryName(entry) })
     .map(([key, value]) => `${key}=${escapedProperty(value)}`)
     .join(',');
-  return `::error ${properties}::${escapedData([...messagesOf(result), ...hintsOf(result)].join('\n'))}\n`;
+  const hints = new Set(repetitions.flatMap(({ fault }) => fault?.hints ?? []));
+  return `::error ${properties}::${escapedData([...messages, ...hints].join('\n'))}\n`;
 }
 
 // As the runner's own command parser undoes it.
@@ -38,13 +38,13 @@ function escapedProperty(text: string): string {
 
 /** Adds the results to the job's summary; a fault is reported, never thrown: the tests are over. */
 export async function writeJobSummary(
-  results: readonly EntryResult[],
+  results: readonly ReportedResult[],
   material: ReportMaterial,
   file: string,
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendFile(file, gridMarkdown(await testsGrid(results, material), LONGEST_SUMMARY));
+    await appendFile(file, gridMarkdown(testsGrid(results, material), LONGEST_SUMMARY));
   } catch (error) {
     note(`note: the job summary can't be written: ${messageOf(error)}`);
   }

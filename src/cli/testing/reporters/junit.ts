@@ -1,65 +1,54 @@
-import type { Builder } from 'junit-report-builder';
-import { visible } from '../../terminal/sanitise.ts';
-import { type EntryResult, entryName } from '../result.ts';
-import { detailsOf, markedLine, messagesOf } from './details.ts';
+import { type Html, html } from '../../outputs/pages/html.ts';
+import { entryName } from '../result.ts';
+import type { ReportedResult } from './reasons.ts';
+import { detailsOf } from './text.ts';
 
 /** The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. */
-export async function junitReport(results: readonly EntryResult[]): Promise<string> {
-  const builder = (await loadBuilder()).newBuilder();
-  const suites = new Map<string, ReturnType<typeof builder.testSuite>>();
-  const bodies: string[] = [];
-  for (const result of results) {
-    const { entry, seconds, status } = result;
-    const file = xmlText(entry.file.name);
-    const suite = suites.get(file) ?? builder.testSuite().name(file);
-    suites.set(file, suite);
-    const test = suite
-      .testCase()
-      .className(file)
-      .name(xmlText(entryName(entry)))
-      .file(file)
-      .time(round(seconds));
-    if (status !== 'passed') {
-      const [message = status] = messagesOf(result);
-      const details = (await detailsOf(result)).map(markedLine).join('\n');
-      if (status === 'failed') {
-        test.failure(xmlText(message), 'mismatch');
-        bodies.push(escaped(xmlText(details)));
-      } else {
-        test.error(xmlText(message), 'fault', xmlText(details));
-      }
-      test.standardOutput(xmlText(details));
-    }
-  }
-  return `${withBodies(builder.build(), bodies)}\n`;
+export function junitReport(results: readonly ReportedResult[]): string {
+  const files = [...new Set(results.map(({ entry }) => entry.file.name))];
+  const suites = files.map(file => {
+    const own = results.filter(({ entry }) => entry.file.name === file);
+    return html`  <testsuite name="${xml(file)}" ${counts(own)}>
+${own.map(testCase)}  </testsuite>
+`;
+  });
+  const { text } = html`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites ${counts(results)}>
+${suites}</testsuites>
+`;
+  return text;
 }
 
-/** The builder gives a failure no text of its own; they stand in the order of the results. */
-function withBodies(xml: string, bodies: readonly string[]): string {
-  const left = [...bodies];
-  return xml.replaceAll(
-    /<failure((?: [\w-]+="[^"]*")*)\s*\/>/gu,
-    (_, attributes: string) => `<failure${attributes}>${left.shift() ?? ''}</failure>`,
+function counts(results: readonly ReportedResult[]): Html {
+  const count = (status: ReportedResult['status']): number =>
+    results.filter(result => result.status === status).length;
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  return html`tests="${results.length}" failures="${count('failed')}" errors="${count('fault')}" skipped="0" time="${seconds.toFixed(3)}"`;
+}
+
+function testCase(result: ReportedResult): Html {
+  const { entry, status, seconds, messages } = result;
+  const file = xml(entry.file.name);
+  const attributes = html`classname="${file}" name="${xml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
+  if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
+  const details = xml(
+    detailsOf(result)
+      .map(({ mark, text }) => mark + text)
+      .join('\n'),
   );
+  const message = html`message="${xml(messages[0] ?? status)}"`;
+  const fault =
+    status === 'failed'
+      ? html`<failure ${message} type="mismatch">${details}</failure>`
+      : html`<error ${message} type="fault">${details}</error>`;
+  return html`    <testcase ${attributes}>
+      ${fault}
+      <system-out>${details}</system-out>
+    </testcase>
+`;
 }
 
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-/** A CommonJS package: Node and the bundler differ in how deep its default lies. */
-async function loadBuilder(): Promise<Builder> {
-  const { default: loaded } = (await import('junit-report-builder')) as unknown as {
-    default: Builder | { default: Builder };
-  };
-  return 'default' in loaded ? loaded.default : loaded;
-}
-
-/** Characters that XML can't hold, control characters among them, made visible. */
-function xmlText(text: string): string {
-  return visible(text).replace(/[\uFFFE\uFFFF]/gu, '?');
-}
-
-function round(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
+/** Without the characters that XML can't hold and that `html` does not make visible. */
+function xml(text: string): string {
+  return text.replace(/[\uFFFE\uFFFF\p{Surrogate}]/gu, '\uFFFD');
 }

@@ -1,13 +1,14 @@
-import { isMedia } from '../../../wire/index.ts';
+import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
+import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { type EntryResult, hasPassed, type Repetition, totalsOf, totalsText } from '../result.ts';
-import { mismatchParts } from './details.ts';
+import { type Repetition, totalsOf, totalsText } from '../result.ts';
+import type { ReportedResult } from './reasons.ts';
 
 /** What a page shows of runs besides what reports hold. */
 export interface ReportMaterial {
@@ -20,15 +21,13 @@ export interface ReportMaterial {
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
 
 /** Cases by models. */
-export async function testsGrid(results: readonly EntryResult[], material: ReportMaterial): Promise<Grid> {
+export function testsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
   const models = [...new Set(results.map(({ entry }) => entry.model))];
-  const byCase = new Map<TestCase, EntryResult[]>();
+  const byCase = new Map<TestCase, ReportedResult[]>();
   for (const result of results) {
     const { testCase } = result.entry;
     byCase.set(testCase, [...(byCase.get(testCase) ?? []), result]);
   }
-  const rows: GridRow[] = [];
-  for (const [testCase, own] of byCase) rows.push(await gridRow(testCase, own, models, material));
   return {
     title: 'Prompt tests',
     facts: [totalsText(totalsOf(results))],
@@ -40,11 +39,11 @@ export async function testsGrid(results: readonly EntryResult[], material: Repor
         material,
       ),
     })),
-    rows,
+    rows: [...byCase].map(([testCase, own]) => gridRow(testCase, own, models, material)),
   };
 }
 
-function columnTotals(results: readonly EntryResult[], material: ReportMaterial): string[] {
+function columnTotals(results: readonly ReportedResult[], material: ReportMaterial): string[] {
   const { passed, failed, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const tokens = results
@@ -63,17 +62,12 @@ function costText(repetitions: readonly Repetition[], { factsOf }: ReportMateria
   return known.length === 0 ? undefined : formatDollars(known.reduce((sum, cost) => sum + cost, 0));
 }
 
-async function gridRow(
+function gridRow(
   testCase: TestCase,
-  results: readonly EntryResult[],
+  results: readonly ReportedResult[],
   models: readonly (string | undefined)[],
   material: ReportMaterial,
-): Promise<GridRow> {
-  const cells: (GridCell | undefined)[] = [];
-  for (const model of models) {
-    const result = results.find(({ entry }) => entry.model === model);
-    cells.push(result && (await gridCell(result, material)));
-  }
+): GridRow {
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
     states.find(one => one === 'not run') ?? states.find(one => one === 'failed') ?? 'passed';
@@ -86,23 +80,21 @@ async function gridRow(
       ...testCase.images.map(({ name, image }, at) => [name ?? `image ${at + 1}`, image.name] as const),
       ...testCase.options,
     ],
-    cells,
+    cells: models.map(model => {
+      const result = results.find(({ entry }) => entry.model === model);
+      return result && gridCell(result, material);
+    }),
   };
 }
 
-async function gridCell(
-  { status, seconds, repetitions, entry }: EntryResult,
+function gridCell(
+  { status, seconds, repetitions, summary, reasons }: ReportedResult,
   material: ReportMaterial,
-): Promise<GridCell> {
+): GridCell {
   const cost = costText(repetitions, material);
   const tokens = repetitions.map(({ run }) => run?.tokens).filter(count => count !== undefined);
-  const parts: GridPart[] = [];
-  if (repetitions.length > 1) {
-    const passed = repetitions.filter(hasPassed).length;
-    const text = `${passed} of ${repetitions.length} passed, ${entry.testCase.pass} needed`;
-    parts.push({ kind: status === 'passed' ? 'text' : 'message', text });
-  }
-  for (const repetition of repetitions) parts.push(...(await repetitionParts(repetition, material)));
+  const summaries: GridPart[] =
+    summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
   return {
     state: STATES[status],
     facts: [
@@ -110,32 +102,26 @@ async function gridCell(
       ...tokens.map(count => counted(fieldText(count), 'token')),
       ...(cost === undefined ? [] : [cost]),
     ],
-    parts,
+    parts: [
+      ...summaries,
+      ...repetitions.flatMap(({ run }, at) => repetitionParts(run, reasons[at] ?? [], material)),
+    ],
   };
 }
 
 /** What was expected and did not come, then what came, unless a difference shows it already. */
-async function repetitionParts(
-  { run, fault, mismatches }: Repetition,
+function repetitionParts(
+  run: Run | undefined,
+  reasons: readonly GridPart[],
   { media }: ReportMaterial,
-): Promise<GridPart[]> {
-  if (fault !== undefined) {
-    const text = [`${fault.message} (${fault.status})`, ...fault.hints].join('\n');
-    return [{ kind: 'error', text }];
-  }
-  const parts: GridPart[] = [];
-  for (const mismatch of mismatches) {
-    parts.push({ kind: 'message', text: `line ${mismatch.line}: ${mismatch.message}` });
-    if (mismatch.expected !== undefined && mismatch.actual !== undefined) {
-      parts.push({ kind: 'difference', parts: await mismatchParts(mismatch) });
-    }
-  }
-  const isShown = parts.some(({ kind }) => kind === 'difference');
-  for (const output of run?.outputs ?? []) {
-    if (isMedia(output)) parts.push({ kind: 'media', url: media.get(output.data)?.dataUrl });
-    else if (!isShown || output.type === 'error') {
-      parts.push({ kind: output.type === 'error' ? 'error' : 'text', text: fieldText(output.data) });
-    }
-  }
-  return parts;
+): GridPart[] {
+  const isShown = reasons.some(({ kind }) => kind === 'difference');
+  const outputs = (run?.outputs ?? []).flatMap((output): GridPart[] => {
+    if (isMedia(output)) return [{ kind: 'media', url: media.get(output.data)?.dataUrl }];
+    if (output.type === 'error') return [{ kind: 'error', text: fieldText(output.data) }];
+    return isShown ? [] : [{ kind: 'text', text: fieldText(output.data) }];
+  });
+  const answer = textOfOutputs(run?.outputs ?? []);
+  const isAnswer = (part: GridPart): boolean => part.kind === 'text' && part.text.trim() === answer.trim();
+  return [...reasons.filter(part => !isAnswer(part)), ...outputs];
 }

@@ -1,68 +1,80 @@
 import type { ChalkInstance } from 'chalk';
+import type { GridPart } from '../../outputs/pages/grid.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { type EntryResult, type EntryStatus, entryName, totalsOf, totalsText } from '../result.ts';
-import { type DetailLine, detailsOf, markedLine } from './details.ts';
+import { entryName, totalsOf, totalsText } from '../result.ts';
+import type { ReportedResult } from './reasons.ts';
 
 /** The results as a tree: files, their cases, and below each that did not pass, why. */
-export async function treeReport(results: readonly EntryResult[], paint: ChalkInstance): Promise<string> {
+export function treeReport(results: readonly ReportedResult[], paint: ChalkInstance): string {
+  const marks = { passed: paint.green('✓'), failed: paint.red('✗'), fault: paint.yellow('!') };
+  const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
+  const legend = `      ${paint.red('- expected')}  ${paint.green('+ actual')}`;
   const lines: string[] = [];
   let file = '';
   for (const result of results) {
-    const { name } = result.entry.file;
-    if (name !== file) {
-      file = name;
-      lines.push(paint.bold(visible(name)));
+    const { entry, status, seconds } = result;
+    if (entry.file.name !== file) {
+      file = entry.file.name;
+      lines.push(paint.bold(visible(file)));
     }
-    lines.push(entryLine(result, paint), ...(await detailLines(result, paint)));
+    const time = paint.dim(`(${seconds.toFixed(1)} s)`);
+    lines.push(`  ${marks[status]} ${visible(entryName(entry))} ${time}`);
+    const details = detailsOf(result);
+    if (details.some(({ mark }) => mark === '- ')) lines.push(legend);
+    lines.push(...details.map(({ mark, text }) => `      ${colours[mark](mark + text)}`));
   }
-  return `${lines.join('\n')}\n\n${summaryLine(results, paint)}\n`;
-}
-
-function entryLine(result: EntryResult, paint: ChalkInstance): string {
-  const marks: Record<EntryStatus, string> = {
-    passed: paint.green('✓'),
-    failed: paint.red('✗'),
-    fault: paint.yellow('!'),
-  };
-  const seconds = paint.dim(`(${result.seconds.toFixed(1)} s)`);
-  return `  ${marks[result.status]} ${visible(entryName(result.entry))} ${seconds}`;
-}
-
-async function detailLines(result: EntryResult, paint: ChalkInstance): Promise<string[]> {
-  if (result.status === 'passed') {
-    return [];
-  }
-  const colours: Record<DetailLine['kind'], (text: string) => string> = {
-    message: text => text,
-    expected: paint.red,
-    actual: paint.green,
-    same: paint.dim,
-  };
-  const details = await detailsOf(result);
-  const legend = details.some(({ kind }) => kind === 'expected')
-    ? [`      ${paint.red('- expected')}  ${paint.green('+ actual')}`]
-    : [];
-  return [...legend, ...details.map(line => `      ${colours[line.kind](markedLine(line))}`)];
-}
-
-function summaryLine(results: readonly EntryResult[], paint: ChalkInstance): string {
-  const totals = totalsOf(results);
-  const text = totalsText(totals);
-  return totals.failed + totals.faults === 0 ? paint.green(text) : paint.red(text);
+  const isGood = results.every(({ status }) => status === 'passed');
+  const summary = (isGood ? paint.green : paint.red)(totalsText(totalsOf(results)));
+  return `${lines.join('\n')}\n\n${summary}\n`;
 }
 
 const WORDS = { passed: 'passed', failed: 'FAILED', fault: 'ERROR' } as const;
 
 /** A line for each case, and below each that did not pass, why. */
-export async function linesReport(results: readonly EntryResult[]): Promise<string> {
-  const lines: string[] = [];
-  for (const result of results) {
+export function linesReport(results: readonly ReportedResult[]): string {
+  const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
     const name = visible(`${entry.file.name}: ${entryName(entry)}`);
-    lines.push(`${WORDS[status]} ${name} (${seconds.toFixed(1)} s)`);
-    if (status !== 'passed') {
-      lines.push(...(await detailsOf(result)).map(line => `    ${markedLine(line)}`));
-    }
-  }
+    const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
+    return [`${WORDS[status]} ${name} (${seconds.toFixed(1)} s)`, ...details];
+  });
   return `${[...lines, totalsText(totalsOf(results))].join('\n')}\n`;
+}
+
+/** A line that tells why a result did not pass, harmless to a terminal. */
+interface DetailLine {
+  /** What it begins with: expected, actual, both, or a message. */
+  readonly mark: '- ' | '+ ' | '  ' | '';
+  readonly text: string;
+}
+
+/** Lines of a difference, or of an answer, that are shown at most. */
+const MOST_LINES = 40;
+
+/** Why a result did not pass, line by line; nothing for one that did. */
+export function detailsOf({ status, summary, reasons }: ReportedResult): DetailLine[] {
+  if (status === 'passed') return [];
+  return [...(summary === '' ? [] : linesOf(summary, '')), ...reasons.flat().flatMap(partLines)];
+}
+
+const MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
+
+function partLines(part: GridPart): DetailLine[] {
+  if (part.kind === 'difference') {
+    const lines = part.parts.flatMap(({ kind, text }) => linesOf(text, MARKS[kind]));
+    return part.parts[0]?.kind === 'note' ? lines : cut(lines);
+  }
+  if (part.kind === 'text') return cut(linesOf(part.text, '+ '));
+  return part.kind === 'media' ? [] : linesOf(part.text, '');
+}
+
+function linesOf(text: string, mark: DetailLine['mark']): DetailLine[] {
+  return visible(text.replace(/\n$/u, ''))
+    .split('\n')
+    .map(line => ({ mark, text: line }));
+}
+
+function cut(lines: DetailLine[]): DetailLine[] {
+  const more = lines.length - MOST_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, MOST_LINES), { mark: '', text: `… ${more} more lines` }];
 }

@@ -1,0 +1,75 @@
+import type { Context } from '../../context.ts';
+import { differences } from '../../outputs/differences.ts';
+import type { GridPart } from '../../outputs/pages/grid.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import type { Mismatch } from '../expectations/expectation.ts';
+import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
+
+/** A result, and why it did not pass: what every report is made of. */
+export interface ReportedResult extends EntryResult {
+  /** How many repetitions passed, if there are several; empty otherwise. */
+  readonly summary: string;
+  /** Of each repetition: messages, and below each what came, or how it differs from what was expected. */
+  readonly reasons: readonly (readonly GridPart[])[];
+  /** The same in short, each once: one line for what was expected and what came. */
+  readonly messages: readonly string[];
+}
+
+/** Finds the differences that reports show. */
+export async function withReasons(ctx: Context, results: readonly EntryResult[]): Promise<ReportedResult[]> {
+  const reported: ReportedResult[] = [];
+  for (const result of results) {
+    const { repetitions, entry } = result;
+    const isRepeated = repetitions.length > 1;
+    const passed = repetitions.filter(hasPassed).length;
+    const reasons: GridPart[][] = [];
+    for (const [at, repetition] of repetitions.entries()) {
+      reasons.push(await reasonsOf(ctx, repetition, isRepeated ? `run ${at + 1}: ` : ''));
+    }
+    const summary = isRepeated
+      ? `${passed} of ${repetitions.length} passed, ${entry.testCase.pass} needed`
+      : '';
+    reported.push({ ...result, summary, reasons, messages: messagesOf(repetitions) });
+  }
+  return reported;
+}
+
+async function reasonsOf(
+  ctx: Context,
+  { fault, mismatches }: Repetition,
+  prefix: string,
+): Promise<GridPart[]> {
+  if (fault !== undefined) {
+    const text = [`${prefix}${fault.message} (${fault.status})`, ...fault.hints].join('\n');
+    return [{ kind: 'error', text }];
+  }
+  const parts: GridPart[] = [];
+  for (const { line, message, expected, actual } of mismatches) {
+    parts.push({ kind: 'message', text: `${prefix}line ${line}: ${message}` });
+    if (actual === undefined) continue;
+    parts.push(
+      expected === undefined
+        ? { kind: 'text', text: actual }
+        : { kind: 'difference', parts: await differences(ctx, ended(expected), ended(actual), 'lines') },
+    );
+  }
+  return parts;
+}
+
+function ended(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function messagesOf(repetitions: readonly Repetition[]): string[] {
+  const messages = repetitions.flatMap(({ fault, mismatches }) =>
+    fault === undefined ? mismatches.map(inShort) : [`${fault.message} (${fault.status})`],
+  );
+  return [...new Set(messages.map(visible))];
+}
+
+function inShort({ message, expected, actual }: Mismatch): string {
+  const quoted = (text: string): string =>
+    JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
+  const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;
+  return `${message}${wanted}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
+}
