@@ -1,3 +1,6 @@
+import type { RunUsage } from '../wire/index.ts';
+import { formatDollars, money } from '../wire/money.ts';
+
 /** What an element holds: text is never read as markup. */
 export type Child = Node | string | number | undefined | false;
 
@@ -91,4 +94,10 @@ export function messageOf(error: unknown): string {
 
 export function creditsText(credits: number | null): string {
   return credits === null ? 'free' : String(credits);
+}
+
+/** An amount such as `$0.0123`, marked if it is an estimate. */
+export function costText({ cost, estimated }: Pick<RunUsage, 'cost' | 'estimated'>): string {
+  if (cost === null) return 'not known';
+  return `${estimated ? '~' : ''}${formatDollars(money(cost))}`;
 }

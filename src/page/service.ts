@@ -7,7 +7,7 @@ import type { Answer, Requester, RequestOptions } from '../client/request.ts';
 import { ResourcesApi } from '../client/resources.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../client/retry.ts';
 import { Runs } from '../client/runs.ts';
-import type { CreateRunRequest, Model, PromptSearchRow } from '../wire/index.ts';
+import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
 
 /** The service that this page came from, by the methods that the command uses, over the browser's `fetch`. */
 export class BrowserService implements Requester {
@@ -19,6 +19,7 @@ export class BrowserService implements Requester {
   readonly sleep = sleep;
   readonly #key: string;
   #prompts: Promise<readonly PromptSearchRow[]> | undefined;
+  readonly #versions = new Map<string, Promise<PromptVersion | undefined>>();
   #models: Promise<readonly Model[]> | undefined;
 
   constructor(key: string) {
@@ -43,10 +44,12 @@ export class BrowserService implements Requester {
     return this.#models;
   }
 
-  /** What a run was created from. @throws {ServiceError} GONE_ERROR once it is no longer kept */
-  async requestOf(runId: string, signal: AbortSignal): Promise<CreateRunRequest> {
-    const path = `/runs/${encodeURIComponent(runId)}/request`;
-    return (await this.request<CreateRunRequest>('GET', path, { signal })).data;
+  /** The prompt that a version belongs to, asked for once; undefined if it is not published. */
+  promptOf(promptVersionId: string): Promise<PromptVersion | undefined> {
+    const asked =
+      this.#versions.get(promptVersionId) ?? this.versions.get(promptVersionId).catch(() => undefined);
+    this.#versions.set(promptVersionId, asked);
+    return asked;
   }
 
   /** As the command's client does it; what carries an idempotency key is repeated too, as this service keeps such keys. */

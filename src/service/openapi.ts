@@ -1,7 +1,7 @@
-import { ERROR_HTTP_STATUS, type ErrorStatus } from '../wire/index.ts';
+import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../wire/index.ts';
 import { jsonAnswer } from './http/api-error.ts';
 import { type AnyRoute, type ApiAnswer, isKeyed, route } from './http/route.ts';
-import { anything, object, type Schema, text } from './schemas/schema.ts';
+import { anything, integer, object, type Schema, text } from './schemas/schema.ts';
 
 /** Where the description of the interface is served, without a key. */
 const OPENAPI_PATH = '/openapi.json';
@@ -32,6 +32,28 @@ const TAGS: Readonly<Record<AnyRoute['operation']['tag'], string>> = {
   Page: 'What browsers show',
   Health: 'For load balancers and whoever restarts processes',
 };
+
+/** What the answers to a caller whose key is known carry. */
+const KEYED_HEADERS: Readonly<Record<string, Schema>> = {
+  Idempotency: {
+    type: 'string',
+    const: IDEMPOTENCY_SUPPORTED,
+    description: 'That an `Idempotency-Key` is kept for 24 hours',
+  },
+  'Action-Require': text({
+    description: 'There if the models have changed since the hash that was sent as `cli-agent`',
+  }),
+  'RateLimit-Policy': text({ description: 'How fast a client may go, such as `"default";q=5;w=1`' }),
+};
+
+const RETRY_AFTER: Readonly<Record<string, Schema>> = {
+  'Retry-After': integer({ description: 'When another try may be worth it, in seconds' }),
+};
+
+const KEYED_REQUEST = object(
+  {},
+  { 'cli-agent': text({ description: 'The hash of the models that the client holds' }) },
+);
 
 const errorEnvelope: Schema = {
   ...object({
@@ -106,13 +128,26 @@ function operation(route: AnyRoute): object {
       ...parameters('path', params),
       ...parameters('query', query),
       ...parameters('header', headers),
+      ...(keyed ? parameters('header', KEYED_REQUEST) : []),
     ],
     ...(body && { requestBody: { required: true, content: json(body) } }),
     responses: {
-      '200': { description: 'Success', content: data ? json(envelopeOf(data)) : { '*/*': {} } },
-      ...errorResponses([...errors, ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS]),
+      '200': {
+        description: 'Success',
+        ...(keyed && { headers: described(KEYED_HEADERS) }),
+        content: data ? json(envelopeOf(data)) : { '*/*': {} },
+      },
+      ...errorResponses([...errors, ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS], keyed),
     },
   };
+}
+
+function described(headers: Readonly<Record<string, Schema>>): Record<string, object> {
+  const entries = Object.entries(headers).map(([name, { description, ...schema }]) => [
+    name,
+    { description, schema },
+  ]);
+  return Object.fromEntries(entries) as Record<string, object>;
 }
 
 /** A success with this payload. */
@@ -133,11 +168,16 @@ function parameters(
   }));
 }
 
-function errorResponses(errors: readonly ErrorStatus[]): Record<string, object> {
-  const responses = errors.map(status => [
-    String(ERROR_HTTP_STATUS[status]),
-    { description: status, content: json({ $ref: '#/components/schemas/Error' }) },
-  ]);
+function errorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<string, object> {
+  const responses = errors.map(status => {
+    const known = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
+    const headers = {
+      ...(known && KEYED_HEADERS),
+      ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
+    };
+    const content = json({ $ref: '#/components/schemas/Error' });
+    return [String(ERROR_HTTP_STATUS[status]), { description: status, headers: described(headers), content }];
+  });
   return Object.fromEntries(responses) as Record<string, object>;
 }
 

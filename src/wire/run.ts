@@ -41,6 +41,19 @@ export interface RunRow {
   createdAt: string;
   /** Only in the answer to a query for this key, by a service that knows it. */
   idempotencyKey?: string;
+  /** Only in the answer to a query for it, by promptrun's own service. */
+  usage?: RunUsage;
+}
+
+/** What a run used of its model. */
+export interface RunUsage {
+  model: string;
+  /** As the provider counts them, cached ones among the input; null if it did not. */
+  tokens: { input: number; output: number; cached: number } | null;
+  /** In US dollars; null if it is not known, or not yet. */
+  cost: number | null;
+  /** Whether the price comes from a table that is kept with the service. */
+  estimated: boolean;
 }
 
 /** One page of runs, newest first. */
@@ -65,6 +78,8 @@ export interface RunListQuery {
   until?: number;
   /** The one run that the creation with this key made; a service that does not know this ignores it. */
   idempotencyKey?: string;
+  /** Whether rows tell what their runs used, default no; a service that does not know this ignores it. */
+  usage?: 'true' | 'false';
 }
 
 /** Discriminators of an image input. */

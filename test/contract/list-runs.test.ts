@@ -54,6 +54,13 @@ describe('GET /runs', () => {
     expect(all.at(-1)).toMatchObject({ runName: 'Sandbox', createdAt: new Date(START).toISOString() });
   });
 
+  test('tells what each run used if it is asked to', async () => {
+    const { rows } = await page('limit=2&usage=true');
+    const usage = { model: 'sandbox', tokens: null, cost: 0, estimated: false };
+    expect(rows).toEqual(all.slice(0, 2).map(row => ({ ...row, usage })));
+    expect((await service.get('/runs?usage=yes')).http).toBe(422);
+  });
+
   test('is newest first', () => {
     const times = all.map(row => Date.parse(row.createdAt));
     expect(times).toEqual([...times].sort((a, b) => b - a));

@@ -228,3 +228,28 @@ test('GET /openapi.json describes the interface without a key', async () => {
     'put /v1/prompts/{promptId}',
   ]);
 });
+
+test('every header that an answer of the interface carries is described', async () => {
+  const answer = await fetch(new URL('/openapi.json', service.service.url));
+  const { paths } = (await answer.json()) as {
+    paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
+  };
+  const described = (status: number): string[] =>
+    Object.keys(paths['/v1/runs']?.['get']?.responses[status]?.headers ?? {}).map(name => name.toLowerCase());
+  const ordinary = [
+    'content-type',
+    'content-length',
+    'date',
+    'connection',
+    'keep-alive',
+    'x-content-type-options',
+  ];
+  for (const target of ['/runs', '/runs?limit=0']) {
+    const { http, headers } = await service.get(target, { headers: { 'cli-agent': 'another' } });
+    const own = [...headers.keys()].filter(name => !ordinary.includes(name));
+    expect(own).toContain('idempotency');
+    expect(own.filter(name => !described(http).includes(name))).toEqual([]);
+  }
+  expect(described(429)).toContain('retry-after');
+  expect(described(401)).toEqual([]);
+});

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { TestService } from '../support/local-service.ts';
+import { FakeProvider, said } from '../support/fake-provider.ts';
+import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -143,6 +144,41 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     await page.getByText('this page follows it').waitFor();
     await page.getByText('succeeded').waitFor();
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
+  });
+
+  it('tells what an old run of a paid model took, and what each model took', async () => {
+    const provider = await FakeProvider.start();
+    onTestFinished(() => provider.close());
+    const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
+    provider.reset({ body: { ...(said('Hi').body as object), usage } });
+    const dataDir = temporaryDataDir();
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    writeFileSync(
+      path.join(dataDir, 'models.yaml'),
+      `providers: {corner: {baseUrl: "${provider.baseUrl}"}}
+models: [{model: priced, modality: text, provider: corner, price: {input: 2, output: 8}}]`,
+    );
+    const { service, root } = await start({ dataDir });
+    const created = (slug: string): Promise<{ runId: string }> =>
+      service.versionOf(slug).then(async promptVersionId => {
+        return (await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} })).data;
+      });
+    await service.publish('paid', '---\nmodel: priced\ntitle: Paid\n---\nSay hi');
+    const { runId } = await created('paid');
+    for (let run = 0; run < 51; run += 1) await created('sandbox');
+
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    await page.goto(`${root}#/runs/${runId}`);
+    await page.getByRole('link', { name: 'Paid' }).waitFor();
+    const shown = await page.locator('main').textContent();
+    for (const fact of ['Created', 'Modelpriced', 'Counted1000 in (0 cached), 100 out', 'Cost$0.0028']) {
+      expect(shown).toContain(fact);
+    }
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByLabel('By').selectOption('model');
+    await page.getByRole('meter', { name: 'priced: $0.0028 of $0.0028' }).waitFor();
+    await page.getByRole('meter', { name: 'sandbox: $0.00 of $0.0028' }).waitFor();
   });
 
   it('leads back to signing in once the key is revoked', async () => {

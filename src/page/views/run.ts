@@ -1,14 +1,21 @@
 import { isOver, waitForRun } from '../../client/poll.ts';
-import type { CreateRunRequest, OutputItem, Run, RunRow } from '../../wire/index.ts';
-import { type Child, creditsText, el, facts, status, time } from '../dom.ts';
+import {
+  type CreateRunRequest,
+  MAX_LIST_LIMIT,
+  type OutputItem,
+  type Run,
+  type RunRow,
+  type RunUsage,
+} from '../../wire/index.ts';
+import { type Child, costText, creditsText, el, facts, status, time } from '../dom.ts';
 import type { Place } from '../place.ts';
 import { mediaAddress } from '../service.ts';
 
 /** One run with what it was created from and what came of it; followed until it has ended. */
 export async function showRun({ service, main, signal, entitle, path: [runId = ''] }: Place): Promise<void> {
-  const request = service.requestOf(runId, signal).catch(() => undefined);
+  const request = service.runs.request(runId, { signal }).catch(() => undefined);
   const draw = async (run: Run): Promise<void> => {
-    const [row, created] = await Promise.all([rowOf({ service, signal }, runId), request]);
+    const [row, created] = await Promise.all([rowOf(service, runId, signal), request]);
     signal.throwIfAborted();
     entitle(row?.runName || 'Run');
     main.replaceChildren(...(await sections(service, run, row, created)));
@@ -19,12 +26,16 @@ export async function showRun({ service, main, signal, entitle, path: [runId = '
   await draw(await waitForRun(service, runId, { signal, delayFirst: true }));
 }
 
-/** What only the list tells of a run, if it is among the latest. */
+/** What only the list tells of a run: the newest one, or the next one after a newer one. */
 async function rowOf(
-  { service, signal }: Pick<Place, 'service' | 'signal'>,
+  { runs }: Place['service'],
   runId: string,
+  signal: AbortSignal,
 ): Promise<RunRow | undefined> {
-  const { rows } = await service.runs.list({ limit: 50 }, { signal });
+  const newer = await runs.list({ endingBefore: runId, limit: 1 }, { signal });
+  const [next] = newer.rows;
+  const at = next ? { startingAfter: next.runId, limit: 1 } : { limit: MAX_LIST_LIMIT };
+  const { rows } = await runs.list({ ...at, usage: 'true' }, { signal });
   return rows.find(row => row.runId === runId);
 }
 
@@ -35,8 +46,9 @@ async function sections(
   created: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = created?.promptVersionId ?? row?.promptVersionId;
-  const prompt = (await service.prompts()).find(({ promptVersionId }) => promptVersionId === versionId);
-  const again = prompt && el('a', { href: `#/prompts/${prompt.promptId}` }, prompt.title || prompt.slug);
+  const prompt = versionId === undefined ? undefined : await service.promptOf(versionId);
+  const again = prompt && el('a', { href: `#/prompts/${prompt.promptId}/${versionId}` }, prompt.title);
+  const usage = isOver(run) ? row?.usage : undefined;
   return [
     facts([
       [
@@ -46,9 +58,12 @@ async function sections(
           : el('span', {}, status(run.runStatus), ' · this page follows it'),
       ],
       ['Prompt', again ?? versionId],
+      ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],
       ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
       ['Tokens', run.tokens],
+      ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
+      ['Cost', usage && costText(usage)],
       ['Id', el('code', {}, run.runId)],
     ]),
     el('h2', {}, 'Outputs'),
@@ -56,6 +71,10 @@ async function sections(
     el('h2', {}, 'Inputs'),
     ...inputs(created),
   ];
+}
+
+function countsText({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
+  return `${input} in (${cached} cached), ${output} out`;
 }
 
 function output({ type, data }: OutputItem, at: number): Node {

@@ -1,5 +1,6 @@
-import type { PromptSearchRow, RunRow } from '../../wire/index.ts';
-import { choice, el, labelled, table } from '../dom.ts';
+import type { RunRow } from '../../wire/index.ts';
+import { formatDollars, money } from '../../wire/money.ts';
+import { choice, costText, el, labelled, table } from '../dom.ts';
 import type { Place } from '../place.ts';
 
 const TIMES = [
@@ -10,21 +11,32 @@ const TIMES = [
 const GROUPS = [
   ['prompt', 'prompt'],
   ['day', 'day'],
+  ['model', 'model'],
   ['status', 'status'],
 ] as const;
+type Grouping = (typeof GROUPS)[number][0];
 
 const COLUMNS = [
-  { title: '' },
-  { title: 'Credits', class: 'bar' },
-  { title: 'Amount', class: 'number' },
+  { title: '', class: 'bar' },
+  { title: 'Credits', class: 'number' },
+  { title: 'Cost', class: 'number' },
   { title: 'Runs', class: 'number' },
   { title: 'Failed', class: 'number' },
+  { title: 'Tokens in', class: 'number wide' },
+  { title: 'Tokens out', class: 'number wide' },
 ];
 
+/** What the runs of a group took. */
 interface Usage {
+  readonly name: string;
   runs: number;
   failed: number;
   credits: number;
+  input: number;
+  output: number;
+  /** In US dollars; null if it is not known of any run. */
+  cost: number | null;
+  estimated: boolean;
 }
 
 /** What the caller's runs cost, as bars. */
@@ -39,20 +51,15 @@ export async function showUsage({ service, main, signal, guard }: Place): Promis
   );
 
   const show = async (): Promise<void> => {
-    const [days, group] = [Number(times.value), groups.value];
-    const keyOf = keyed(group, await service.prompts());
+    const [days, group] = [Number(times.value), groups.value as Grouping];
     const usage = new Map<string, Usage>();
     const since = Math.floor(Date.now() / 1000) - days * 86_400;
-    for await (const row of service.runs.all({ since }, { signal })) {
-      const key = keyOf(row);
-      const entry = usage.get(key) ?? { runs: 0, failed: 0, credits: 0 };
-      entry.runs += 1;
-      entry.failed += row.runStatus === 'failed' ? 1 : 0;
-      entry.credits += row.credits ?? 0;
-      usage.set(key, entry);
+    for await (const row of service.runs.all({ since, usage: 'true' }, { signal })) {
+      const { key, name } = await groupOf(service, group, row);
+      usage.set(key, added(row, usage.get(key) ?? { ...NOTHING, name }));
     }
     const isWanted = Number(times.value) === days && groups.value === group;
-    if (isWanted) list.replaceChildren(usageTable(group, usage));
+    if (isWanted) list.replaceChildren(usageTable(group, [...usage.values()]));
   };
   for (const control of [times, groups]) {
     control.addEventListener('change', () => guard(show(), list));
@@ -60,27 +67,76 @@ export async function showUsage({ service, main, signal, guard }: Place): Promis
   await show();
 }
 
-function keyed(group: string, prompts: readonly PromptSearchRow[]): (row: RunRow) => string {
-  if (group === 'status') return ({ runStatus }) => runStatus;
-  if (group === 'day') return ({ createdAt }) => new Date(createdAt).toLocaleDateString('sv');
-  const titles = new Map(prompts.map(prompt => [prompt.promptVersionId, prompt.title || prompt.slug]));
-  return ({ promptVersionId, runName }) => titles.get(promptVersionId) ?? (runName || promptVersionId);
+const NOTHING = { runs: 0, failed: 0, credits: 0, input: 0, output: 0, cost: null, estimated: false };
+
+function added({ runStatus, credits, usage }: RunRow, sum: Usage): Usage {
+  return {
+    name: sum.name,
+    runs: sum.runs + 1,
+    failed: sum.failed + (runStatus === 'failed' ? 1 : 0),
+    credits: sum.credits + (credits ?? 0),
+    input: sum.input + (usage?.tokens?.input ?? 0),
+    output: sum.output + (usage?.tokens?.output ?? 0),
+    cost: typeof usage?.cost === 'number' ? (sum.cost ?? 0) + usage.cost : sum.cost,
+    estimated: sum.estimated || usage?.estimated === true,
+  };
 }
 
-function usageTable(group: string, usage: ReadonlyMap<string, Usage>): HTMLElement {
-  const byKey = (a: string, b: string): number => (a < b ? 1 : -1);
-  const rows = [...usage].sort(([a, one], [b, other]) =>
-    group === 'day' ? byKey(a, b) : other.credits - one.credits || byKey(b, a),
-  );
+/** What a run is counted under, and what that is called. */
+async function groupOf(
+  service: Place['service'],
+  group: Grouping,
+  { promptVersionId, runName, runStatus, createdAt, usage }: RunRow,
+): Promise<{ readonly key: string; readonly name: string }> {
+  if (group === 'prompt') {
+    const prompt = await service.promptOf(promptVersionId);
+    const name = prompt?.title || runName || promptVersionId;
+    return { key: prompt?.promptId ?? name, name };
+  }
+  const day = (): string => new Date(createdAt).toLocaleDateString('sv');
+  const name = group === 'status' ? runStatus : group === 'day' ? day() : (usage?.model ?? 'unknown');
+  return { key: name, name };
+}
+
+function usageTable(group: Grouping, rows: readonly Usage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this time.');
-  const most = Math.max(1, ...rows.map(([, { credits }]) => credits));
-  const cells = rows.map(([key, { runs, failed, credits }]) => [
-    key,
-    el('meter', { min: 0, max: most, value: credits, 'aria-label': `${key}: ${credits} of ${most} credits` }),
-    credits,
-    runs,
-    failed,
+  const { weight, compared } = weightOf(rows);
+  const most = Math.max(...rows.map(weight));
+  const newestFirst = (one: Usage, other: Usage): number => (one.name < other.name ? 1 : -1);
+  const mostFirst = (one: Usage, other: Usage): number =>
+    weight(other) - weight(one) || newestFirst(other, one);
+  const cells = rows.toSorted(group === 'day' ? newestFirst : mostFirst).map(row => [
+    row.name,
+    el('meter', {
+      min: 0,
+      max: most || 1,
+      value: weight(row),
+      'aria-label': `${row.name}: ${compared(weight(row), most)}`,
+    }),
+    row.credits,
+    costText(row),
+    row.runs,
+    row.failed,
+    row.input,
+    row.output,
   ]);
-  const [, ...columns] = COLUMNS;
-  return table('Usage', [{ title: group }, ...columns], cells);
+  return table('Usage', [{ title: group }, ...COLUMNS], cells);
+}
+
+interface Weight {
+  weight(row: Usage): number;
+  compared(part: number, most: number): string;
+}
+
+/** What bars are drawn of: money if any was spent, else credits, else runs. */
+function weightOf(rows: readonly Usage[]): Weight {
+  const inDollars = (amount: number): string => formatDollars(money(amount));
+  if (rows.some(({ cost }) => (cost ?? 0) > 0)) {
+    return {
+      weight: ({ cost }) => cost ?? 0,
+      compared: (part, most) => `${inDollars(part)} of ${inDollars(most)}`,
+    };
+  }
+  const unit = rows.some(({ credits }) => credits > 0) ? 'credits' : 'runs';
+  return { weight: row => row[unit], compared: (part, most) => `${part} of ${most} ${unit}` };
 }

@@ -1,4 +1,4 @@
-import type { Money } from '../../wire/money.ts';
+import { dollars, type Money } from '../../wire/money.ts';
 import { notFound } from '../http/api-error.ts';
 import { BUILT_IN_MODELS } from '../models/entry.ts';
 import type { AccessFault } from '../models/providers.ts';
@@ -61,15 +61,14 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
     },
     /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
     async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
-      const runs: UsedRun[] = [];
+      const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += PAGE) {
-        runs.push(...(await store.runUsage.of(userId, runIds.slice(start, start + PAGE))));
+        for (const run of await store.runUsage.of(userId, runIds.slice(start, start + PAGE))) {
+          const cost = costOf(run);
+          if (cost) ended.set(run.id, cost);
+        }
       }
-      const ended = runs.flatMap(run => {
-        const cost = costOf(run);
-        return cost ? [[run.id, cost] as const] : [];
-      });
-      return new Map(ended);
+      return ended;
     },
     /**
      * What a creation is expected to cost. Creates nothing and asks no provider.
@@ -116,10 +115,14 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       for (;;) {
         const runs = await store.runUsage.between(userId, since * 1000, before, PAGE);
         for (const run of runs) {
-          const { id, promptVersionId, status, createdAt, promptModel } = run;
-          const unknown = { model: promptModel, tokens: null, cost: null, estimated: false };
-          const cost = costOf(run) ?? unknown;
-          yield { ...cost, runId: id, promptVersionId, status, createdAt: Math.floor(createdAt / 1000) };
+          const { id, promptVersionId, status, createdAt } = run;
+          yield {
+            ...knownCost(run),
+            runId: id,
+            promptVersionId,
+            status,
+            createdAt: Math.floor(createdAt / 1000),
+          };
         }
         const last = runs.at(-1);
         if (!last || runs.length < PAGE) return;
@@ -130,6 +133,22 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
 }
 
 const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
+
+/** What a user's runs used, by id, as the list tells it: the cost in US dollars. */
+export async function usageOfRuns(store: Store, userId: number, runIds: readonly string[]) {
+  const runs = await store.runUsage.of(userId, runIds);
+  return new Map(
+    runs.map(run => {
+      const { cost, ...rest } = knownCost(run);
+      return [run.id, { ...rest, cost: cost === null ? null : dollars(cost) }];
+    }),
+  );
+}
+
+/** The cost of a run as far as it is known; always its model. */
+function knownCost(run: UsedRun): RunCost {
+  return costOf(run) ?? { model: run.promptModel, tokens: null, cost: null, estimated: false };
+}
 
 /** undefined for a run that has not ended, or of which nothing was kept. */
 function costOf({ usage, promptModel, status }: UsedRun): RunCost | undefined {

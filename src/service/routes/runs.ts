@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEY_HEADER, type OutputItem, type Run, type RunListQuery } from '../../wire/index.ts';
+import { usageOfRuns } from '../costs/costs.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { type RequestMemory, route } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
@@ -24,7 +25,7 @@ export const runRoutes = [
       tag: 'Runs',
       summary: 'Runs of the caller, newest first',
       description:
-        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one.',
+        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost.',
     },
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
@@ -39,7 +40,12 @@ export const runRoutes = [
       const rows = await runRows(services, ids, origin, memory.takeForAnswer);
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const shown = idempotencyKey === undefined ? rows : rows.map(row => ({ ...row, idempotencyKey }));
+      const usages = query.usage === 'true' && (await usageOfRuns(services.store, caller.userId, ids));
+      const shown = rows.map(row => ({
+        ...row,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(usages && { usage: usages.get(row.runId) }),
+      }));
       return { rows: shown, hasMore: hasMore || !isWhole };
     },
   }),

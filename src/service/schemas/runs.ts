@@ -6,7 +6,9 @@ import {
   integerOrNull,
   list,
   literal,
+  numberOrNull,
   object,
+  objectOrNull,
   oneOf,
   type Schema,
   tagged,
@@ -29,6 +31,16 @@ export const runSchema = object({
   tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
 });
 
+const runUsage = object({
+  model: text(),
+  tokens: objectOrNull({ input: integer(), output: integer(), cached: integer() }),
+  cost: numberOrNull({ description: 'US dollars; null if it is not known, or not yet' }),
+  estimated: {
+    ...boolean,
+    description: 'Whether the price comes from a table that is kept with the service',
+  },
+});
+
 const runRow = object(
   {
     runId: uuid,
@@ -39,7 +51,7 @@ const runRow = object(
     runName: text(),
     createdAt: time,
   },
-  { idempotencyKey: text({ description: 'The one asked for' }) },
+  { idempotencyKey: text({ description: 'The one asked for' }), usage: runUsage },
 );
 
 export const runPageSchema = object({ rows: list(runRow), hasMore: boolean });
@@ -53,6 +65,7 @@ export const runListQuery = object(
     since: integer({ description: 'Unix seconds, or milliseconds above 10^11; created at or after' }),
     until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
     idempotencyKey: text({ description: 'Only the run that a creation with this key made' }),
+    usage: oneOf(['true', 'false']),
   },
 );
 

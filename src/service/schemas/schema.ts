@@ -62,6 +62,10 @@ export function integerOrNull(more: Described = {}): Schema<number | null> {
   return { type: ['integer', 'null'], ...more };
 }
 
+export function numberOrNull(more: Described = {}): Schema<number | null> {
+  return { type: ['number', 'null'], ...more };
+}
+
 export function literal<const T extends string | boolean>(value: T): Schema<T> {
   return { type: typeof value, const: value };
 }
@@ -83,6 +87,11 @@ export function object<const R extends Fields, const O extends Fields>(
 ): Schema<InferFields<R> & Partial<InferFields<O>>>;
 export function object(required: Fields, optional: Fields = {}): Schema {
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+/** An object with these fields, or null. */
+export function objectOrNull<const R extends Fields>(required: R): Schema<InferFields<R> | null> {
+  return { ...object(required), type: ['object', 'null'] };
 }
 
 /** Objects that are told apart by the text in one field. */

@@ -1,5 +1,11 @@
 import type { RunCost } from '../../../service/costs/costs.ts';
-import { MAX_LIST_LIMIT, type OutputItem, type Run, type RunRow } from '../../../wire/index.ts';
+import {
+  MAX_LIST_LIMIT,
+  type OutputItem,
+  type Run,
+  type RunRow,
+  type RunUsage,
+} from '../../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
@@ -37,8 +43,8 @@ async function rowOf(ctx: Context, { client }: Connection, runId: string): Promi
 }
 
 /** What a run of this machine's own service came to, the cost in US dollars; null for what is not known. */
-type Usage = Pick<RunCost, 'tokens' | 'estimated'> & { readonly cost: number | null };
-type Facts = Run & Partial<RunRow> & { readonly usage?: Usage };
+type Usage = Omit<RunUsage, 'model'>;
+type Facts = Run & Partial<Omit<RunRow, 'usage'>> & { readonly usage?: Usage };
 
 function usageOf(run: RunCost | undefined): Usage | undefined {
   if (run === undefined) return undefined;
