@@ -1,6 +1,5 @@
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Outcome } from '../store/run-records.ts';
-import { Claims, TurnTaking } from './claims.ts';
 import { failUnfinished, settleDeadWorkers } from './current-runs.ts';
 import {
   CANCELLED,
@@ -22,17 +21,24 @@ export interface QueueRunnerOptions extends RunWorkOptions {
 }
 
 const PARALLEL = 32;
-/** How often runs are looked for that no living process has in hand, in milliseconds. */
-const CLAIM_EVERY_MS = 2000;
+/** How often it is looked what other processes have queued, left or ended, in milliseconds. */
+const LOOK_EVERY_MS = 2000;
+/** The same where instances work together. */
+const LOOK_EVERY_SHARED_MS = 500;
 
 /** The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the queue of all processes. */
 export class QueueRunner implements Runner {
   readonly #options: QueueRunnerOptions;
   readonly #stop = new AbortController();
-  readonly #turns: TurnTaking;
   readonly #work: RunWork;
   readonly limits: RunWork['limits'];
-  readonly #claims: Claims;
+  readonly #parallel: number;
+  /** The runs in hand, and whose they are: those that are being created or carried out. */
+  readonly #inHand = new Map<string, number>();
+  /** Whether there may be queued runs: then a new one waits for its turn. */
+  #moreQueued = false;
+  /** What is done with the queue: one thing after the other, as what is just being claimed is not in hand yet. */
+  #lastClaim: Promise<void> = Promise.resolve();
   /** Those who wait for runs to end, wherever these are carried out. */
   readonly #waiting = new Map<string, (outcome: Outcome | undefined) => void>();
 
@@ -40,21 +46,12 @@ export class QueueRunner implements Runner {
     this.#options = options;
     this.#work = new RunWork(options);
     this.limits = this.#work.limits;
-    this.#turns = new TurnTaking(options.parallel ?? PARALLEL);
-    const { store, models, onFault } = options;
-    const { pending } = this.#work;
-    const begin = (run: QueuedRun): void => this.#begin(run);
-    this.#claims = new Claims({ store, turns: this.#turns, pending, models, begin, onFault });
+    this.#parallel = options.parallel ?? PARALLEL;
   }
 
   /** Picks up what earlier or dead processes left, now and from time to time. */
   start(): void {
-    const { store, onFault } = this.#options;
-    store.signals.subscribe({
-      onQueued: () => this.#claims.claim(),
-      onEnded: runId => void this.#noticeEnded(runId).catch(onFault),
-    });
-    void this.#keepClaiming();
+    void this.#keepLooking();
   }
 
   create(run: NewlyMade): Promise<Created> {
@@ -62,11 +59,9 @@ export class QueueRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    const { store } = this.#options;
-    if (!(await store.runs.fail(runId, CANCELLED))) return;
+    if (!(await this.#options.store.runs.fail(runId, CANCELLED))) return;
     this.#work.drop(runId);
-    await this.#noticeEnded(runId);
-    store.signals.ended(runId);
+    await this.#noticeEnded([runId]);
   }
 
   /**
@@ -75,15 +70,14 @@ export class QueueRunner implements Runner {
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
-    this.#claims.stop();
     const { clock, store, onFault, rerun = true } = this.#options;
     await this.#work.pending.endedWithin(graceMs, clock);
     await this.#work.stop();
-    const worker = store.workers.registered();
-    if (worker !== undefined) {
-      await (rerun ? store.queue.release(worker) : failUnfinished(store, worker)).catch(onFault);
-    }
-    store.signals.queued();
+    const release = async (): Promise<void> => {
+      const worker = await store.workers.register();
+      await (rerun ? store.queue.release(worker) : failUnfinished(store, worker));
+    };
+    await release().catch(onFault);
     for (const runId of this.#waiting.keys()) this.#report(runId, undefined);
     await store.workers.release().catch(onFault);
   }
@@ -95,44 +89,46 @@ export class QueueRunner implements Runner {
   /** Puts a run on disk, to be carried out now or later. */
   async #create(run: NewlyMade): Promise<Created> {
     const { store } = this.#options;
-    const isStarted = !this.#closing && this.#turns.take(run);
+    const isStarted = !this.#closing && this.#takeTurn(run);
     const ending = new Promise<Outcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
     try {
       const worker = isStarted ? await store.workers.register() : null;
       const creation = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
-      if (creation.state !== 'created') {
-        this.#forget(run.id);
-      } else if (isStarted) {
-        void this.#work.pending.track(this.#run(run));
-      } else if (this.#closing) {
-        this.#report(run.id, undefined);
-      } else {
-        // The first process with room takes it up.
-        this.#claims.claim();
-        store.signals.queued();
-      }
+      if (creation.state !== 'created') this.#endTurn(run.id);
+      else if (isStarted) void this.#work.pending.track(this.#run(run));
+      else this.#claim();
+      if (creation.state !== 'created' || (this.#closing && !isStarted)) this.#report(run.id, undefined);
       return { creation, ending };
     } catch (error) {
-      this.#forget(run.id);
+      this.#report(run.id, undefined);
+      this.#endTurn(run.id);
       throw error;
     }
   }
 
-  #forget(runId: string): void {
-    this.#report(runId, undefined);
-    this.#endTurn(runId);
+  /** Whether a new run is started at once: if there is room, and beyond it if its user has none in hand. */
+  #takeTurn({ id, userId }: NewlyMade): boolean {
+    const hasRoom = this.#inHand.size < this.#parallel && !this.#moreQueued;
+    const isStarted = hasRoom || !this.#byUser().has(userId);
+    if (isStarted) this.#inHand.set(id, userId);
+    else this.#moreQueued = true;
+    return isStarted;
   }
 
-  /** Of what was claimed while closing, nothing is started: it is let go of at the end. */
-  #begin(run: QueuedRun): void {
-    if (this.#closing) return;
-    this.#turns.begin(run);
-    void this.#work.pending.track(this.#run(run));
+  #endTurn(runId: string): void {
+    this.#inHand.delete(runId);
+    if (this.#moreQueued) this.#claim();
+  }
+
+  /** How many runs of each user are in hand. */
+  #byUser(): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const userId of this.#inHand.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    return counts;
   }
 
   async #run(run: QueuedRun): Promise<void> {
     const outcome = await this.#work.carryOut(run);
-    if (outcome && !this.#waiting.has(run.id)) this.#options.store.signals.ended(run.id);
     if (outcome) this.#report(run.id, outcome);
     this.#endTurn(run.id);
   }
@@ -142,26 +138,58 @@ export class QueueRunner implements Runner {
     this.#waiting.delete(runId);
   }
 
-  #endTurn(id: string): void {
-    this.#turns.end(id);
-    if (this.#turns.moreLeft) this.#claims.claim();
+  /** Claims as many queued runs as there is room for. */
+  #claim(): void {
+    void this.#afterLastClaim(() => this.#claimAll());
   }
 
-  async #keepClaiming(): Promise<void> {
-    const { store, clock, onFault, rerun = true } = this.#options;
+  #afterLastClaim(work: () => Promise<void>): Promise<void> {
+    const { pending } = this.#work;
+    this.#lastClaim = pending.track(this.#lastClaim.then(work).catch(this.#options.onFault));
+    return this.#lastClaim;
+  }
+
+  async #claimAll(): Promise<void> {
+    const { store, models } = this.#options;
     while (!this.#closing) {
-      await this.#work.pending.track(settleDeadWorkers(store, { rerun })).catch(onFault);
-      await this.#noticeEnded().catch(onFault);
-      await this.#claims.claimWithoutStrays();
-      await clock.sleep(CLAIM_EVERY_MS, this.#stop.signal).catch(() => {});
+      const { run, moreLeft } = await store.queue.claim({
+        worker: await store.workers.register(),
+        hasRoom: this.#inHand.size < this.#parallel,
+        running: this.#byUser(),
+        models: store.shared ? models() : undefined,
+      });
+      this.#moreQueued = moreLeft;
+      // Of what was claimed while closing, nothing is started: it is let go of at the end.
+      if (!run || this.#closing) return;
+      this.#inHand.set(run.id, run.userId);
+      void this.#work.pending.track(this.#run(run));
     }
   }
 
-  /** Reports what others have carried out or ended, of one run or of all that are awaited or carried out here. */
-  async #noticeEnded(runId?: string): Promise<void> {
-    if (runId === undefined || this.#turns.has(runId)) await this.#work.dropEnded();
-    const ids = runId === undefined ? [...this.#waiting.keys()] : [runId];
-    const awaited = ids.filter(id => this.#waiting.has(id) && !this.#turns.has(id));
+  /** Lets go of runs that the store has as this process's and that it has not: the answer to their claim was lost. */
+  async #releaseStrays(): Promise<void> {
+    const { store } = this.#options;
+    const worker = await store.workers.register();
+    const strays = (await store.queue.runningOf(worker)).filter(id => !this.#inHand.has(id));
+    await store.queue.release(worker, strays);
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { store, clock, onFault, rerun = true } = this.#options;
+    const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
+    while (!this.#closing) {
+      await this.#work.pending.track(settleDeadWorkers(store, { rerun })).catch(onFault);
+      await this.#work.dropEnded().catch(onFault);
+      await this.#noticeEnded([...this.#waiting.keys()]).catch(onFault);
+      await this.#afterLastClaim(() => this.#releaseStrays());
+      await this.#afterLastClaim(() => this.#claimAll());
+      await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
+    }
+  }
+
+  /** Reports the ends of those of these runs that others have carried out or ended. */
+  async #noticeEnded(runIds: readonly string[]): Promise<void> {
+    const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#inHand.has(id));
     for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, outcomeOf(run));
   }
 }

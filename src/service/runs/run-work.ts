@@ -94,10 +94,9 @@ export class RunWork {
   /** Drops what was ended by others. */
   async dropEnded(): Promise<void> {
     const { store } = this.#options;
-    const worker = store.workers.registered();
     const { running } = this;
-    if (running.length === 0 || worker === undefined) return;
-    const ours = new Set(await store.queue.runningOf(worker));
+    if (running.length === 0) return;
+    const ours = new Set(await store.queue.runningOf(await store.workers.register()));
     for (const id of running) if (!ours.has(id)) this.drop(id);
   }
 

@@ -13,20 +13,13 @@ export interface QueuedRun {
 
 /** What a worker would take up. */
 export interface Claim {
-  /** Makes the worker known; called only if there is something to be taken up. */
-  register(): Promise<string>;
-  /** How many runs it has room for. One more is taken of every user who has none running here. */
-  free: number;
+  readonly worker: string;
+  /** Without room, only a user who has none running gets a turn. */
+  readonly hasRoom: boolean;
   /** How many runs of each user it has running. */
-  running: ReadonlyMap<number, number>;
+  readonly running: ReadonlyMap<number, number>;
   /** The models it has; undefined takes up any. */
-  models?: readonly string[] | undefined;
-}
-
-export interface Claimed {
-  runs: QueuedRun[];
-  /** Whether there may be more that this worker could take up later. */
-  moreLeft: boolean;
+  readonly models?: readonly string[] | undefined;
 }
 
 /** What becomes of runs whose worker is gone. */
@@ -43,6 +36,23 @@ const queued = sql<boolean>`status = 'queued'`;
 
 /** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
+  const take = async (db: Db, userId: number, worker: string, models: Claim['models']) => {
+    const oldest = await queuedRuns(db, models)
+      .select('id')
+      .where('userId', '=', userId)
+      .orderBy('createdAt')
+      .limit(1)
+      .$if(shared, query => query.forUpdate().skipLocked())
+      .executeTakeFirst();
+    if (!oldest) return undefined;
+    const run = await db
+      .updateTable('runs')
+      .set({ status: 'running', worker })
+      .where('id', '=', oldest.id)
+      .returning(['id', 'userId', 'promptVersionId', 'request'])
+      .executeTakeFirstOrThrow();
+    return { ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest };
+  };
   return {
     /** The workers that are carrying out runs. */
     workers: async () => {
@@ -52,22 +62,22 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     /** Counts a death for each run of a dead worker, and queues it again or has it failed. */
     takeFrom: (deadWorker: string, abandonment: Abandonment) =>
       writer.write(db => takeFrom(db, deadWorker, abandonment)),
-    /** Takes the oldest queued runs, the users in turn, and marks them as running. */
-    async claim(claim: Claim): Promise<Claimed> {
-      const { models } = claim;
-      const rows = await heads(db, models).execute();
-      const waiting = rows.flatMap(({ userId, oldest }) => (oldest === null ? [] : { userId, oldest }));
-      const shares = shareOut(waiting, claim);
-      if (shares.size === 0) return { runs: [], moreLeft: waiting.length > 0 };
-      const worker = await claim.register();
-      return await writer.write(async db => {
-        const taken: QueuedRun[][] = [];
-        for (const [{ userId }, count] of shares) {
-          taken.push(await take(db, { worker, models, userId, count, shared }));
-        }
-        const exhausted = [...shares.values()].filter((count, index) => (taken[index]?.length ?? 0) < count);
-        return { runs: taken.flat(), moreLeft: exhausted.length < waiting.length };
-      });
+    /**
+     * Takes the oldest queued run of the user whose turn it is, and marks it as running. `moreLeft` is whether there may be
+     * more that this worker could take up later.
+     */
+    async claim({ worker, hasRoom, running, models }: Claim) {
+      const waiting = await queuedRuns(db, models)
+        .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest')])
+        .groupBy('userId')
+        .execute();
+      const turnsOf = (userId: number): number => running.get(userId) ?? 0;
+      // Whoever has the fewest running, then whoever has waited the longest.
+      waiting.sort((a, b) => turnsOf(a.userId) - turnsOf(b.userId) || a.oldest - b.oldest);
+      const [next] = waiting;
+      const mayRun = next && (hasRoom || turnsOf(next.userId) === 0);
+      const run = mayRun && (await writer.write(db => take(db, next.userId, worker, models)));
+      return { run, moreLeft: waiting.length > 0 };
     },
     /** The runs that a worker is carrying out, as far as the store knows. */
     runningOf: async (worker: string) => {
@@ -110,69 +120,7 @@ async function queueAgain(db: Db, worker: string, runs?: readonly string[]): Pro
     .execute();
 }
 
-/** A user who has queued runs, and when the oldest was created. */
-interface Head {
-  userId: number;
-  oldest: number;
-}
-
 function queuedRuns(db: Db, models: readonly string[] | undefined) {
   const nobodys = db.selectFrom('runs').where(queued).where('worker', 'is', null);
   return models === undefined ? nobodys : nobodys.where('model', 'in', ['', ...models]);
-}
-
-/** One look into the index for each user, however long the queues are. */
-function heads(db: Db, models: readonly string[] | undefined) {
-  return db
-    .selectFrom('users')
-    .select(eb => [
-      'users.id as userId',
-      queuedRuns(db, models)
-        .whereRef('runs.userId', '=', eb.ref('users.id'))
-        .select('runs.createdAt')
-        .orderBy('runs.createdAt')
-        .limit(1)
-        .as('oldest'),
-    ]);
-}
-
-/** Who may start how many: always whoever has the fewest running, then whoever has waited the longest. */
-function shareOut(heads: readonly Head[], { free, running }: Claim): Map<Head, number> {
-  const shares = new Map<Head, number>();
-  const turns = new Map(running);
-  const turnsOf = ({ userId }: Head): number => turns.get(userId) ?? 0;
-  for (let room = free; ; room -= 1) {
-    const [first] = [...heads].sort((a, b) => turnsOf(a) - turnsOf(b) || a.oldest - b.oldest);
-    if (!first || (room <= 0 && turnsOf(first) > 0)) return shares;
-    shares.set(first, (shares.get(first) ?? 0) + 1);
-    turns.set(first.userId, turnsOf(first) + 1);
-  }
-}
-
-interface Share {
-  readonly worker: string;
-  readonly models: readonly string[] | undefined;
-  readonly userId: number;
-  readonly count: number;
-  readonly shared: boolean;
-}
-
-async function take(db: Db, { worker, models, userId, count, shared }: Share): Promise<QueuedRun[]> {
-  const rows = await queuedRuns(db, models)
-    .select('id')
-    .where('userId', '=', userId)
-    .orderBy('createdAt')
-    .limit(count)
-    .$if(shared, query => query.forUpdate().skipLocked())
-    .execute();
-  if (rows.length === 0) return [];
-  const ids = rows.map(row => row.id);
-  const taken = await db
-    .updateTable('runs')
-    .set({ status: 'running', worker })
-    .where('id', 'in', ids)
-    .returning(['id', 'userId', 'promptVersionId', 'request'])
-    .execute();
-  taken.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
-  return taken.map(run => ({ ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest }));
 }

@@ -15,7 +15,6 @@ interface Backend {
   /** Whether processes of other machines work on it as well. */
   readonly shared: boolean;
   readonly workers: Workers;
-  readonly signals: Signals;
   readonly blobs: Readonly<Record<Collection, Blobs>>;
   /** Counts requests over all processes of a shared store; gives how long to wait, in milliseconds. */
   readonly requestRates?: (perSecond: number) => { take(keyId: string): Promise<number> };
@@ -53,25 +52,6 @@ export function storeOn({ db, ...backend }: Backend) {
 export const MIGRATED =
   'the store was made by an older promptrun and is of this version now; older ones refuse it';
 
-/** What processes that share a store notify each other of; it may be lost, so nothing depends on it but speed. */
-export interface Signals {
-  /** There is a queued run that any process may take up. */
-  queued(): void;
-  /** A run has ended that another process may be waiting for. */
-  ended(runId: string): void;
-  /** From now on `listener` is called with what others notify. */
-  subscribe(listener: SignalListener): void;
-}
-
-export interface SignalListener {
-  onQueued(): void;
-  /** `undefined`: any run may have ended, since something may have been missed. */
-  onEnded(runId: string | undefined): void;
-}
-
-/** For a store whose processes find out by looking. */
-export const NO_SIGNALS: Signals = { queued() {}, ended() {}, subscribe() {} };
-
 /** What carries runs out: a command its own, a `serve` those of its queue. */
 export type WorkerKind = 'command' | 'serve';
 
@@ -81,8 +61,6 @@ export interface Workers {
   register(): Promise<string>;
   /** What a worker is, or was. */
   kindOf(worker: string): WorkerKind;
-  /** The same if it was called already. */
-  registered(): string | undefined;
   /** True as well where it is not known. */
   isAlive(worker: string): Promise<boolean>;
   /** Removes what died workers left. */

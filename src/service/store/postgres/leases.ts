@@ -36,7 +36,6 @@ export function leases(db: Db): Workers {
       await holding;
       return name;
     },
-    registered: () => holding && name,
     kindOf: () => 'serve',
     isAlive: async worker => worker === name || !(await isDead(db, worker, name)),
     async sweep() {

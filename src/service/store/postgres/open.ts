@@ -8,7 +8,6 @@ import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
 import { sharedBlobs } from './media-directory.ts';
 import { DatabaseTooNewError, migrate } from './migrations.ts';
-import { notifications } from './notifications.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 
@@ -34,7 +33,6 @@ export async function openPostgresStore(
       cause: error,
     });
   }
-  const signals = notifications(url, db);
   const blobs = (collection: Collection): Blobs => {
     const rows = blobRows(db, collection);
     return mediaDir === undefined ? rows : sharedBlobs(blobFiles(path.join(mediaDir, collection)), rows);
@@ -43,15 +41,11 @@ export async function openPostgresStore(
     db,
     shared: true,
     workers: leases(db),
-    signals,
     blobs: { media: blobs('media'), inputs: blobs('inputs') },
     requestRates: perSecond => requestRates(db, perSecond),
     ping: async () => {
       await sql`select 1`.execute(db);
     },
-    async close() {
-      await signals.close();
-      await db.destroy();
-    },
+    close: () => db.destroy(),
   });
 }

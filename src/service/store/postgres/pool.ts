@@ -12,25 +12,21 @@ const QUERY_TIMEOUT_MS = 60_000;
 /** PostgreSQL's number for 64-bit integers; those of the store all fit into a number. */
 const INT8 = 20;
 
-/** What every connection to the database is made with. */
-export function connectionConfig(url: string): pg.ClientConfig {
-  return {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: 'promptrun',
-    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
-  };
-}
-
 function parserOf(oid: number, format: 'text' | 'binary'): unknown {
   return oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);
 }
 
 /** Connections to the database; a fault of theirs is a DatabaseUnavailableError. */
 export function connectionPool(url: string): PostgresPool {
-  const pool = new pg.Pool({ ...connectionConfig(url), max: CONNECTIONS });
+  const pool = new pg.Pool({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'promptrun',
+    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+    max: CONNECTIONS,
+  });
   // What breaks while nobody uses it is replaced by itself.
   pool.on('error', () => {});
   pool.on('connect', client => client.on('error', () => {}));

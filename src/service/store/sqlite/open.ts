@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { blobFiles } from '../blob-files.ts';
 import { prepareDataDirectory } from '../data-dir.ts';
 import { dataDirectoryError } from '../errors.ts';
-import { MIGRATED, NO_SIGNALS, type Store, storeOn, type WorkerKind } from '../store.ts';
+import { MIGRATED, type Store, storeOn, type WorkerKind } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
 import { StoreDialect } from './dialect.ts';
@@ -51,7 +51,6 @@ async function open({
     db,
     shared: false,
     workers,
-    signals: NO_SIGNALS,
     blobs: {
       media: blobFiles(path.join(dataDir, 'media')),
       inputs: blobFiles(path.join(dataDir, 'inputs')),

@@ -37,7 +37,6 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock): Lo
       await lock;
       return name;
     },
-    registered: () => lock && name,
     kindOf: worker => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
     async others() {
