@@ -1,9 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OPENING, runCall, startAgent } from '../support/agent.ts';
-import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
+import { COMMAND, type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
 
 describe('an agent on a fresh machine', () => {
   it('finds the prompts there are, and renders one for nothing', async () => {
@@ -158,4 +160,23 @@ describe('the end of a session', () => {
     const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home });
     expect(JSON.parse(stdout)).toEqual(['failed']);
   });
+});
+
+it('writes skills whose command lines run as they stand', async () => {
+  const { home } = await runCommand(['prompts', 'skill', 'hello', 'postcard', 'sandbox']);
+  symlinkSync(COMMAND, path.join(home, 'promptrun'));
+  const PATH = `${home}${path.delimiter}${process.env['PATH'] ?? ''}`;
+  const printed = ['hello', 'postcard', 'sandbox'].map(name => {
+    const text = readFileSync(path.join(home, `.claude/skills/${name}/SKILL.md`), 'utf8');
+    const [, line = 'false'] = /^````sh\n(.*)\n````$/mu.exec(text) ?? [];
+    return execFileSync('sh', ['-c', line], {
+      cwd: home,
+      env: commandEnvironment(home, { PATH }),
+    }).toString();
+  });
+  expect(printed).toEqual([
+    'Hello, your name! A pleasant day to you.\n',
+    expect.stringMatching(/^file:.*\.png\n$/u),
+    'The rehearsal is over.\n',
+  ]);
 });
