@@ -80,7 +80,7 @@ export class TaskProcess {
       };
       signal.addEventListener('abort', stop, { once: true });
       this.#child.ref();
-      this.#child.channel?.ref();
+      this.#channel?.ref?.();
       this.#child.send(order, error => {
         // How it ends says why it could not be told.
         if (error && this.#child.connected) this.#child.disconnect();
@@ -101,7 +101,12 @@ export class TaskProcess {
   /** Nothing of this process is kept alive for it while it has nothing to do. */
   #unref(): void {
     this.#child.unref();
-    this.#child.channel?.unref();
+    this.#channel?.unref?.();
+  }
+
+  /** Bun's has neither `ref` nor `unref`. */
+  get #channel(): Partial<NonNullable<ChildProcess['channel']>> | null | undefined {
+    return this.#child.channel;
   }
 
   #end(error: Error): void {

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { COMMAND, runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { commandEnvironment } from '../support/environment.ts';
+
+/** Node with something missing, as it is on other machines or in what stands in for it. */
+function without(script: string): string[] {
+  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
+}
+
+it.each([
+  [
+    'as a user without a home or an entry in the list of users',
+    `import os, { userInfo } from 'node:os';
+     import { syncBuiltinESMExports } from 'node:module';
+     os.homedir = os.userInfo = () => { throw new Error('no such user'); };
+     syncBuiltinESMExports();`,
+  ],
+  [
+    "with Yarn's files, whose handles can't be synchronized",
+    `import { open } from 'node:fs/promises';
+     const handle = await open(process.execPath);
+     for (const name of ['sync', 'datasync']) Object.getPrototypeOf(handle)[name] = undefined;
+     await handle.close();`,
+  ],
+  [
+    "with Bun's processes, whose channels keep nothing alive",
+    `import child from 'node:child_process';
+     import { syncBuiltinESMExports } from 'node:module';
+     const { fork } = child;
+     child.fork = (...given) => Object.defineProperty(fork(...given), 'channel', { value: {} });
+     syncBuiltinESMExports();`,
+  ],
+])('runs %s', async (_, missing) => {
+  const home = temporaryDirectory();
+  const options = { home, nodeArgs: without(missing), env: { HOME: '' } };
+  const run = await runCommand(['run', 'postcard', '-i', 'place=Oslo', '--save', '-'], options);
+  expect([run.code, run.stderr, run.stdoutBytes.subarray(1, 4).toString()]).toEqual([
+    0,
+    expect.not.stringContaining('error'),
+    'PNG',
+  ]);
+});
+
+function hasBun(): boolean {
+  try {
+    execFileSync('bun', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it.runIf(hasBun())('runs on Bun', () => {
+  const home = temporaryDirectory();
+  const bun = (...args: string[]): string =>
+    execFileSync('bun', ['--bun', COMMAND, ...args], { cwd: home, env: commandEnvironment(home) }).toString();
+  const url = bun('run', 'postcard', '-i', 'place=Oslo').trim();
+  expect(url).toMatch(/^file:.*\.png$/u);
+  expect(bun('runs', 'list', '--query', '[].runStatus | [0]').trim()).toBe('succeeded');
+});
