@@ -291,7 +291,11 @@ describe('POST /runs: other errors', () => {
       duplex: 'half',
     });
     expect(answer.status).toBe(which === 'a key' ? 413 : 401);
-    expect(await answer.json()).toMatchObject({ data: null });
+    const what = which === 'a key' ? '64 MiB' : 'key';
+    expect(await answer.json()).toMatchObject({
+      data: null,
+      message: expect.stringContaining(what) as string,
+    });
   });
 
   test('402 when the balance is lower than the run costs, and nothing is taken', async () => {

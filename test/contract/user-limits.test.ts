@@ -31,6 +31,7 @@ test('a user’s runs beyond the limit of the queue are refused until some have 
   for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
   const refused = await slow();
   expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
+  expect(refused.message).toContain('at most 2)');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await statuses()).toEqual(['queued', 'queued', 'running']);
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
@@ -65,7 +66,7 @@ test('users take turns, and each one’s runs go in order', async () => {
 });
 
 test('a user whose media takes up the space gets 507 until it expires, and text goes on', async () => {
-  await start({ maxMediaBytes: 10_000, syncWindowMs: 120_000 });
+  await start({ maxMediaBytes: 2 ** 14, syncWindowMs: 120_000 });
   const postcard = await service.versionOf('postcard');
   const hello = await service.versionOf('hello');
   const draw = (key?: string) =>
@@ -78,6 +79,7 @@ test('a user whose media takes up the space gets 507 until it expires, and text 
   for (let run = 0; run < 10 && http === 200; run += 1) ({ http } = await draw());
   const refused = await draw();
   expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
+  expect(refused.message).toContain(`${2 ** -16} GiB`);
   const greeting = await service.post('/runs', {
     promptVersionId: hello,
     inputs: { textInputs: { name: 'A' } },

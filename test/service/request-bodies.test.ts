@@ -47,6 +47,7 @@ describe('the bodies of requests, over all connections', () => {
     const third = await keyOf(service.dataDir, { user: 'bob' });
     const upload = await beginUpload(1800);
     await expect.poll(() => create(1000)).toBe(429);
+    expect((await service.post('/runs', 'x'.repeat(1000))).message).toContain('MiB of one user');
     expect(await create(1000, other)).toBe(200);
     await beginUpload(1800, other);
     await expect.poll(() => create(1000, third)).toBe(429);

@@ -36,8 +36,13 @@ export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
 }
 
-export function tooLarge(what = `is larger than ${MAX_BODY_BYTES} bytes`): ApiError {
+export function tooLarge(what = `is larger than ${mebibytes(MAX_BODY_BYTES)}`): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${what}`);
+}
+
+/** An amount of bytes as a limit names it, such as `64 MiB`. */
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 3 })} MiB`;
 }
 
 /** An answer that is this JSON text. */

@@ -1,4 +1,4 @@
-import { ApiError, tooManyRequests } from './api-error.ts';
+import { ApiError, mebibytes, tooManyRequests } from './api-error.ts';
 import type { RequestMemory } from './route.ts';
 
 /** Bytes that requests keep in memory at a time, by default: four of the largest bodies there may be. */
@@ -60,12 +60,12 @@ export class MemoryBudget {
   #check(userId: number, bytes: number, ofRequest: number): void {
     const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
     if (ofRequest > this.most / 2) {
-      const message = `the request and the pictures it names are larger than ${this.most / 2} bytes`;
+      const message = `the request and the pictures it names are larger than ${mebibytes(this.most / 2)}`;
       throw new ApiError('PAYLOAD_TOO_LARGE_ERROR', message);
     }
     if (this.#taken + bytes > this.most || ofUser > this.most / 2) {
       throw tooManyRequests(
-        'too many large requests and answers at once; send them one after the other',
+        `too many large requests and answers at once (at most ${mebibytes(this.most / 2)} of one user, ${mebibytes(this.most)} in all); send them one after the other`,
         RETRY_S,
       );
     }

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { runInProcess } from '../support/context.ts';
+
+/** What a user of `serve` may run into, by what refuses it. */
+const LIMITS = {
+  'queued runs': '10,000',
+  media: '2 GiB',
+  keys: '10 keys',
+  'a request': '64 MiB',
+  'values of a request': '100,000 values',
+  'a picture': '20 MiB',
+  'a prompt file': '128 KiB',
+  'fields of a schema': '1,000 fields',
+  'steps of a render': '1,000,000 loop turns',
+  'output of a render': '8 MiB',
+  'time of a render': '2 s',
+  'requests in memory': '256 MiB',
+  connections: '4,096 connections',
+};
+
+it.each(Object.entries(LIMITS))('the limit of %s stands in help and guide of serve', async (_, limit) => {
+  const help = (await runInProcess(['serve', '--help'])).stdout();
+  const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/serve.md'), 'utf8');
+  for (const text of [help, guide]) expect(text.replace(/\s+/gu, ' ')).toContain(limit);
+});
