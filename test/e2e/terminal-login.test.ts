@@ -38,3 +38,14 @@ it('ends at Ctrl-C with nothing stored', async () => {
   expect(terminal.text()).toContain('Cancelled.');
   expect(calls).toEqual([]);
 });
+
+it('asks for the address on one line, which offers no editor', async () => {
+  const { baseUrl } = await service();
+  const terminal = onTerminal(['login', '--no-keychain']);
+  await terminal.waitFor('? address of the service');
+  expect(terminal.text()).not.toContain('editor');
+  terminal.type(`${baseUrl}\r`);
+  await terminal.waitFor('? API key for');
+  terminal.type(`${KEY}\r`);
+  expect(await terminal.exit()).toBe(0);
+});

@@ -75,12 +75,14 @@ it('changes the credits and the plan of a user', async () => {
     { user: 'ci', plan: 'none', credits: 5, keys: 1 },
   ]);
   expect((await set('ci', '--credits', '-6'))[0]).toBe(2);
+  const last = await runInProcess(['users', 'set', 'ci', '--credits', '1'], within);
+  expect(last.stdout() + last.stderr()).toMatch(/\b1 credit\./u);
   expect((await set('ci', '--credits', 'many'))[0]).toBe(2);
   expect((await set('ci'))[0]).toBe(2);
   expect((await set('nobody', '--plan', 'pro'))[0]).toBe(4);
   expect((await runInProcess(['users', 'show', 'nobody'], within)).exitCode).toBe(4);
   expect((await runInProcess(['users', 'list'], within)).stdout()).toBe(
-    'local\tpro\t1000000\t0\nci\tnone\t5\t1\n',
+    'local\tpro\t1000000\t0\nci\tnone\t1\t1\n',
   );
 });
 

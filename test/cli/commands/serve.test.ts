@@ -111,7 +111,7 @@ describe('serve', () => {
   it('warns where other machines can reach it', async () => {
     const { stderr, stop } = await serving(['--host', '0.0.0.0', '--quiet']);
     await stop();
-    expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 /);
+    expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 .*--public-url/);
   });
 
   it('says that a port is taken', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { colourLevel, paintFor } from '../../../src/cli/terminal/colour.ts';
 import type { Sink } from '../../../src/cli/terminal/io.ts';
+import { runInProcess } from '../../support/context.ts';
 
 const sink = (isTTY: boolean): Sink => ({
   isTTY,
@@ -36,4 +37,10 @@ describe('colours', () => {
     ]);
     expect((await paintFor(1)).red('a')).toBe('\u001b[31ma\u001b[39m');
   });
+});
+
+it('shows an error in red, where colours are', async () => {
+  const failed = (env: Record<string, string>) => runInProcess(['nonsense'], { env });
+  expect((await failed({ FORCE_COLOR: '1' })).stderr()).toMatch(/^\u001b\[31merror:\u001b\[39m /u);
+  expect((await failed({})).stderr()).toMatch(/^error: /u);
 });
