@@ -123,7 +123,9 @@ function draw(lines) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="promptrun on a terminal">`,
     `<rect width="${width}" height="${height}" rx="8" fill="#1e222a"/>`,
     ...dots,
-    `<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${FOREGROUND}" xml:space="preserve">`,
+    `<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="${FOREGROUND}">`,
+    // Browsers give every text a white-space of its own, so that it is not enough to give it to the group.
+    '<style>text { white-space: pre }</style>',
     ...texts,
     '</g>',
     '</svg>',

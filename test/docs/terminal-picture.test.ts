@@ -22,6 +22,13 @@ describe('the picture of the terminal', () => {
     expect(linesOf(drawn)).toContain('Hello, Ada! A pleasant day to you.');
   });
 
+  it('leaves the width of its letters to the font, which browsers differ in', () => {
+    const picture = readFileSync(path.join(root, 'docs', 'terminal.svg'), 'utf8');
+    expect(picture).toMatch(/font-family="[^"]*monospace"/u);
+    expect(picture).not.toContain('textLength');
+    expect(picture).toContain('text { white-space: pre }');
+  });
+
   it('is in the README', () => {
     expect(readFileSync(path.join(root, 'README.md'), 'utf8')).toContain('](docs/terminal.svg)');
   });
