@@ -2,7 +2,6 @@ import type { PromptService } from '../client/client.ts';
 import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { ProviderBatches } from '../service/provider-batches/provider-batches.ts';
-import type { Situation } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { Advise } from './core/types.ts';
@@ -61,8 +60,6 @@ export interface Context extends TerminalContext {
   readonly isReplay: boolean;
   /** A command line that asks the configured service. */
   readonly advise: Advise;
-  /** What hints on an error depend on: the service that was asked last, and what gave its key. */
-  readonly situation: () => Situation;
   /** What is done on a thread of its own; the same each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Situation } from './core/failure.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { withDebugBody } from './program/global-flags.ts';
 import { HelpShown } from './program/parsing.ts';
@@ -18,9 +17,9 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   let exitCode: ExitCode = EXIT.ok;
   const { streams, env } = surroundings;
   const { stderr } = streams;
-  const reportError = async (error: unknown, situation?: Situation): Promise<ExitCode> => {
+  const reportError = async (error: unknown): Promise<ExitCode> => {
     const report = await import('./program/report-error.ts');
-    return report.reportError(error, argv, { io, stderr, env, situation });
+    return report.reportError(error, argv, { io, stderr, env });
   };
   const tree = buildTree({
     version: surroundings.version,

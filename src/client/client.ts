@@ -41,6 +41,8 @@ export interface ClientOptions {
   readonly onEvent?: (event: RequestEvent) => void;
   /** Whether events hold the first 4 KiB of bodies, the key masked. False by default. */
   readonly eventBodies?: boolean;
+  /** Given as `context` with every error of a request, to tell whose it is if there are several clients. */
+  readonly errorContext?: unknown;
   /** By default `promptrun`. */
   readonly userAgent?: string;
 }
@@ -184,7 +186,10 @@ export class PromptService implements Requester {
       if (error === undefined) return outcome;
       const failed = { method: request.method, attempt, maxAttempts, error, retryAfterMs };
       const waitMs = retryDelay(failed, this.random);
-      if (waitMs === undefined || this.#session.isClosed) return outcome;
+      if (waitMs === undefined || this.#session.isClosed) {
+        error.context = this.#options.errorContext;
+        return outcome;
+      }
       this.#session.reportRetry(request, attempt, waitMs);
       options.onRetry?.();
       await this.sleep(waitMs, this.#session.untilClosed(options.signal));

@@ -7,6 +7,8 @@ export abstract class PromptServiceError extends Error {
   readonly httpStatus: number | undefined;
   /** The envelope's data; null when none. */
   readonly data: unknown;
+  /** The `errorContext` of the client whose request it ended; undefined for other errors. */
+  context: unknown;
 
   constructor(message: string, options: { httpStatus?: number; data?: unknown; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

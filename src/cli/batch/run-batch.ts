@@ -104,7 +104,8 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
     release();
   }
   const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);
-  return conclude(ctx, options, { tally, stop, rows, results, journal, budget });
+  const { advise } = connection;
+  return conclude(ctx, options, { tally, stop, rows, results, journal, budget, advise });
 }
 
 /** A row as the engine runs it. */

@@ -27,7 +27,7 @@ export interface Failure {
   readonly details?: readonly string[];
 }
 
-/** What hints depend on besides the error. */
+/** What hints on an error of a service depend on besides it: the client's `errorContext`. */
 export interface Situation {
   readonly advise: Advise;
   /** What gave the key, see `Connection.keySource`. */
@@ -39,12 +39,13 @@ export interface Situation {
 const ANYWHERE: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
 
 /** The one place where errors become exit codes. */
-export function failureOf(error: unknown, situation = ANYWHERE): Failure {
+export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) return error;
   if (error instanceof PromptServiceError) {
-    const { status, message, data } = error;
+    const { status, message, data, context = ANYWHERE } = error;
+    const hints = hintsFor(error, context as Situation);
     const details = error instanceof ServiceError ? detailsIn(error) : [];
-    return { status, message, data, exitCode: exitCodeOf(error), hints: hintsFor(error, situation), details };
+    return { status, message, data, exitCode: exitCodeOf(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
   const known = SERVICE_ERRORS[codeOf(error) ?? ''];

@@ -21,9 +21,10 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
       `Give at least ${FEWEST_CHARACTERS} characters of its id.`,
     );
   }
-  const fitting = (await knownRuns(ctx, connection)).filter(id =>
-    id.toLowerCase().startsWith(name.toLowerCase()),
-  );
+  const known = await knownRuns(ctx, connection);
+  const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
+  // A run of another service is asked for all the same: that it is one is said then.
+  const fitting = [known.own, known.others].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
   const [only, ...others] = fitting;
   if (only === undefined) {
     throw notFoundError(
@@ -38,11 +39,16 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   );
 }
 
-async function knownRuns(ctx: Context, { client, service }: Connection): Promise<string[]> {
+/** Of this service, and of others by the journal. */
+async function knownRuns(
+  ctx: Context,
+  { client, service }: Connection,
+): Promise<{ own: string[]; others: string[] }> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
-  const ids = new Set(rows.map(({ runId }) => runId));
+  const own = new Set(rows.map(({ runId }) => runId));
+  const others = new Set<string>();
   for await (const { baseUrl, runId } of ctx.journal.newestFirst()) {
-    if (baseUrl === service && runId !== undefined) ids.add(runId);
+    if (runId !== undefined) (baseUrl === service ? own : others).add(runId);
   }
-  return [...ids];
+  return { own: [...own], others: [...others] };
 }

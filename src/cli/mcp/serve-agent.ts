@@ -204,7 +204,7 @@ class AgentSession {
 
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) return error.message;
-    const { message, status, hints } = failureOf(error, this.#ctx.situation());
+    const { message, status, hints } = failureOf(error);
     return [`error: ${oneLine(message)} (${status})`, ...hints.map(oneLine)].join('\n');
   }
 }

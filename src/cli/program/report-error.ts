@@ -1,4 +1,4 @@
-import { failureOf, type Situation } from '../core/failure.ts';
+import { failureOf } from '../core/failure.ts';
 import type { Env } from '../core/types.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
@@ -14,11 +14,10 @@ export async function reportError(
     readonly io: PlainIo;
     readonly stderr: Sink;
     readonly env: Env;
-    readonly situation: Situation | undefined;
   },
 ): Promise<ExitCode> {
-  const { io, stderr, env, situation } = to;
-  const failure = failureOf(error, situation);
+  const { io, stderr, env } = to;
+  const failure = failureOf(error);
   const paint = await paintFor(colourLevel(stderr, env, !argv.includes('--no-color')));
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import type { Situation } from '../core/failure.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
@@ -17,7 +16,7 @@ export interface Action {
   readonly surroundings: Surroundings;
   readonly io: PlainIo;
   /** Reports an error and returns its exit code. */
-  readonly reportError: (error: unknown, situation: Situation) => Promise<ExitCode>;
+  readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
 
 /** Runs a command in a context of its own. The result, or the error, is out before what waited for it is done. */
@@ -28,7 +27,7 @@ export async function runAction({ command, run, surroundings, io, reportError }:
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     const reason: unknown = ctx.signal.aborted && !saysHowItEnded(error) ? ctx.signal.reason : error;
-    return await reportError(reason, ctx.situation());
+    return await reportError(reason);
   } finally {
     await close();
   }

@@ -219,6 +219,7 @@ async function clientFor(
     cliAgent: () => resources.cliAgent(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
+    errorContext: peer.place,
     ...(globals.debug && {
       eventBodies: globals.debugBody,
       onEvent: (event: RequestEvent) => {

@@ -90,7 +90,6 @@ export async function createContext(
     connection: connections.configured,
     localConnection: connections.local,
     advise: adviseWith(globals),
-    situation: () => connections.latest() ?? { advise: adviseWith(globals) },
     connectTo: connections.to,
     checks: () => (checks ??= openChecks()),
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
@@ -123,8 +122,6 @@ interface Connections {
   /** The same at each call. */
   readonly configured: () => Promise<Connection>;
   readonly local: () => Promise<Connection>;
-  /** The one that was opened last, if any was. */
-  readonly latest: () => Connection | undefined;
   readonly to: Context['connectTo'];
   /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
   readonly close: (signal: AbortSignal) => Promise<void>;
@@ -134,15 +131,12 @@ function connectionsOf(sources: ConnectionSources): Connections {
   const opened: Promise<OpenConnection>[] = [];
   const opening = async (open: Promise<OpenConnection>): Promise<Connection> => {
     opened.push(open);
-    latest = (await open).connection;
-    return latest;
+    return (await open).connection;
   };
-  let latest: Connection | undefined;
   let configured: Promise<Connection> | undefined;
   let local: Promise<Connection> | undefined;
   const configuredOnce = (): Promise<Connection> => (configured ??= opening(openConnection(sources)));
   return {
-    latest: () => latest,
     configured: configuredOnce,
     local: () =>
       (local ??= usesLocalService(sources) ? configuredOnce() : opening(openLocalConnection(sources))),

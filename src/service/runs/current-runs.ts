@@ -7,9 +7,14 @@ import type { StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { outcomeOf } from './run-work.ts';
 
-/** What a user is told of a run that was stopped, and may have been paid for. */
-export function stoppedRun(runId: string, by: string): string {
-  return `stopped by ${by}; the model's answer was dropped and may have been paid for. To run it again: promptrun runs rerun ${runId}`;
+/**
+ * What a user is told of a run that was stopped, and may have been paid for.
+ *
+ * @param served whether it is of a `serve`; one of a command is found on this machine, whatever service is configured
+ */
+export function stoppedRun(runId: string, by: string, served = false): string {
+  const again = `promptrun runs rerun ${runId}${served ? '' : ' --profile local'}`;
+  return `stopped by ${by}; the model's answer was dropped and may have been paid for. To run it again: ${again}`;
 }
 
 const BY_KILL = 'the end of its command, which was killed or lost its power';
@@ -26,7 +31,7 @@ const OF_SERVE: Abandonment = {
 /** With `--no-rerun` a second bill is worse than a lost answer. */
 const NEVER_RERUN: Abandonment = {
   maxDeaths: 1,
-  reason: runId => stoppedRun(runId, 'the end of its service'),
+  reason: runId => stoppedRun(runId, 'the end of its service', true),
 };
 
 /** Fails the runs of commands that have died. Whoever reads runs does this before. */

@@ -20,6 +20,7 @@ export interface BatchEnd {
   readonly results: Results;
   readonly journal: BatchJournal;
   readonly budget: Budget;
+  readonly advise: Advise;
 }
 
 /** Brings the files into their final form, reports how a batch ended and returns its exit code. @throws {Interrupted} */
@@ -84,7 +85,7 @@ function tellEnd(ctx: Context, out: string | undefined, end: BatchEnd): void {
   }
   ctx.io.note(`note: ${summaryText(tally, rows)}`);
   if (out !== undefined) {
-    for (const hint of hintsFor(ctx.situation().advise, out, end)) {
+    for (const hint of hintsFor(out, end)) {
       ctx.io.note(hint);
     }
   }
@@ -126,7 +127,7 @@ function summaryText(tally: Tally, rows: number | undefined): string {
   ].join(', ');
 }
 
-function hintsFor(advise: Advise, out: string, { tally, rows, budget }: BatchEnd): string[] {
+function hintsFor(out: string, { tally, rows, budget, advise }: BatchEnd): string[] {
   const goesOn = budget.reached === undefined;
   const { failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
   return [

@@ -62,7 +62,7 @@ export async function checkService(ctx: Context, connection: Connection): Promis
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
-    return failedService(ctx, connection, error);
+    return failedService(connection, error);
   }
 }
 
@@ -75,8 +75,8 @@ function cacheNews(
   return cached.hash === hash ? `as held since ${ageOf(cached.fetchedAt, now)}` : 'renewed, they had changed';
 }
 
-function failedService(ctx: Context, { baseUrl }: Connection, error: unknown): readonly Check[] {
-  const { message, hints, ...failure } = failureOf(error, ctx.situation());
+function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
+  const { message, hints, ...failure } = failureOf(error);
   const exitCode = error instanceof TimeIsUp ? EXIT.fault : failure.exitCode;
   const refused = error instanceof UnauthorizedError || error instanceof PaymentRequiredError;
   const cache = skipped('cache', 'not checked');

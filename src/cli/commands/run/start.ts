@@ -74,22 +74,17 @@ async function start(
   } catch (error) {
     const printed = (await live?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
-    throw startedId === undefined ? error : await namingRun(ctx, connection, error, startedId);
+    throw startedId === undefined ? error : await namingRun(connection, error, startedId);
   } finally {
     progress.stop();
   }
 }
 
 /** The service refuses to say what became of a run that was started: it is paid for, and can be asked for later. */
-async function namingRun(
-  ctx: Context,
-  { advise }: Connection,
-  error: unknown,
-  runId: string,
-): Promise<unknown> {
+async function namingRun({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
-  const { message, status, exitCode, data, hints } = failureOf(error, ctx.situation());
+  const { message, status, exitCode, data, hints } = failureOf(error);
   return new CliError(message, {
     status,
     exitCode,

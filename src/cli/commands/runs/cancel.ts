@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { namedRun } from './named-run.ts';
+import { askOfRun, namedRun } from './named-run.ts';
 
 export interface RunsCancelFlags {
   readonly last?: boolean;
@@ -35,7 +35,8 @@ export async function runsCancel(
 async function cancel(ctx: Context, connection: Connection, runId: string): Promise<Run> {
   const { signal } = ctx;
   try {
-    return await connection.client.runs.cancel(runId, { signal });
+    const asking = connection.client.runs.cancel(runId, { signal });
+    return await askOfRun(ctx, connection, { verb: 'cancel', runId }, asking);
   } catch (error) {
     if (!(error instanceof NotFoundError) || (await isLocalService(connection, signal))) throw error;
     throw usageError(

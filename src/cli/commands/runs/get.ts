@@ -5,7 +5,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { checkRunNamed, factsFromJournal, namedRun } from './named-run.ts';
+import { askOfRun, checkRunNamed, factsFromJournal, namedRun } from './named-run.ts';
 
 export interface RunsGetFlags extends OutputFlags {
   readonly last?: boolean;
@@ -21,7 +21,8 @@ export async function runsGet(
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
-  const run = await connection.client.runs.get(runId, { signal: ctx.signal });
+  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
+  const run = await askOfRun(ctx, connection, { verb: 'get', runId }, asking);
   if (isOver(run)) {
     const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, run.runId);
     return presentRun(ctx, connection, run, planned(facts));

@@ -1,9 +1,12 @@
+import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { lastRun } from '../../creation/last-run.ts';
-import { usageError } from '../../errors.ts';
+import { notFoundError, usageError } from '../../errors.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
+import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { adviseWith } from '../../terminal/advise.ts';
 
 /** Refuses a command line that names no run, or one run twice. */
 export function checkRunNamed(name: string | undefined, { last }: { readonly last?: boolean }): void {
@@ -19,6 +22,34 @@ export async function namedRun(
   name: string | undefined,
 ): Promise<string> {
   return name === undefined ? (await lastRun(ctx, connection)).runId : resolveRun(ctx, connection, name);
+}
+
+/**
+ * What the service says of a run.
+ *
+ * @throws {CliError} exit 4 for a run that was started at another service, naming the command that asks there
+ */
+export async function askOfRun<T>(
+  ctx: Context,
+  { service }: Connection,
+  { verb, runId }: { readonly verb: string; readonly runId: string },
+  asking: Promise<T>,
+): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    for await (const { runId: started, baseUrl } of ctx.journal.newestFirst()) {
+      if (started !== runId || baseUrl === service) continue;
+      const there = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
+      const command = adviseWith(there)('runs', verb, runId);
+      throw notFoundError(
+        `${error.message}; it was started at another service`,
+        `Ask there with: ${command}`,
+      );
+    }
+    throw error;
+  }
 }
 
 /** What this machine still knows of how a run was made; nothing where it was started elsewhere. */

@@ -6,6 +6,7 @@ import type { Connection, Context } from '../../context.ts';
 import { isObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { askOfRun } from './named-run.ts';
 
 /** What a run was created from, as far as it is kept. */
 export interface RequestOfRun {
@@ -26,12 +27,13 @@ export type KeptImage = { readonly image: string } | { readonly sha256: string; 
  * @throws {CliError} exit 4 where it does not keep it
  */
 export async function requestFromService(
+  ctx: Context,
   connection: Connection,
   runId: string,
-  signal: AbortSignal,
 ): Promise<RequestOfRun> {
   try {
-    const kept = await connection.client.runs.request(runId, { signal });
+    const asking = connection.client.runs.request(runId, { signal: ctx.signal });
+    const kept = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const where = `run ${runId}`;
     return {
       runId,

@@ -57,7 +57,7 @@ export async function runsRerun(
   const former =
     name !== undefined && isManifest(name)
       ? await requestFromManifest(ctx, connection, name)
-      : await requestFromService(connection, await namedRun(ctx, connection, name), ctx.signal);
+      : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
   const request = await changed(ctx, connection, former, flags);
   const startedAt = ctx.clock.now();
   const run = await create(ctx, connection, request, budget);

@@ -7,7 +7,7 @@ import { parseTime } from '../../inputs/time.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { factsFromJournal, namedRun } from './named-run.ts';
+import { askOfRun, factsFromJournal, namedRun } from './named-run.ts';
 
 export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'> {
   readonly last?: boolean;
@@ -51,7 +51,8 @@ async function namedRuns(ctx: Context, connection: Connection, names: readonly s
   for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
   const runs: Run[] = [];
   for (const id of ids) {
-    const run = await connection.client.runs.get(id, { signal: ctx.signal });
+    const asking = connection.client.runs.get(id, { signal: ctx.signal });
+    const run = await askOfRun(ctx, connection, { verb: 'save', runId: id }, asking);
     if (!isOver(run)) throw goesOn(connection, run);
     runs.push(run);
   }

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
-import { checkRunNamed, namedRun } from './named-run.ts';
+import { askOfRun, checkRunNamed, namedRun } from './named-run.ts';
 
 /** Shows the facts of a run: its status, prompt, name, times, costs, and its outputs in short. */
 export async function runsShow(
@@ -25,7 +25,8 @@ export async function runsShow(
   checkRunNamed(name, flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
-  const run = await connection.client.runs.get(runId, { signal: ctx.signal });
+  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
+  const run = await askOfRun(ctx, connection, { verb: 'show', runId }, asking);
   const row = await rowOf(ctx, connection, run.runId);
   const usage = usageOf((await connection.costs?.of([run.runId]))?.get(run.runId));
   const facts = { ...row, ...run, ...(usage && { usage }) };

@@ -9,7 +9,7 @@ import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { factsOf } from './named-run.ts';
+import { askOfRun, factsOf } from './named-run.ts';
 
 export interface RunsWaitFlags extends OutputFlags {
   readonly last?: boolean;
@@ -67,10 +67,11 @@ async function waitForAll(ctx: Context, connection: Connection, awaited: readonl
   try {
     return await Promise.all(
       awaited.map(async ({ runId, entry, recovered, idFromService }) => {
-        const run = await waitForKnownRun(ctx, connection, runId, {
+        const waiting = waitForKnownRun(ctx, connection, runId, {
           idFromService,
           onProgress: state => progress.update(state),
         });
+        const run = await askOfRun(ctx, connection, { verb: 'wait', runId }, waiting);
         if (entry !== undefined && entry.outcome !== 'ended') recordEnd(ctx, entry.id, run);
         return recovered ? { ...run, recovered } : run;
       }),
