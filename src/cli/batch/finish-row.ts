@@ -65,8 +65,15 @@ async function giveLine(
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
   const { request } = outcome.facts;
+  const ended = lineOf(row, outcome, budget);
+  const known = [
+    ...(results.states.get(row.id)?.runs ?? []).map(({ runId }) => runId),
+    ...(journal.states.get(row.id)?.runIds ?? []),
+  ];
+  const earlierRunIds = [...new Set(known)].filter(runId => runId !== ended.runId);
   const line: ResultsLine = {
-    ...lineOf(row, outcome, budget),
+    ...ended,
+    ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(options.withInputs && request !== undefined && { inputs: inputsOf(request) }),
   };
   const { runId, error } = line;

@@ -73,11 +73,3 @@ async function openPair(
     throw error;
   }
 }
-
-/** Every run that this batch has made before, by its id, with its service tokens as far as they are known. */
-export function knownRuns({ results, journal }: BatchFiles): Map<string, { readonly tokens: number }> {
-  const runs = new Map([...journal.runIds].map(runId => [runId, { tokens: 0 }]));
-  for (const { runId, tokens = 0 } of results.states.values())
-    if (runId !== undefined) runs.set(runId, { tokens });
-  return runs;
-}

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
-import { type CapFlags, type Caps, parseCaps } from '../creation/caps.ts';
+import { type CapFlags, parseCaps } from '../creation/caps.ts';
 import { usageError } from '../errors.ts';
 import { readsStandardInput } from '../inputs/flags.ts';
 import { flagOrSetting } from '../settings/settings.ts';
-import { parseShard, type Shard } from './rows/row.ts';
+import { parseShard } from './rows/row.ts';
 import type { Format } from './rows/source.ts';
 
 export const CHANGED = ['run', 'skip'] as const;
@@ -39,52 +39,10 @@ export interface BatchFlags extends CapFlags {
 }
 
 /** How a batch is done. */
-export interface BatchOptions {
-  readonly target: string;
-  readonly from: string;
-  readonly format: Format | undefined;
-  /** What separates the cells of CSV; what its header has if undefined. */
-  readonly delimiter: string | undefined;
-  /** Results as CSV that a spreadsheet opens safely. */
-  readonly excel: boolean;
-  readonly out: string | undefined;
-  readonly resume: boolean;
-  readonly retryFailed: boolean;
-  readonly retryUnknown: boolean;
-  /** What becomes of rows that are no longer what was sent; undefined refuses them. */
-  readonly changed: Changed | undefined;
-  /** Rows without a result are new, though there is no journal that says so. */
-  readonly newRows: boolean;
-  /** Results in the order of the rows at the end. */
-  readonly sorted: boolean;
-  /** What was sent stands in the results. */
-  readonly withInputs: boolean;
-  readonly inputs: readonly string[];
-  readonly images: readonly string[];
-  readonly runOptions: readonly string[];
-  readonly validate: boolean;
-  /** Whether rows may name files outside of the folder of theirs. */
-  readonly allowOutside: boolean;
-  /** Creations open at a time; what suits the service if undefined. */
-  readonly concurrency: number | undefined;
-  /** Requests a second, 0 for no limit; what the service says if undefined. */
-  readonly rate: number | undefined;
-  /** Where outputs are saved; nowhere where undefined. */
-  readonly saveTo: string | undefined;
-  readonly force: boolean;
-  readonly shard: Shard | undefined;
-  /** Rows that may fail before no more are started. */
-  readonly maxFailures: number;
-  readonly caps: Caps;
-  readonly dryRun: boolean;
-  /** Whether rows are handed over to their model's provider as its batches. */
-  readonly providerBatch: boolean;
-  /** Whether what was handed over is cancelled there. */
-  readonly cancel: boolean;
-}
+export type BatchOptions = ReturnType<typeof batchOptions>;
 
 /** The flags as a whole, checked against each other before anything is read or sent. @throws {CliError} exit 2 */
-export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
+export function batchOptions(ctx: Context, target: string, flags: BatchFlags) {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   if (resume && flags.out === undefined) {
     throw usageError('--resume needs --out: the file of results to go on with');
@@ -112,28 +70,40 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     retryFailed,
     retryUnknown,
     dryRun,
+    /** Whether rows are handed over to their model's provider as its batches. */
     providerBatch: flags.providerBatch ?? false,
+    /** Whether what was handed over is cancelled there. */
     cancel: flags.cancel ?? false,
+    /** What becomes of rows that are no longer what was sent; undefined refuses them. */
     changed: flags.changed,
+    /** Rows without a result are new, though there is no journal that says so. */
     newRows: flags.newRows ?? false,
+    /** Results in the order of the rows at the end. */
     sorted: flags.sorted ?? false,
     withInputs: flags.withInputs ?? false,
     from: flags.from,
     format: flags.format,
+    /** What separates the cells of CSV; what its header has if undefined. */
     delimiter: flags.delimiter,
+    /** Results as CSV that a spreadsheet opens safely. */
     excel: flags.excel ?? false,
     out: flags.out,
     inputs: flags.input ?? [],
     images: flags.image ?? [],
     runOptions: flags.option ?? [],
     validate: flags.validate,
+    /** Whether rows may name files outside of the folder of theirs. */
     allowOutside: ctx.globals.allowOutside,
+    /** Creations open at a time; what suits the service if undefined. */
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    /** Requests a second, 0 for no limit; what the service says if undefined. */
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    /** Where outputs are saved; nowhere if undefined. */
     saveTo: flags.save,
     force: flags.force ?? false,
     caps: parseCaps(flags),
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    /** Rows that may fail before no more are started. */
     maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };
 }

@@ -4,7 +4,7 @@ import { Budget } from '../creation/budget.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
-import { type BatchFiles, knownRuns, openFiles } from './open-files.ts';
+import { type BatchFiles, openFiles } from './open-files.ts';
 
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
@@ -22,7 +22,7 @@ import { openSource, type RowSource, readRows, repeatableSource } from './rows/s
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
 import { concurrencyFor } from './run/paced.ts';
-import { type KnownJobs, lostCreations, recallJobs } from './run/recall-jobs.ts';
+import { type KnownJobs, recallJobs, spentBefore } from './run/recall-jobs.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
 
@@ -57,7 +57,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
   const known = await recallJobs(ctx, connection, journal, {
     changed: survey?.changed ?? new Set(),
-    runIds: knownRuns(open).keys(),
+    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
   noteCosts(ctx, options, results, known);
   const facts = { service: connection.service, promptVersionId, options: Object.fromEntries(runOptions) };
@@ -66,15 +66,15 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const stop = new Stop();
   const budget = new Budget(ctx, options.caps, stop.reading);
   budget.check(connection);
-  budget.resume(connection, knownRuns(open), lostCreations(known), promptVersionId);
+  const before = spentBefore(known);
+  const kept = [...results.states];
+  const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
+  const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
+  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost]);
   const release = stop.listen(ctx, tally);
-  const progress = startProgress(ctx, tally);
+  const stopProgress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };
-  const report = new Reporter(
-    ctx,
-    { source: source.name, maxFailures: options.maxFailures },
-    { tally, stop },
-  );
+  const report = new Reporter(ctx, { source: source.name, maxFailures: options.maxFailures, tally, stop });
   const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
     const settle = (job: Job, outcome: JobOutcome): Promise<void> =>
@@ -100,7 +100,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
       settle,
     });
   } finally {
-    await progress.stop();
+    await stopProgress();
     release();
   }
   const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);

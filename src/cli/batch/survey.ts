@@ -47,12 +47,7 @@ export async function surveyRows(
   return { count, changed: check?.conclude() ?? new Set() };
 }
 
-interface CheckParts {
-  readonly batch: PreparedBatch;
-  readonly options: BatchOptions;
-  readonly before: Before;
-  readonly source: RowSource;
-}
+type CheckParts = { batch: PreparedBatch; options: BatchOptions; before: Before; source: RowSource };
 
 class RowCheck {
   readonly #ctx: Context;

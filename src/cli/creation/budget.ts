@@ -1,11 +1,22 @@
 import type { ReadOptions } from '../../client/request.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type CliError, configError, usageError } from '../errors.ts';
-import { type CapFlags, type Caps, capReached, creditsIn, parseCaps } from './caps.ts';
-import { estimateCost } from './forecast.ts';
+import { countOf } from '../core/json-value.ts';
+import { type CliError, usageError } from '../errors.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import { type Caps, capReached, creditsIn } from './caps.ts';
+import { knownCost } from './forecast.ts';
 import type { CreationRequest } from './send-creation.ts';
-import { addUp, type Estimate, type RunFacts, Spending, type Totals, type Unit } from './spending.ts';
+import {
+  addUp,
+  type EarlierRun,
+  type Estimate,
+  type MadeRun,
+  type RunFacts,
+  Spending,
+  type Totals,
+  type Unit,
+} from './spending.ts';
 
 /** What is kept free for a creation, from before it is sent until it is known what it came to. */
 export interface Reservation {
@@ -15,6 +26,15 @@ export interface Reservation {
   refused(): void;
   /** It may have made a run of unknown id, which counts as estimated. */
   lost(): void;
+}
+
+interface ReserveOptions {
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits?: unknown;
+  /** The creation is handed over to a provider, at its lower price; room for it is not waited for. */
+  readonly providerBatch?: boolean;
+  /** A creation of an earlier start of the command that is sent once more. */
+  readonly entry?: Pick<JournalEntry, 'id'> | undefined;
 }
 
 const UNITS = ['cost', 'credits'] as const;
@@ -29,8 +49,8 @@ export class Budget {
   /** What the creations under way, and those whose end is not known, are expected to come to. */
   readonly #open = new Set<Estimate>();
   readonly #lost: Estimate[] = [];
-  /** Runs of an earlier start of the command whose ids nobody knows. */
-  #lostBefore = 0;
+  /** Creations of an earlier start of the command that may have made a run of unknown id, by their ids in the journal. */
+  readonly #lostBefore = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   #wake: () => void = () => {};
   #reached: CliError | undefined;
@@ -60,64 +80,64 @@ export class Budget {
     );
   }
 
-  /** Counts what an earlier start of the command spent, if there is a cap: its runs, and creations that may have made one. */
-  resume(
-    connection: Connection,
-    runs: ReadonlyMap<string, { readonly tokens: number }>,
-    lost: number,
-    promptVersionId = '',
-  ): void {
-    if (!this.#isCapped) return;
-    const estimate = { cost: undefined, credits: undefined };
-    const kind = kindOf(connection, { promptVersionId });
-    for (const [runId, { tokens }] of runs) {
-      this.#spending.add({ runId, connection, kind, estimate, tokens });
+  /**
+   * Counts what an earlier start of the command spent. The list is asked for credits of its runs only under a cap.
+   *
+   * @param lost creations that may have made a run of unknown id, by their ids in the journal
+   */
+  resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
+    for (const { promptVersionId = '', ...run } of runs) {
+      const kind = kindOf(connection, { promptVersionId });
+      this.#spending.add({ ...run, connection, kind, estimate: UNKNOWN, isListed: this.#isCapped });
     }
-    this.#lostBefore += lost;
+    for (const id of lost) this.#lostBefore.add(id);
   }
 
   /**
    * Waits until a creation fits into the caps beside those that are open.
    *
-   * @param listed what the service's search says that a run is expected to take; `providerBatch` takes room for a creation
-   *   that is handed over to a provider, at its lower price, and does not wait
    * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price under `--max-cost`
    */
   async reserve(
     connection: Connection,
     request: CreationRequest,
-    listed: { readonly estimatedCredits?: unknown; readonly providerBatch?: boolean } = {},
+    options: ReserveOptions = {},
   ): Promise<Reservation> {
+    const { entry } = options;
     if (!this.#isCapped || connection.recorder?.mode === 'replay') return this.paid(connection, request);
-    const turn = this.#turn.then(() => this.#estimateWithin(connection, request, listed));
+    const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
     this.#turn = turn.catch(() => {});
-    return this.#reservation(connection, request, await turn);
+    const estimate = await turn;
+    if (entry !== undefined) this.#lostBefore.delete(entry.id);
+    return this.#reservation(connection, request, estimate);
   }
 
   /** Counts a creation that was paid for before; it is never refused. */
   paid(connection: Connection, request: Requested): Reservation {
-    return this.#reservation(connection, request, NOTHING);
+    return this.#reservation(connection, request, UNKNOWN);
   }
 
   /** In turn, so that no two creations take the same room. */
   async #estimateWithin(
     connection: Connection,
     request: CreationRequest,
-    { estimatedCredits, providerBatch = false }: Parameters<Budget['reserve']>[2] & object,
+    { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
     const listed = creditsIn(estimatedCredits);
     const signal = this.#until;
-    const expected = await this.#expected(connection, request, providerBatch);
+    const expected =
+      this.#caps.cost === undefined ? undefined : await knownCost(connection, request, providerBatch);
     for (;;) {
       signal.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
-      await this.#learn();
-      const dearest = this.#spending.dearest(kindOf(connection, request));
+      await this.#spending.learnCosts();
+      if (this.#caps.credits !== undefined) await this.#learnCredits();
+      const dearest = this.#spending.dearest(kindOf(connection, request), expected?.model ?? '');
       const estimate = {
-        cost: expected && Math.max(dearest.cost ?? expected.first, expected.least),
+        cost: expected === undefined ? 0 : Math.max(dearest.cost ?? expected.cost, expected.promptCost ?? 0),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
       };
-      const blocked = UNITS.find(unit => !this.#fits(unit, estimate));
+      const blocked = UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
       if (blocked === undefined) {
         this.#open.add(estimate);
         return estimate;
@@ -128,7 +148,7 @@ export class Budget {
         this.#reached = capReached(
           blocked,
           this.#caps[blocked] ?? 0,
-          this.#spent(blocked, estimate[blocked]),
+          this.#spent(blocked, estimate[blocked], entry?.id),
         );
         throw this.#reached;
       }
@@ -136,49 +156,29 @@ export class Budget {
     }
   }
 
-  /** What the creation costs at first sight, and at least. @throws {CliError} for a model without a price */
-  async #expected(
-    connection: Connection,
-    request: CreationRequest,
-    providerBatch: boolean,
-  ): Promise<{ first: number; least: number } | undefined> {
-    if (this.#caps.cost === undefined) return { first: 0, least: 0 };
-    const estimate = await estimateCost(connection, request, providerBatch);
-    if (estimate === undefined) return { first: 0, least: 0 };
-    if (estimate.cost !== null) return { first: estimate.cost, least: estimate.promptCost ?? 0 };
-    throw configError(
-      `the price of the model ${estimate.model} is not known, so --max-cost can't hold`,
-      'Name it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}',
-    );
-  }
-
   /** Whether a creation fits beside all that is spent and open; one of unknown size must go alone. */
-  #fits(unit: Unit, { [unit]: need }: Estimate): boolean {
+  #fits(unit: Unit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
     const cap = this.#caps[unit];
     if (cap === undefined) return true;
-    const spent = this.#spent(unit, need);
+    const spent = this.#spent(unit, need, entryId);
     if (spent === undefined) return false;
     if (need !== undefined) return spent + need <= cap;
     return this.#open.size === 0 && spent < cap;
   }
 
-  /** Everything that is spent or open; undefined if some of it can't even be estimated. */
-  #spent(unit: Unit, need: number | undefined): number | undefined {
-    const open = [...this.#open, ...this.#lost].map(estimate => estimate[unit]);
-    const before = this.#lostBefore === 0 ? 0 : need && need * this.#lostBefore;
-    return addUp([this.#spending.sum(unit, need), before, ...open]);
+  /** Everything that is spent or open but this creation; undefined if some of it can't even be estimated. */
+  #spent(unit: Unit, need: number | undefined, entryId: string | undefined): number | undefined {
+    const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
+    const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
+    return addUp([this.#spending.sum(unit, need), ...before, ...open]);
   }
 
   async #untilOneEnds(signal: AbortSignal): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve;
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      signal.addEventListener('abort', this.#wake, { once: true });
     });
-  }
-
-  async #learn(): Promise<void> {
-    if (this.#caps.cost !== undefined) await this.#spending.learnCosts();
-    if (this.#caps.credits !== undefined) await this.#learnCredits();
+    signal.removeEventListener('abort', this.#wake);
   }
 
   #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {
@@ -187,10 +187,8 @@ export class Budget {
       this.#wake();
     };
     return {
-      made: async ({ runId, tokens = 0 }) => {
-        const kind = kindOf(connection, request);
-        this.#spending.add({ runId, connection, kind, estimate, tokens });
-        await this.#spending.learnCosts().catch(() => {});
+      made: async run => {
+        await this.#count(connection, run, { kind: kindOf(connection, request), estimate });
         close();
       },
       refused: close,
@@ -202,8 +200,16 @@ export class Budget {
   }
 
   /** Counts a run that was waited for, whoever created it. */
-  async waited(connection: Connection, { runId, tokens }: Run): Promise<void> {
-    this.#spending.add({ runId, connection, kind: '', estimate: NOTHING, tokens });
+  waited(connection: Connection, run: Run): Promise<void> {
+    return this.#count(connection, run, { kind: '', estimate: UNKNOWN });
+  }
+
+  async #count(
+    connection: Connection,
+    { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
+    expected: Pick<MadeRun, 'kind' | 'estimate'>,
+  ): Promise<void> {
+    this.#spending.add({ runId, connection, tokens: countOf(tokens), ...expected });
     await this.#spending.learnCosts().catch(() => {});
   }
 
@@ -220,7 +226,12 @@ export class Budget {
   async totals(asks: boolean): Promise<Totals> {
     await this.#spending.learnCosts().catch(() => {});
     if (asks && this.#lost.length === 0) await this.#learnCredits({ retries: 0 });
-    return this.#spending.totals();
+    return this.totalsOf();
+  }
+
+  /** What these runs came to, or all, as far as it has been learnt. */
+  totalsOf(runIds?: Iterable<string>): Totals {
+    return this.#spending.totals(runIds);
   }
 
   /** What the list does not tell stays unknown. */
@@ -230,14 +241,9 @@ export class Budget {
   }
 }
 
-const NOTHING: Estimate = { cost: 0, credits: 0 };
+const UNKNOWN: Estimate = { cost: undefined, credits: undefined };
 
 /** Runs of one version, with one model, are expected to come to the same. */
 function kindOf({ service }: Connection, { promptVersionId, recorded }: Requested): string {
   return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
-}
-
-/** The budget that flags ask for. @throws {CliError} USAGE_ERROR for what is not a number */
-export function budgetOf(ctx: Context, flags: CapFlags): Budget {
-  return new Budget(ctx, parseCaps(flags));
 }

@@ -1,9 +1,9 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { CostEstimate } from '../../service/costs/costs.ts';
-import { dollars, formatDollars } from '../../wire/money.ts';
+import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
-import { CliError } from '../errors.ts';
+import { CliError, configError } from '../errors.ts';
 import { creditsIn, creditsText, inCredits } from './caps.ts';
 import type { CreationRequest } from './send-creation.ts';
 import { addUp } from './spending.ts';
@@ -24,6 +24,20 @@ export async function estimateCost(
     const { message, ...fault } = failureOf(error);
     throw new CliError(message, { ...fault, cause: error });
   });
+}
+
+/** The same with a cost. @throws {CliError} CONFIG_ERROR for a model without a price */
+export async function knownCost(
+  ...creation: Parameters<typeof estimateCost>
+): Promise<(CostEstimate & { readonly cost: Money }) | undefined> {
+  const estimate = await estimateCost(...creation);
+  if (estimate === undefined) return undefined;
+  const { model, cost } = estimate;
+  if (cost !== null) return { ...estimate, cost };
+  throw configError(
+    `the price of the model ${model} is not known, so --max-cost can't hold`,
+    'Name it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}',
+  );
 }
 
 /** What creations are expected to come to, for `--dry-run`. */

@@ -15,60 +15,81 @@ export interface Estimate {
 
 export type Unit = keyof Estimate;
 
-/** A run that was made. */
-export interface MadeRun {
+/** What is known of what a run came to; undefined until it is. */
+export interface RunFacts {
+  readonly credits?: Credits | undefined;
+  /** Of this machine's own service. */
+  readonly cost?: Money | undefined;
+}
+
+/** A run that was made, with what is known of it already. */
+export interface MadeRun extends RunFacts {
   readonly runId: string;
-  readonly connection: Connection;
-  /** Runs of one kind are expected to come to the same. */
+  /** To the service that it was made on; undefined if that can't be asked. */
+  readonly connection: Connection | undefined;
+  /** Runs of one kind are expected to come to the same, as those of one model are. */
   readonly kind: string;
   /** What it was expected to come to before it was made. */
   readonly estimate: Estimate;
   /** Service tokens. */
-  tokens: number;
+  readonly tokens?: number | undefined;
+  /** Whether the list is asked for its credits. Default true. */
+  readonly isListed?: boolean;
 }
 
-/** What is known of what a run came to. */
-export interface RunFacts {
-  /** undefined until they are known. */
-  readonly credits: Credits | undefined;
-  /** undefined until it is known, and of other services than this machine's own. */
-  readonly cost: RunCost | undefined;
+/** A run of an earlier start of a command, with what is known of it. */
+export interface EarlierRun extends Pick<MadeRun, 'runId' | 'tokens' | keyof RunFacts> {
+  /** undefined if it is not known. */
+  readonly promptVersionId?: string | undefined;
 }
 
-type SpentRun = MadeRun & { -readonly [F in keyof RunFacts]: RunFacts[F] };
+interface SpentRun extends Omit<MadeRun, 'tokens' | Unit> {
+  tokens: number | undefined;
+  credits: Credits | undefined;
+  cost: Money | undefined;
+  /** As this machine's own service counts it. */
+  counted: RunCost | undefined;
+}
 
 /** What runs came to. */
-export interface Totals {
+export interface Totals extends Sums {
+  /** Service tokens, of the runs of which they are known. */
+  readonly tokens: number;
+  /** How many runs have service tokens that are not known. */
+  readonly tokensUnknown: number;
+  /** The same by model, as far as models are known. */
+  readonly models: readonly ModelTotals[];
+}
+
+interface Sums {
   readonly runs: number;
-  /** Of those whose credits are known; null if none are. */
+  /** Of the runs whose credits are known; null if none are. */
   readonly credits: number | null;
   /** How many runs have credits that are not known. */
   readonly creditsUnknown: number;
-  /** Service tokens. */
-  readonly tokens: number;
   /** In US dollars, of the runs whose cost is known; null if none is. */
   readonly cost: number | null;
   /** How many runs have a cost that is not known. */
   readonly costUnknown: number;
   /** Whether some of the cost comes from the kept table of prices. */
   readonly estimated: boolean;
-  /** The same by model, as far as models are known. */
-  readonly models: readonly ModelTotals[];
 }
 
-interface ModelTotals extends Omit<Totals, 'models' | 'tokens'> {
+interface ModelTotals extends Sums {
   readonly model: string;
   /** As its provider counts them; null if it does not. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
-/** What the runs of a command came to: credits by the list of runs, money by this machine's own service. */
+/** What runs came to: credits by the list of runs; credits and money by this machine's own service. */
 export class Spending {
   readonly #runs = new Map<string, SpentRun>();
+  /** Runs that this machine's own service has not counted yet. */
+  readonly #uncounted = new Set<SpentRun>();
   /** Of runs that are known. */
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
-  /** The dearest run of each kind. */
+  /** The dearest run of each kind, and of each model. */
   readonly #dearest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
   #isFresh = false;
 
@@ -78,23 +99,32 @@ export class Spending {
   }
 
   /** Takes up a run that was made, before or now. */
-  add(made: MadeRun): void {
+  add({ credits, cost, ...made }: MadeRun): void {
     const former = this.#runs.get(made.runId);
-    if (former !== undefined) former.tokens = made.tokens;
+    if (former !== undefined) former.tokens = made.tokens ?? former.tokens;
     if (former !== undefined) return;
-    const run = { ...made, credits: undefined, cost: undefined };
+    const run = { ...made, tokens: made.tokens, credits: undefined, cost: undefined, counted: undefined };
+    const isHere = made.connection?.costs !== undefined;
     this.#runs.set(run.runId, run);
     this.#unknown.credits.add(run);
-    if (made.connection.costs !== undefined) this.#unknown.cost.add(run);
-    this.#isFresh = true;
+    if (isHere) this.#unknown.cost.add(run);
+    if (isHere) this.#uncounted.add(run);
+    this.#settle(run, 'credits', credits);
+    this.#settle(run, 'cost', cost);
+    if (!isHere && credits === undefined && run.isListed !== false) this.#isFresh = true;
   }
 
   factsOf(runId: string): RunFacts {
-    return this.#runs.get(runId) ?? { credits: undefined, cost: undefined };
+    return this.#runs.get(runId) ?? {};
   }
 
-  dearest(kind: string): Estimate {
-    return { cost: this.#dearest.cost.get(kind), credits: this.#dearest.credits.get(kind) };
+  /** What the dearest run came to among those of any of these kinds or models. */
+  dearest(...kinds: readonly string[]): Estimate {
+    const most = (unit: Unit): number | undefined => {
+      const amounts = kinds.flatMap(kind => this.#dearest[unit].get(kind) ?? []);
+      return amounts.length === 0 ? undefined : Math.max(...amounts);
+    };
+    return { cost: most('cost'), credits: most('credits') };
   }
 
   /**
@@ -107,14 +137,16 @@ export class Spending {
     return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
   }
 
-  /** Learns what runs cost that ended on this machine's own service. */
+  /** Learns what runs came to that ended on this machine's own service. */
   async learnCosts(): Promise<void> {
-    const asked = [...this.#unknown.cost].filter(({ cost }) => cost === undefined);
-    for (const [{ costs }, runs] of byConnection(asked)) {
+    for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
       const known = await costs?.of(runs.map(({ runId }) => runId));
       for (const run of runs) {
-        run.cost = known?.get(run.runId);
-        this.#settle(run, 'cost', run.cost?.cost ?? undefined);
+        run.counted = known?.get(run.runId);
+        if (run.counted === undefined) continue;
+        this.#uncounted.delete(run);
+        this.#settle(run, 'credits', creditsIn(run.counted.credits));
+        this.#settle(run, 'cost', run.counted.cost ?? undefined);
       }
     }
   }
@@ -123,7 +155,10 @@ export class Spending {
   async learnCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
     if (!this.#isFresh) return;
     this.#isFresh = false;
-    for (const [{ client }, runs] of byConnection([...this.#unknown.credits])) {
+    const unknown = [...this.#unknown.credits].filter(
+      ({ isListed = true, connection }) => isListed && connection?.costs === undefined,
+    );
+    for (const [{ client }, runs] of byConnection(unknown)) {
       const wanted = new Map(runs.map(run => [run.runId, run]));
       let startingAfter: string | undefined;
       for (let page = 0; page < Math.ceil(runs.length / PAGE) && wanted.size > 0; page += 1) {
@@ -143,23 +178,29 @@ export class Spending {
   }
 
   #settle(run: SpentRun, unit: Unit, amount: number | undefined): void {
-    // Several may learn of the same run at once.
-    if (amount === undefined || !this.#unknown[unit].delete(run)) return;
-    if (unit === 'credits') run.credits = amount;
-    this.#sums[unit] += amount;
+    if (amount === undefined) return;
     const dearest = this.#dearest[unit];
-    dearest.set(run.kind, Math.max(dearest.get(run.kind) ?? 0, amount));
+    for (const kind of [run.kind, ...(run.counted === undefined ? [] : [run.counted.model])]) {
+      dearest.set(kind, Math.max(dearest.get(kind) ?? 0, amount));
+    }
+    // Several may learn of the same run at once.
+    if (run[unit] !== undefined) return;
+    run[unit] = amount;
+    this.#unknown[unit].delete(run);
+    this.#sums[unit] += amount;
   }
 
-  /** What all runs came to, as far as it has been learnt. */
-  totals(): Totals {
-    const runs = [...this.#runs.values()];
-    const models = [...new Set(runs.flatMap(({ cost }) => cost?.model ?? []))].toSorted();
+  /** What runs came to, as far as it has been learnt. @param runIds all by default */
+  totals(runIds: Iterable<string> = this.#runs.keys()): Totals {
+    const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
+    const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
+    const tokens = runs.flatMap(run => run.tokens ?? []);
     return {
       ...sumsOf(runs),
-      tokens: runs.reduce((sum, { tokens }) => sum + tokens, 0),
+      tokens: addUp(tokens) ?? 0,
+      tokensUnknown: runs.length - tokens.length,
       models: models.map(model => {
-        const own = runs.filter(({ cost }) => cost?.model === model);
+        const own = runs.filter(({ counted }) => counted?.model === model);
         return { model, ...sumsOf(own), tokens: modelTokens(own) };
       }),
     };
@@ -176,31 +217,32 @@ export function addUp(amounts: readonly (number | undefined)[]): number | undefi
   return sum;
 }
 
-function byConnection(runs: readonly SpentRun[]): Map<Connection, SpentRun[]> {
+function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
   const groups = new Map<Connection, SpentRun[]>();
   for (const run of runs) {
-    const group = groups.get(run.connection);
-    if (group === undefined) groups.set(run.connection, [run]);
-    else group.push(run);
+    const { connection } = run;
+    const group = connection && groups.get(connection);
+    if (group !== undefined) group.push(run);
+    else if (connection !== undefined) groups.set(connection, [run]);
   }
   return groups;
 }
 
-function sumsOf(runs: readonly SpentRun[]): Omit<Totals, 'models' | 'tokens'> {
+function sumsOf(runs: readonly SpentRun[]): Sums {
   const credits = runs.flatMap(run => run.credits ?? []);
-  const costs = runs.flatMap(({ cost }) => cost?.cost ?? []);
+  const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {
     runs: runs.length,
     credits: credits.length === 0 ? null : inCredits(addUp(credits) ?? 0),
     creditsUnknown: runs.length - credits.length,
     cost: costs.length === 0 ? null : dollars(addUp(costs) ?? 0),
     costUnknown: runs.length - costs.length,
-    estimated: runs.some(({ cost }) => cost?.estimated === true),
+    estimated: runs.some(({ counted }) => counted?.estimated === true),
   };
 }
 
 function modelTokens(runs: readonly SpentRun[]): ModelTotals['tokens'] {
-  const counted = runs.flatMap(({ cost }) => cost?.tokens ?? []);
+  const counted = runs.flatMap(run => run.counted?.tokens ?? []);
   if (counted.length === 0) return null;
   const sum = (field: 'input' | 'output' | 'cached'): number =>
     counted.reduce((total, tokens) => total + tokens[field], 0);

@@ -113,7 +113,10 @@ export function spinnerText(state: ProgressState, startedAt: number, now: number
   return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
 }
 
-function elapsed(ms: number): string {
+/** A length of time as `45 s`, `2 min 5 s` or `3 h 10 min`. */
+export function elapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }

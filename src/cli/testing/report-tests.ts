@@ -37,7 +37,7 @@ export async function reportTests(
   if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
-  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results));
+  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results, material.budget.totalsOf()));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (shown !== undefined || isOnGithub) await ctx.io.out(reportText(results, shown ?? 'github', material));
@@ -55,7 +55,7 @@ function reportText(
 ): string {
   switch (reporter) {
     case 'junit':
-      return junitReport(results);
+      return junitReport(results, material.budget.totalsOf());
     case 'html':
       return gridPage(testsGrid(results, material));
     case 'markdown':
@@ -64,7 +64,7 @@ function reportText(
       return githubReport(results);
     case 'json':
     default:
-      return `${JSON.stringify(jsonReport(results), undefined, 2)}\n`;
+      return `${JSON.stringify(jsonReport(results, material.budget.totalsOf()), undefined, 2)}\n`;
   }
 }
 

@@ -65,10 +65,7 @@ export async function runRound(
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
-  const material = {
-    media: new Map<string, MediaContent>(),
-    factsOf: (runId: string) => budget.factsOf(runId),
-  };
+  const material = { media: new Map<string, MediaContent>(), budget };
   const tests = { entries: prepared.entries, paths, judge, budget, material };
   const results = await runAll(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
@@ -170,8 +167,8 @@ function toolsFor(
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
     dollars: async () => {
       await budget.waited(connection, run);
-      const { cost } = budget.factsOf(run.runId).cost ?? { cost: null };
-      return cost === null ? undefined : dollars(cost);
+      const { cost } = budget.factsOf(run.runId);
+      return cost === undefined ? undefined : dollars(cost);
     },
     command: async (argv, output) => {
       const told = {

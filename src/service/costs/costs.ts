@@ -21,6 +21,8 @@ interface Tokens {
 /** What an ended run cost. */
 export interface RunCost {
   readonly model: string;
+  /** 0 for a free run. */
+  readonly credits: number;
   /** null if its provider did not count, or it has none. */
   readonly tokens: Tokens | null;
   /** null if nobody knows. */
@@ -59,7 +61,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const model = version && models.get((await definitions.ofRun(version.id)).model);
       return model && models.accessFault(model);
     },
-    /** By run id; a run that has not ended, or was stopped before its provider said anything, is not in it. */
+    /** By run id; a run that has not ended is not in it. */
     async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += PAGE) {
@@ -139,27 +141,28 @@ export async function usageOfRuns(store: Store, userId: number, runIds: readonly
   const runs = await store.runUsage.of(userId, runIds);
   return new Map(
     runs.map(run => {
-      const { cost, ...rest } = knownCost(run);
-      return [run.id, { ...rest, cost: cost === null ? null : dollars(cost) }];
+      const { model, tokens, cost, estimated } = knownCost(run);
+      return [run.id, { model, tokens, cost: cost === null ? null : dollars(cost), estimated }];
     }),
   );
 }
 
 /** The cost of a run as far as it is known; always its model. */
 function knownCost(run: UsedRun): RunCost {
-  return costOf(run) ?? { model: run.promptModel, tokens: null, cost: null, estimated: false };
+  const { promptModel: model, credits } = run;
+  return costOf(run) ?? { model, credits, tokens: null, cost: null, estimated: false };
 }
 
-/** undefined for a run that has not ended, or of which nothing was kept. */
-function costOf({ usage, promptModel, status }: UsedRun): RunCost | undefined {
+/** undefined for a run that has not ended. */
+function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
-    if (!BUILT_IN.has(promptModel)) return undefined;
-    return { model: promptModel, tokens: null, cost: 0, estimated: false };
+    const cost = BUILT_IN.has(promptModel) ? 0 : null;
+    return { model: promptModel, credits, tokens: null, cost, estimated: false };
   }
   const { model, input, output, cached, cost, estimated } = usage;
   const tokens = input === null || output === null ? null : { input, output, cached: cached ?? 0 };
-  return { model, tokens, cost, estimated: estimated === 1 };
+  return { model, credits, tokens, cost, estimated: estimated === 1 };
 }
 
 function charactersIn(messages: readonly { readonly parts: readonly object[] }[]): number {

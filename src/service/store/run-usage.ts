@@ -11,6 +11,8 @@ export interface UsedRun {
   /** The model that its prompt names. */
   readonly promptModel: string;
   readonly status: 'queued' | 'running' | 'succeeded' | 'failed';
+  /** 0 for a free run. */
+  readonly credits: number;
   /** Microseconds since the Unix epoch. */
   readonly createdAt: number;
   /** undefined if nothing was kept: its model needs no provider, or it did not end by itself. */
@@ -45,6 +47,7 @@ function used(db: Db, userId: number) {
       'runs.promptVersionId',
       'promptVersions.model as promptModel',
       'runs.status',
+      'runs.credits',
       'runs.createdAt',
       'runUsage.runId as usageOf',
       'runUsage.model',
@@ -59,11 +62,11 @@ function used(db: Db, userId: number) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof used>['execute']>>[number];
 
-function runOf({ id, promptVersionId, promptModel, status, createdAt, ...row }: Row): UsedRun {
+function runOf({ id, promptVersionId, promptModel, status, credits, createdAt, ...row }: Row): UsedRun {
   const { usageOf, model, input, output, cached, cost, estimated } = row;
   const usage =
     usageOf === null
       ? undefined
       : { model: model ?? promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
-  return { id, promptVersionId, promptModel, status, createdAt, usage };
+  return { id, promptVersionId, promptModel, status, credits, createdAt, usage };
 }

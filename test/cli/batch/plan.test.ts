@@ -12,8 +12,8 @@ const ENTRY = {
   promptVersionId: 'v',
   inputsDigest: 'd',
 };
-const result = (runStatus: string, runId?: string, error = ''): Partial<RowKnowledge> => ({
-  result: resultState({ row: 1, runStatus, runId, error, hasOutputs: false }),
+const result = (runStatus: string, runId: string | null = null, error = ''): Partial<RowKnowledge> => ({
+  result: resultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
 });
 const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
   state: {
@@ -21,6 +21,7 @@ const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: J
     step,
     entry: ENTRY,
     runId: undefined,
+    runIds: [],
     recovered: false,
     error: undefined,
     mayHaveRun: false,

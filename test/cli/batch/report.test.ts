@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 import { Project } from '../testing/support.ts';
 
 const LINES = [
@@ -59,8 +60,16 @@ describe('batch report', () => {
       rows: 4,
       succeeded: 1,
       failed: 3,
-      tokens: 4,
       seconds: 10.5,
+      runs: 2,
+      tokens: 4,
+      tokensUnknown: 0,
+      credits: null,
+      creditsUnknown: 2,
+      cost: null,
+      costUnknown: 2,
+      estimated: false,
+      models: [],
       failures: [
         { reason: 'bad name (USAGE_ERROR)', rows: 2, ids: ['b', 'c'] },
         { reason: 'no (RUN_FAILED)', rows: 1, ids: ['d'] },
@@ -76,7 +85,46 @@ describe('batch report', () => {
     const argv = ['batch', 'report', 'results.jsonl'];
     expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
     const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
-    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 4 tokens');
+    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of running\n');
+    expect(stdout()).toContain('2 runs took 4 tokens, credits not known\n');
+  });
+
+  it('asks the list for credits that the file lacks, earlier runs of a row among them', async () => {
+    const [first] = LINES;
+    const lines = [
+      { ...first, credits: 2, cost: null },
+      { ...first, row: 2, id: 'b', runId: 'r2', credits: null, earlierRunIds: ['r0', 'gone'] },
+    ];
+    const service = await scriptedServiceForTest({
+      expect: { method: 'GET', path: '/runs', query: { limit: '50' } },
+      answer: success({
+        rows: [
+          { runId: 'r2', runStatus: 'succeeded', credits: 3 },
+          { runId: 'r0', runStatus: 'failed', credits: null },
+        ],
+        hasMore: false,
+      }),
+    });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const argv = ['batch', 'report', 'results.jsonl', '--json'];
+    const { stdout } = await results(lines).run(argv, { env });
+    expect(JSON.parse(stdout())).toMatchObject({
+      rows: 2,
+      runs: 4,
+      credits: 5,
+      creditsUnknown: 1,
+      tokens: 6,
+    });
+  });
+
+  it('tells what the runs of this machine took, by model', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nBob\n' });
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl']);
+    const { stdout } = await project.run(['batch', 'report', 'r.jsonl', '--json']);
+    const spent = { runs: 2, credits: 2, creditsUnknown: 0, cost: 0, costUnknown: 0, estimated: false };
+    expect(JSON.parse(stdout())).toMatchObject({ ...spent, models: [{ ...spent, model: 'echo' }] });
+    await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
+    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 credits, $0.00');
   });
 
   it('makes a page in which what came is text, and which loads nothing', async () => {

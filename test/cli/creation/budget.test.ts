@@ -34,7 +34,8 @@ class Ledger {
     return [...this.charges.values()].reduce((sum, charge) => sum + charge, 0);
   }
 
-  connection(): Connection {
+  /** @param here this machine's own service, which tells what runs cost; elsewhere there is only the list */
+  connection(here = true): Connection {
     const list = async (): Promise<unknown> => {
       this.pages += 1;
       const rows = [...this.charges].map(([runId, credits]) => ({
@@ -55,7 +56,8 @@ class Ledger {
       },
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0 }),
     };
-    return { service: 'local', embedded: true, costs, client: { runs: { list } } } as unknown as Connection;
+    const place = { service: 'local', embedded: here, client: { runs: { list } } };
+    return (here ? { ...place, costs } : place) as unknown as Connection;
   }
 }
 
@@ -73,13 +75,20 @@ const request = {
   },
 } as unknown as CreationRequest;
 
+interface SpendOptions {
+  readonly rows: number;
+  readonly concurrency: number;
+  readonly from?: number;
+  readonly here?: boolean;
+}
+
 /** Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the event loop. */
 async function spend(
   budget: Budget,
   ledger: Ledger,
-  { rows, concurrency, from = 0 }: { rows: number; concurrency: number; from?: number },
+  { rows, concurrency, from = 0, here = true }: SpendOptions,
 ): Promise<{ made: number; mostAbove: number }> {
-  const connection = ledger.connection();
+  const connection = ledger.connection(here);
   let [next, made, mostAbove] = [from, 0, 0];
   const open = new Set<string>();
   const worker = async (): Promise<void> => {
@@ -129,7 +138,7 @@ describe('a budget', () => {
       it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
         const ledger = new Ledger(seed);
         const budget = new Budget(contextOf(), parseCaps({ maxCredits: '3000' }));
-        const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+        const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency, here: false });
         expect(ledger.sum).toBeLessThanOrEqual(3000 + mostAbove);
         expect(ledger.sum).toBeGreaterThan(3000 - 150);
       });
@@ -142,14 +151,14 @@ describe('a budget', () => {
     await spend(first, ledger, { rows: 1000, concurrency: 4 });
     const before = ledger.sum;
     const again = new Budget(contextOf(), { cost: 10_000, credits: undefined });
-    const runs = new Map([...ledger.charges.keys()].map(id => [id, { tokens: 0 }]));
-    again.resume(ledger.connection(), runs, 0);
+    const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
+    again.resume(ledger.connection(), runs, []);
     await expect(again.reserve(ledger.connection(), request))
       .resolves.toBeDefined()
       .catch(() => {});
     expect(ledger.sum).toBe(before);
     const more = new Budget(contextOf(), { cost: 20_000, credits: undefined });
-    more.resume(ledger.connection(), runs, 0);
+    more.resume(ledger.connection(), runs, []);
     await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
   });
@@ -184,7 +193,7 @@ describe('a budget', () => {
   it('lets one creation of unknown size go alone, and stops if its credits can’t be learnt', async () => {
     const ledger = new Ledger(1);
     const budget = new Budget(contextOf(), parseCaps({ maxCredits: '1000' }));
-    const connection = ledger.connection();
+    const connection = ledger.connection(false);
     const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
     const second = budget.reserve(connection, request);
     await first.made({ runId: 'not listed', tokens: 1 });

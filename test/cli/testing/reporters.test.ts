@@ -34,6 +34,22 @@ describe('the report of tests', () => {
     expect(xml).not.toContain('<script>alert(1)</script>\n]]>');
   });
 
+  it('says in every form what the runs took', async () => {
+    const files = ['junit', 'json', 'html', 'markdown'].flatMap(name => ['--reporter', name, '--out', name]);
+    const project = projectOf(MIXED);
+    const { stdout } = await project.run(['test', '--json', ...files]);
+    const read = (name: string): string => readFileSync(path.join(project.home, name), 'utf8');
+    const took = '2 runs took 16 tokens, 2 credits, $0.00';
+    expect(JSON.parse(stdout())).toMatchObject({ totals: { runs: 2, credits: 2, cost: 0 } });
+    expect(JSON.parse(read('json'))).toMatchObject({ totals: { models: [{ model: 'echo', credits: 2 }] } });
+    expect(read('junit')).toContain('<property name="credits" value="2"/>');
+    expect(read('junit')).toContain('<property name="echo cost" value="0"/>');
+    expect([read('html'), read('markdown')]).toEqual([
+      expect.stringContaining(took),
+      expect.stringContaining(took),
+    ]);
+  });
+
   it('has an error in JUnit for what could not be run', async () => {
     const project = new Project({
       's.test.yaml':

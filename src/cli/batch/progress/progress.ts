@@ -1,38 +1,68 @@
 import type { Context } from '../../context.ts';
-import { mayMove, spin } from '../../terminal/spinner.ts';
-import { barText, progressText } from './progress-text.ts';
+import { elapsed, mayMove, spin } from '../../terminal/spinner.ts';
 import type { Tally } from './tally.ts';
 
 const LINE_EVERY_MS = 10_000;
 
-/** Shows how far a batch is. */
-export interface Progress {
-  /** Resolves once nothing more is shown. */
-  stop(): Promise<void>;
-}
-
-/** A bar on a terminal; off one, and where no movement is wanted, a line every 10 s. Nothing with `--quiet`. */
-export function startProgress(ctx: Context, tally: Tally): Progress {
-  if (ctx.globals.quiet) return { stop: async () => {} };
-  if (!mayMove(ctx)) return startLines(ctx, tally);
+/**
+ * Shows how far a batch is: a bar on a terminal; off one, and where no movement is wanted, a line every 10 s. Nothing with
+ * `--quiet`.
+ *
+ * @returns what resolves once nothing more is shown
+ */
+export function startProgress(ctx: Context, tally: Tally): () => Promise<void> {
+  if (ctx.globals.quiet) return async () => {};
   const startedAt = ctx.clock.now();
-  const stop = spin(ctx, () => barText(tally, ctx.clock.now() - startedAt, ctx.io.stderr.columns), 0);
-  return { stop: async () => stop() };
-}
-
-function startLines(ctx: Context, tally: Tally): Progress {
-  const startedAt = ctx.clock.now();
+  const elapsedMs = (): number => ctx.clock.now() - startedAt;
+  if (mayMove(ctx)) {
+    const stop = spin(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
+    return async () => stop();
+  }
   const stopped = new AbortController();
-  const ticking = (async () => {
+  const lines = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       await ctx.clock.sleep(LINE_EVERY_MS, stopped.signal);
-      ctx.io.note(progressText(tally, ctx.clock.now() - startedAt));
+      ctx.io.note(progressText(tally, elapsedMs()));
     }
-  })().catch(() => {});
-  return {
-    async stop() {
-      stopped.abort();
-      await ticking;
-    },
   };
+  const ticking = lines().catch(() => {});
+  return () => {
+    stopped.abort();
+    return ticking;
+  };
+}
+
+/** How far a batch is, in one line: done, failed, rate and time left. */
+export function progressText({ total, done, ended, unsuccessful }: Tally, elapsedMs: number): string {
+  const left = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
+  return [
+    `${done}${total === undefined ? '' : ` of ${total}`} done`,
+    `${unsuccessful} failed`,
+    ...(ended === 0 ? [] : [rateText(ended / (elapsedMs / 1000))]),
+    ...(ended === 0 || left === undefined ? [] : [`${elapsed(left)} left`]),
+  ].join(', ');
+}
+
+/** Rows a second, or a minute where that says more. */
+export function rateText(perSecond: number): string {
+  if (!Number.isFinite(perSecond)) return '0/s';
+  return perSecond < 0.95 ? `${oneDigit(perSecond * 60)}/min` : `${oneDigit(perSecond)}/s`;
+}
+
+function oneDigit(value: number): string {
+  return value >= 9.95 ? String(Math.round(value)) : value.toFixed(1);
+}
+
+const BAR_WIDTH = 20;
+/** Columns that the spinner takes before a text. */
+const SPINNER_WIDTH = 2;
+
+/** A bar and how far the batch is, on one line of a terminal. */
+export function barText(tally: Tally, elapsedMs: number, columns: number): string {
+  const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
+  const filled = Math.round(share * BAR_WIDTH);
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+  const text = progressText(tally, elapsedMs);
+  const most = columns - SPINNER_WIDTH - 1;
+  return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);
 }

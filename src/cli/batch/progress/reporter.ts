@@ -15,57 +15,48 @@ import type { Tally } from './tally.ts';
 /** Rows in a row that meet a fault outside of them before no more are started. */
 const MOST_IN_A_ROW = 10;
 
-export interface ReporterOptions {
+interface ReporterParts {
   /** The name of the rows' source. */
   readonly source: string;
   readonly maxFailures: number;
+  readonly tally: Tally;
+  readonly stop: Stop;
 }
 
 /** Reports each row that did not succeed, and when there is no use in starting more. */
 export class Reporter {
   readonly #ctx: Context;
-  readonly #options: ReporterOptions;
-  readonly #tally: Tally;
-  readonly #stop: Stop;
+  readonly #parts: ReporterParts;
   #everybodys = 0;
 
-  constructor(ctx: Context, options: ReporterOptions, { tally, stop }: { tally: Tally; stop: Stop }) {
+  constructor(ctx: Context, parts: ReporterParts) {
     this.#ctx = ctx;
-    this.#options = options;
-    this.#tally = tally;
-    this.#stop = stop;
+    this.#parts = parts;
   }
 
   rowEnded(row: RowPlace, outcome: JobOutcome): void {
     const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-    if (isAtCap(error) || error instanceof NoMoreWanted) return this.#stop.noMoreRows();
+    if (isAtCap(error) || error instanceof NoMoreWanted) return this.#parts.stop.noMoreRows();
     this.#everybodys = isEverybodys(error) ? this.#everybodys + 1 : 0;
     if (error !== undefined) {
-      reportRow(this.#ctx, this.#options.source, row, { error, candidates: candidatesOf(outcome) });
+      const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
+      reportRow(this.#ctx, this.#parts.source, row, { error, candidates });
       this.#stopIfUseless(error);
     }
   }
 
   #stopIfUseless(error: unknown): void {
-    const { maxFailures } = this.#options;
+    const { maxFailures, tally, stop } = this.#parts;
     if (error instanceof UnauthorizedError) {
-      this.#stop.noMoreRows('the key is not accepted');
+      stop.noMoreRows('the key is not accepted');
     } else if (isLongPause(error)) {
-      this.#stop.noMoreRows('the service asks to come back later');
+      stop.noMoreRows('the service asks to come back later');
     } else if (this.#everybodys >= MOST_IN_A_ROW) {
-      this.#stop.noMoreRows(`${this.#everybodys} rows in a row met a fault that is not theirs`);
-    } else if (this.#tally.failedNow >= maxFailures) {
-      this.#stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
+      stop.noMoreRows(`${this.#everybodys} rows in a row met a fault that is not theirs`);
+    } else if (tally.failedNow >= maxFailures) {
+      stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
     }
   }
-}
-
-function candidatesOf(outcome: JobOutcome): readonly RunRow[] {
-  return outcome.kind === 'in doubt' ? outcome.candidates : [];
-}
-
-function idOf({ runId }: RunRow): string {
-  return runId;
 }
 
 /** One line on what is wrong with a row, and where the row stands; then the runs that may be its own. */
@@ -81,7 +72,12 @@ export function reportRow(
     {
       status: failure.status,
       message: `${source} line ${line} (row ${row}): ${failure.message}`,
-      data: { row, line, id, ...(candidates.length > 0 && { candidates: candidates.map(idOf) }) },
+      data: {
+        row,
+        line,
+        id,
+        ...(candidates.length > 0 && { candidates: candidates.map(({ runId }) => runId) }),
+      },
       exitCode: EXIT.runFailed,
       hints: [...failure.hints, ...describeCandidates(ctx, candidates)],
     },

@@ -2,10 +2,12 @@ import path from 'node:path';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { SPENT, spendingText, spentCells } from '../../creation/spending-text.ts';
 import { fileDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
-import { type BatchTotals, hasSucceeded, type ReportedOutput, type ReportedRow } from './reported-rows.ts';
+import type { ResultsLine } from '../results/results-line.ts';
+import { type BatchSummary, hasSucceeded } from './reported-rows.ts';
 
 /**
  * The results as one page: inputs beside outputs, saved pictures in it.
@@ -13,51 +15,34 @@ import { type BatchTotals, hasSucceeded, type ReportedOutput, type ReportedRow }
  * @param directories where paths of saved outputs may start from
  */
 export async function reportPage(
-  rows: readonly ReportedRow[],
-  totals: BatchTotals,
+  rows: readonly ResultsLine[],
+  summary: BatchSummary,
   { title, directories }: { readonly title: string; readonly directories: readonly string[] },
 ): Promise<string> {
   const gridRows: Grid['rows'][number][] = [];
   for (const row of rows) gridRows.push(await gridRow(row, directories));
-  const seconds = totals.seconds === undefined ? '–' : `${totals.seconds} s`;
+  const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   return gridPage({
     title,
-    facts: [`${counted(totals.rows, 'row')}: ${totals.succeeded} succeeded, ${totals.failed} failed`],
-    measures: ['tokens', 'time', 'credits', 'cost'],
-    columns: [
-      {
-        name: 'output',
-        totals: [
-          String(totals.tokens),
-          seconds,
-          sumOf(rows.map(({ credits }) => credits))?.toString() ?? '–',
-          dollarsText(sumOf(rows.map(({ cost }) => cost))) ?? '–',
-        ],
-      },
+    facts: [
+      `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
+      ...spendingText(summary),
     ],
+    measures: ['time', ...SPENT],
+    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary)] }],
     rows: gridRows,
-    reasons: totals.failures.map(({ reason, rows: count }) => ({ reason, count })),
+    reasons: summary.failures.map(({ reason, rows: count }) => ({ reason, count })),
   });
 }
 
-/** The sum of what is known; undefined if nothing is. */
-function sumOf(values: readonly (number | null)[]): number | undefined {
-  const known = values.filter(value => value !== null);
-  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
-}
-
-function dollarsText(amount: number | undefined): string | undefined {
-  return amount === undefined ? undefined : formatDollars(money(amount));
-}
-
-async function gridRow(row: ReportedRow, directories: readonly string[]): Promise<Grid['rows'][number]> {
+async function gridRow(row: ResultsLine, directories: readonly string[]): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
   const state = hasSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await outputPart(output, directories));
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [counted(tokens, 'token')];
-  const price = row.cost === null ? [] : [dollarsText(row.cost) ?? ''];
+  const price = row.cost === null ? [] : [formatDollars(money(row.cost))];
   return {
     name: row.id,
     state,
@@ -71,7 +56,7 @@ async function gridRow(row: ReportedRow, directories: readonly string[]): Promis
 
 /** A URL of a service is shown as text and never loaded. */
 async function outputPart(
-  { type, data, savedTo }: ReportedOutput,
+  { type, data, savedTo }: ResultsLine['outputs'][number],
   directories: readonly string[],
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';

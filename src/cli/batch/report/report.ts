@@ -3,12 +3,13 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import { spendingText, spentProperties } from '../../creation/spending-text.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
-import { type BatchTotals, readResults, totalsOf } from './reported-rows.ts';
+import { type BatchSummary, readResults, spendingOf, summaryOf } from './reported-rows.ts';
 
 /** Shows what a batch came to, and writes it as a page where `html` names a file. */
 export async function reportBatch(
@@ -17,15 +18,15 @@ export async function reportBatch(
   html: string | undefined,
 ): Promise<ExitCode> {
   const rows = await readResults(results, ctx.cwd);
-  const totals = totalsOf(rows);
+  const summary = summaryOf(rows, await spendingOf(ctx, rows));
   if (html !== undefined) {
     const { reportPage } = await import('./page.ts');
     const directories = [ctx.cwd, path.dirname(path.resolve(ctx.cwd, results))];
-    await write(ctx, html, await reportPage(rows, totals, { title: path.basename(results), directories }));
+    await write(ctx, html, await reportPage(rows, summary, { title: path.basename(results), directories }));
   }
-  await present(ctx, totals, {
-    terminal: () => terminalReport(ctx, totals),
-    plain: () => plainRows(lines(totals)),
+  await present(ctx, summary, {
+    terminal: () => terminalReport(ctx, summary),
+    plain: () => plainRows(lines(summary)),
   });
   return EXIT.ok;
 }
@@ -40,20 +41,29 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
 }
 
 /** What, how many, and for failures and slow rows which. */
-function lines({ failures, slowest, ...totals }: BatchTotals): string[][] {
+function lines({
+  rows: count,
+  succeeded,
+  failed,
+  seconds,
+  failures,
+  slowest,
+  ...spent
+}: BatchSummary): string[][] {
+  const counts = { rows: count, succeeded, failed, seconds: seconds ?? '-' };
   return [
-    ...Object.entries(totals).map(([what, count]) => [what, String(count ?? '-')]),
+    ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
+    ...spentProperties(spent).map(([name, value]) => [name, value]),
     ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
-    ...slowest.map(({ id, seconds }) => ['slow', String(seconds), id]),
+    ...slowest.map(({ id, seconds: took }) => ['slow', String(took), id]),
   ];
 }
 
-async function terminalReport(ctx: Context, totals: BatchTotals): Promise<string> {
-  const { rows, succeeded, failed, tokens, seconds, failures, slowest } = totals;
-  const time = seconds === undefined ? '' : `, ${seconds} s of running`;
-  const parts = [
-    `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed; ${counted(tokens, 'token')}${time}\n`,
-  ];
+async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
+  const { rows, succeeded, failed, seconds, failures, slowest } = summary;
+  const time = seconds === undefined ? '' : `; ${seconds} s of running`;
+  const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
+  const parts = [[counts, ...spendingText(summary).map(visible), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(one => [

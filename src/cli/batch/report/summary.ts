@@ -91,23 +91,16 @@ function tellEnd(ctx: Context, out: string | undefined, end: BatchEnd): void {
   }
 }
 
-interface Counts {
-  readonly rows: number | null;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  readonly goingOn: number;
-  /** null where it is not known how many rows there are. */
-  readonly notDone: number | null;
-}
+type Counts = ReturnType<typeof countsOf>;
 
-function countsOf({ before, now, done }: Tally, rows: number | undefined): Counts {
+function countsOf({ before, now, done }: Tally, rows: number | undefined) {
   return {
     rows: rows ?? null,
     succeeded: before.succeeded + now.succeeded,
     failed: before.failed + now.failed,
     inDoubt: before['in doubt'] + now['in doubt'],
     goingOn: before['going on'] + now['going on'],
+    /** null if it is not known how many rows there are. */
     notDone: rows === undefined ? null : rows - done,
   };
 }

@@ -117,7 +117,7 @@ export class CsvResults implements Results {
       await this.#append(headerOf(this.#columns));
     }
     const columns = this.#columns;
-    const hasAll = names.every(name => columns.own.includes(name));
+    const hasAll = kept.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
     if (this.#kept.has(id) || !hasAll || outputs > columns.outputs) this.#isWhole = false;
     const parts = lineParts(columns, kept);
     const line = joined(parts, columns.own.length > 0);
@@ -131,20 +131,13 @@ export class CsvResults implements Results {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, { row, values }: Kept, kept: Kept | Place): void {
-    const [runId = '', runStatus = '', error = '', ...outputs] = values;
+  #keep(id: string, { row, values, earlierRunIds }: Kept, kept: Kept | Place): void {
+    const [runId = '', runStatus = '', error = '', ...texts] = values;
+    const outputs = texts.map(data => ({ type: 'text', data }));
+    const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
     this.#kept.delete(id);
     this.#kept.set(id, kept);
-    this.states.set(
-      id,
-      resultState({
-        row,
-        runStatus,
-        runId: runId === '' ? undefined : runId,
-        error,
-        hasOutputs: outputs.length > 0,
-      }),
-    );
+    this.states.set(id, resultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) }));
   }
 
   async finish(sorted: boolean): Promise<void> {
@@ -181,7 +174,8 @@ export class CsvResults implements Results {
     const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
     const added = Array<string>(columns.own.length - ownBefore.length).fill('');
     const missing = columns.outputs - Math.max(outputs, least);
-    return [[...cells, ...added].join(','), `${values}${','.repeat(missing)}\n`];
+    const more = ','.repeat(missing + (columns.earlier ? 1 : 0));
+    return [[...cells, ...added].join(','), `${values}${more}\n`];
   }
 
   async close(): Promise<void> {
@@ -198,5 +192,6 @@ function columnsOf(all: readonly (Kept | Place)[], before: Columns): Columns {
     if ('cells' in kept) for (const name of Object.keys(kept.cells)) own.add(name);
     outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED.length : kept.outputs);
   }
-  return { own: [...own], outputs, excel: before.excel };
+  const earlier = all.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
+  return { own: [...own], outputs, earlier, excel: before.excel };
 }

@@ -16,13 +16,19 @@ export interface Kept {
   readonly cells: Cells;
   /** runId, runStatus, error, and each output. */
   readonly values: readonly string[];
+  /** Runs of the row before it was run again. */
+  readonly earlierRunIds?: readonly string[] | undefined;
 }
 
+/** A last column, which a table has if a row was run again. */
+const EARLIER = 'earlierRunIds';
+
 export function keptOf(
-  { runId, runStatus, error, outputs }: ResultsLine,
+  { runId, runStatus, error, outputs, earlierRunIds }: ResultsLine,
   { row, cells = {} }: { readonly row: number; readonly cells?: Cells },
 ): Kept {
-  return { row, cells, values: [runId ?? '', runStatus, error ?? '', ...outputs.map(({ data }) => data)] };
+  const values = [runId ?? '', runStatus, error ?? '', ...outputs.map(({ data }) => data)];
+  return { row, cells, values, earlierRunIds };
 }
 
 export function isKept(value: unknown): value is Kept {
@@ -37,10 +43,12 @@ export async function readKept(file: string, given: string, excel: boolean): Pro
   if (header.length > 0 && at === -1) {
     throw usageError(`${given}: this is not a table of results of a batch`, 'name the file the batch wrote');
   }
+  const end = header.at(-1) === EARLIER ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
     cells: Object.fromEntries(header.slice(0, at).map((name, column) => [name, record[column] ?? ''])),
-    values: withoutEmptyEnd(record.slice(at)),
+    values: withoutEmptyEnd(record.slice(at, end)),
+    earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
   }));
 }
 
@@ -69,24 +77,27 @@ export interface Columns {
   readonly own: readonly string[];
   /** How many outputs the widest result has. */
   readonly outputs: number;
+  /** Whether a row was run again. */
+  readonly earlier?: boolean;
   /** Whether a spreadsheet must be able to open it safely. */
   readonly excel: boolean;
 }
 
-export function headerOf({ own, outputs, excel }: Columns): string {
+export function headerOf({ own, outputs, earlier = false, excel }: Columns): string {
   const numbered = Array.from({ length: outputs }, (_, at) => `output${at + 1}`);
-  return `${excel ? '\uFEFF' : ''}${[...own, ...FIXED, ...numbered].map(name => cell(name, excel)).join(',')}\n`;
+  const names = [...own, ...FIXED, ...numbered, ...(earlier ? [EARLIER] : [])];
+  return `${excel ? '\uFEFF' : ''}${names.map(name => cell(name, excel)).join(',')}\n`;
 }
 
 /** A result as a line, in two parts: the cells of the row's own columns, and the values with the line's end. */
 export function lineParts(
-  { own, outputs, excel }: Columns,
-  { cells, values }: Kept,
+  { own, outputs, earlier = false, excel }: Columns,
+  { cells, values, earlierRunIds = [] }: Kept,
 ): readonly [string, string] {
   const missing = Array<string>(Math.max(0, FIXED.length + outputs - values.length)).fill('');
   return [
     own.map(name => cell(cells[name] ?? '', excel)).join(','),
-    `${[...values, ...missing].map(value => cell(value, excel)).join(',')}\n`,
+    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => cell(value, excel)).join(',')}\n`,
   ];
 }
 

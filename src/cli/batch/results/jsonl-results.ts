@@ -15,6 +15,7 @@ import {
   type ResultState,
   type Results,
   type ResultsLine,
+  resultState,
 } from './results-line.ts';
 
 const NEWLINE = 0x0a;
@@ -137,8 +138,8 @@ async function readStates(handle: FileHandle, file: string, note: (line: string)
   let lines = 0;
   const take = (text: string): void => {
     lines += 1;
-    const { id, state } = parseResultsLine(text) ?? refuseLine(file, lines);
-    states.set(id, state);
+    const line = parseResultsLine(text) ?? refuseLine(file, lines);
+    states.set(line.id, resultState(line));
   };
   for await (const { text } of textLines(piecesOf(handle, 0, wholeUpTo))) {
     take(text);
@@ -215,8 +216,8 @@ async function lastLines(handle: FileHandle): Promise<Map<string, LinePlace>> {
   let start = 0;
   for await (const { text } of textLines(piecesOf(handle, 0, size))) {
     const end = start + Buffer.byteLength(text) + 1;
-    const { id, state } = parseResultsLine(text) ?? {};
-    if (id !== undefined && state !== undefined) places.set(id, { row: state.row, start, end });
+    const read = parseResultsLine(text);
+    if (read !== undefined) places.set(read.id, { row: read.row, start, end });
     start = end;
   }
   return places;

@@ -1,8 +1,9 @@
 import type { OutputItem } from '../../../wire/index.ts';
-import { dollars } from '../../../wire/money.ts';
-import { isObject } from '../../core/json-value.ts';
+import { dollars, type Money, money } from '../../../wire/money.ts';
+import { countOf, isObject, listOf } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { inCredits } from '../../creation/caps.ts';
+import { creditsIn, inCredits } from '../../creation/caps.ts';
+import type { EarlierRun } from '../../creation/spending.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../rows/row.ts';
 import { errorText, type JobOutcome, secondsOf } from '../run/job.ts';
@@ -16,7 +17,8 @@ export interface ResultsLine {
   readonly runId: string | null;
   /** The service's status; `failed` where no run was created. */
   readonly runStatus: string;
-  readonly outputs: readonly OutputItem[];
+  /** With the paths where they were saved. */
+  readonly outputs: readonly (OutputItem & { readonly savedTo?: string })[];
   /** null if the service told something else. */
   readonly tokens: number | null;
   /** 0 for a free run; null if they are not known yet. */
@@ -29,6 +31,8 @@ export interface ResultsLine {
   readonly error: string | null;
   /** The run was taken from the list of runs, since its creation was not answered. */
   readonly recovered?: true;
+  /** Runs of the row before it was run again, which were paid for too. */
+  readonly earlierRunIds?: readonly string[];
   readonly inputs?: LineInputs;
 }
 
@@ -86,7 +90,7 @@ function spentOn(
   const { credits, cost } = budget.factsOf(runId ?? '');
   return {
     credits: credits === undefined ? null : inCredits(credits),
-    cost: cost === undefined || cost.cost === null ? null : dollars(cost.cost),
+    cost: cost === undefined ? null : dollars(cost),
   };
 }
 
@@ -96,66 +100,71 @@ export function inputsOf({ text, images }: RunRequest): LineInputs {
 }
 
 /** What is kept of a line: enough to decide what becomes of its row. */
-export interface ResultState {
-  readonly row: number;
-  readonly runStatus: string;
-  readonly runId: string | undefined;
-  /** Service tokens, as far as the results tell. */
-  readonly tokens?: number;
-  /** Whether something went wrong. */
-  readonly failed: boolean;
-  /** The row failed since the service no longer has its run: the run is asked for again, never created again. */
-  readonly isGone: boolean;
-  /** The service's own fault ended it. */
-  readonly mayHaveRun: boolean;
-}
+export type ResultState = ReturnType<typeof resultState>;
 
-/** Reads a line of a results file; undefined where it is none. */
-export function parseResultsLine(text: string): { id: string; state: ResultState } | undefined {
+/** Reads a line of a results file; undefined if it is not one. */
+export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
-  if (!isObject(value)) {
-    return undefined;
-  }
-  const { row, id, runId, runStatus, error, outputs, tokens } = value;
+  if (!isObject(value)) return undefined;
+  const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
-  if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
-    return undefined;
-  }
-  const message = typeof error === 'string' ? error : '';
-  const hasOutputs = Array.isArray(outputs) && outputs.length > 0;
+  if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
+  const earlier = listOf(value['earlierRunIds']).filter(one => typeof one === 'string');
   return {
+    row: row as number,
     id,
-    state: {
-      ...resultState({
-        row: row as number,
-        runStatus,
-        runId: runId ?? undefined,
-        error: message,
-        hasOutputs,
-      }),
-      ...(typeof tokens === 'number' && { tokens }),
-    },
+    runId: runId ?? null,
+    runStatus,
+    outputs: listOf(value['outputs']).filter(isObject) as unknown as OutputItem[],
+    tokens: numberOf(tokens),
+    credits: numberOf(credits),
+    cost: numberOf(cost),
+    seconds: numberOf(seconds),
+    error: typeof error === 'string' ? error : null,
+    ...(earlier.length > 0 && { earlierRunIds: earlier }),
+    ...(isObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }
 
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
 /** What a result says of its row, whatever it was read from. */
-export function resultState(result: {
-  readonly row: number;
-  readonly runStatus: string;
-  readonly runId: string | undefined;
-  /** Empty where there was none. */
-  readonly error: string;
-  readonly hasOutputs: boolean;
-}): ResultState {
-  const { row, runStatus, runId, error, hasOutputs } = result;
+export function resultState(
+  line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
+    Partial<ResultsLine>,
+) {
+  const { row, runStatus, error, outputs, earlierRunIds = [] } = line;
+  const runId = line.runId ?? undefined;
   return {
     row,
     runStatus,
     runId,
-    failed: error !== '',
-    isGone: runId !== undefined && !hasOutputs && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error),
-    mayHaveRun: runId === undefined && error.includes(MAY_HAVE_RUN),
+    /** Every run of the row with what it is known to have taken, those before it was run again first. */
+    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...lastRun(line)],
+    /** Whether something went wrong. */
+    failed: error !== null,
+    /** The row failed since the service no longer has its run: the run is asked for again, never created again. */
+    isGone: runId !== undefined && outputs.length === 0 && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
+    /** The service's own fault ended it. */
+    mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
   };
+}
+
+function lastRun({
+  runId,
+  tokens,
+  credits,
+  cost,
+}: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
+  if (runId === null) return [];
+  const spent = { tokens: countOf(tokens), credits: creditsIn(credits), cost: costIn(cost) };
+  return [{ runId, ...spent }];
+}
+
+function costIn(value: unknown): Money | undefined {
+  return typeof value === 'number' && value >= 0 ? money(value) : undefined;
 }
 
 const BEGINNING = '{"row":';

@@ -24,8 +24,8 @@ export class BatchJournal implements JobJournal {
   readonly file: string;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: BatchFacts | undefined;
-  /** Every run that was made before, those of jobs that were run again too. */
-  readonly runIds: ReadonlySet<string>;
+  /** Runs that were made before and belong to no job. */
+  readonly extraRunIds: ReadonlySet<string>;
   readonly #states: Map<string, JobState>;
   readonly #marks: Map<string, string>;
   #lines: AppendLog;
@@ -33,7 +33,7 @@ export class BatchJournal implements JobJournal {
   private constructor(file: string, handle: FileHandle, read: ReadJournal) {
     this.file = file;
     this.facts = read.facts;
-    this.runIds = read.runIds;
+    this.extraRunIds = read.extraRunIds;
     this.#states = read.states;
     this.#marks = read.marks;
     this.#lines = AppendLog.on(handle);
@@ -140,9 +140,10 @@ function creationLine({ row, id }: JobName, entry: JournalEntry): object {
   return { row, id, state: 'creating', digest, journalId, promptVersionId, time, ...offset };
 }
 
-function stateLines(id: string, { row, step, entry, ...state }: JobState): object[] {
-  const creation = entry === undefined ? [] : [creationLine({ row, id }, entry)];
-  return step === 'creating' ? creation : [...creation, { row, id, state: step, ...state }];
+function stateLines(id: string, { row, step, entry, runIds, ...state }: JobState): object[] {
+  const lines: object[] = runIds.map(runId => ({ row, id, state: 'running', runId }));
+  if (entry !== undefined) lines.push(creationLine({ row, id }, entry));
+  return step === 'creating' ? lines : [...lines, { row, id, state: step, ...state }];
 }
 
 /** A file of a batch that can't be written any more: what comes after is not started. */

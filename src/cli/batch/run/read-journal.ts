@@ -19,6 +19,8 @@ export interface JobState {
   /** Its latest creation, with the digest of its inputs; undefined where nothing was ever sent. */
   readonly entry: JournalEntry | undefined;
   readonly runId: string | undefined;
+  /** Every run that was made for it, those before it was run again too. */
+  readonly runIds: readonly string[];
   readonly recovered: boolean;
   /** Why it failed. */
   readonly error: string | undefined;
@@ -32,8 +34,8 @@ export interface JobState {
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
   readonly marks: Map<string, string>;
-  /** Every run that was made, those of jobs that were run again too. */
-  readonly runIds: Set<string>;
+  /** Runs that belong to no job. */
+  readonly extraRunIds: Set<string>;
   readonly facts: BatchFacts | undefined;
 }
 
@@ -44,9 +46,9 @@ export interface ReadJournal {
  */
 export async function readJournal(file: string): Promise<ReadJournal> {
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
-  const runIds = new Set<string>();
+  const extraRunIds = new Set<string>();
   let facts: BatchFacts | undefined;
-  if (!existsSync(file)) return { states, marks, runIds, facts };
+  if (!existsSync(file)) return { states, marks, extraRunIds, facts };
   const text = createReadStream(file, { encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
@@ -55,10 +57,10 @@ export async function readJournal(file: string): Promise<ReadJournal> {
     if (!isObject(value)) torn = { text: source, line };
     else if (value['batch'] === 1) facts = factsIn(value);
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks, runIds }, value, facts);
+    else takeLine({ states, marks, extraRunIds }, value, facts);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { states, marks, runIds, facts };
+  return { states, marks, extraRunIds, facts };
 }
 
 /** Whether a torn first line can be a journal's. */
@@ -86,22 +88,26 @@ function factsIn({ service, promptVersionId, options }: JsonObject): BatchFacts 
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 function takeLine(
-  { states, marks, runIds }: Omit<ReadJournal, 'facts'>,
+  { states, marks, extraRunIds }: Omit<ReadJournal, 'facts'>,
   value: JsonObject,
   { service }: BatchFacts,
 ): void {
   const { row, id, state, runId, error, recovered, mayHaveRun, result, mark } = value;
   const step = STEPS.find(known => known === state);
-  if (typeof runId === 'string') runIds.add(runId);
-  if (typeof id !== 'string') return;
+  if (typeof id !== 'string') {
+    if (typeof runId === 'string') extraRunIds.add(runId);
+    return;
+  }
   if (typeof mark === 'string') marks.set(id, mark);
   if (step === undefined) return;
   const before = states.get(id);
+  const runIds = before?.runIds ?? [];
   states.set(id, {
     row: Number(row),
     step,
     entry: step === 'creating' ? entryIn(value, service) : before?.entry,
     runId: textOf(runId) ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
+    runIds: typeof runId !== 'string' || runIds.includes(runId) ? runIds : [...runIds, runId],
     recovered: recovered === true || (before?.recovered === true && step !== 'creating'),
     error: textOf(error),
     mayHaveRun: mayHaveRun === true,

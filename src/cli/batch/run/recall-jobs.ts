@@ -1,5 +1,6 @@
 import type { Connection, Context } from '../../context.ts';
 import { type Doubt, recordNoRun, recordRecovered } from '../../creation/find-run.ts';
+import type { EarlierRun } from '../../creation/spending.ts';
 import { mayHaveMadeRun } from '../../settings/journal/journal-lines.ts';
 import type { BatchJournal } from './job-journal.ts';
 import type { JobState } from './read-journal.ts';
@@ -71,12 +72,18 @@ async function recordSettlement(
   }
 }
 
-/** How many creations may have made a run of unknown id; those that are sent again under their key are not among them. */
-export function lostCreations({ states, settlements }: KnownJobs): number {
-  return [...states].filter(
-    ([id, { step, mayHaveRun }]) =>
-      (mayHaveRun && step === 'failed') || (step === 'creating' && settlements.get(id)?.kind === 'in doubt'),
-  ).length;
+/** The runs that jobs have made, and their creations that may have made one of unknown id, as a budget counts them. */
+export function spentBefore({ states, settlements }: KnownJobs): { runs: EarlierRun[]; lost: string[] } {
+  const [runs, lost]: [EarlierRun[], string[]] = [[], []];
+  for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
+    const settlement = settlements.get(id);
+    const adopted = settlement?.kind === 'wait' ? [settlement.runId] : [];
+    for (const runId of [...runIds, ...adopted])
+      runs.push({ runId, promptVersionId: entry?.promptVersionId });
+    const isInDoubt = step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
+    if (isInDoubt || (mayHaveRun && step === 'failed')) lost.push(entry?.id ?? id);
+  }
+  return { runs, lost };
 }
 
 /** A process that died may have written to the machine's journal what it could no longer write to the batch's own. */
@@ -97,7 +104,8 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
     if (id === undefined || state === undefined) continue;
     open.delete(entry.id);
     const { runId, recovered = false, clockOffsetMs } = entry;
-    if (runId !== undefined) states.set(id, { ...state, step: 'running', runId, recovered });
+    const runIds = runId === undefined ? state.runIds : [...state.runIds, runId];
+    if (runId !== undefined) states.set(id, { ...state, step: 'running', runId, runIds, recovered });
     else if (!mayHaveMadeRun(entry)) states.set(id, { ...state, step: 'waiting' });
     else if (entry.outcome === 'failed') states.set(id, { ...state, ...FAILED });
     else if (clockOffsetMs !== undefined && state.entry !== undefined) {

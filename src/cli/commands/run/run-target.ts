@@ -46,8 +46,11 @@ export async function runTarget(
 /** Most runs have no cap: nothing is counted then. */
 async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
   if (flags.maxCost === undefined && flags.maxCredits === undefined) return undefined;
-  const { budgetOf } = await import('../../creation/budget.ts');
-  return budgetOf(ctx, flags);
+  const [{ Budget }, { parseCaps }] = await Promise.all([
+    import('../../creation/budget.ts'),
+    import('../../creation/caps.ts'),
+  ]);
+  return new Budget(ctx, parseCaps(flags));
 }
 
 /** Text is printed while it is made where a person reads it; what is piped stays whole. */

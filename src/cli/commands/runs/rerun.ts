@@ -1,7 +1,7 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { type Budget, budgetOf } from '../../creation/budget.ts';
-import type { CapFlags } from '../../creation/caps.ts';
+import { Budget } from '../../creation/budget.ts';
+import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
@@ -50,7 +50,7 @@ export async function runsRerun(
     );
   }
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
-  const budget = budgetOf(ctx, flags);
+  const budget = new Budget(ctx, parseCaps(flags));
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.check(connection);

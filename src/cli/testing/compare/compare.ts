@@ -80,13 +80,15 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
     budget,
     keepMedia,
   });
-  const totals = await budget.totals(true);
+  const spent = spendingText(await budget.totals(true));
   const complete = withCosts(compared, budget);
-  const grid = await comparisonGrid(ctx, complete, variants);
+  const grid = await comparisonGrid(ctx, complete, variants, budget);
   await show(ctx, complete, variants, grid);
   ctx.io.note(`note: ${grid.facts.join(', ')}`);
-  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
-  if (report !== undefined) await writePage(ctx, report, gridPage(grid));
+  for (const line of spent) ctx.io.note(`note: ${line}`);
+  if (report !== undefined) {
+    await writePage(ctx, report, gridPage({ ...grid, facts: [...grid.facts, ...spent] }));
+  }
   if (budget.reached !== undefined) throw budget.reached;
   return exitCodeOf(complete, options.failOn);
 }
@@ -100,7 +102,7 @@ function withCosts(rows: readonly ComparedRow[], budget: Budget): ComparedRow[] 
       return {
         ...result,
         credits: credits === undefined ? null : inCredits(credits),
-        cost: cost?.cost ?? null,
+        cost: cost ?? null,
       };
     }),
   }));

@@ -3,19 +3,22 @@ import { formatDollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { SPENT, spentCells } from '../../creation/spending-text.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
 import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** What of a variant is told in all, in the order of its totals. */
-const MEASURES = ['succeeded', 'failed', 'time', 'tokens', 'credits', 'cost'] as const;
+const MEASURES = ['succeeded', 'failed', 'time', ...SPENT] as const;
 
 /** Rows by variants: what each made, and how it differs from the first. */
 export async function comparisonGrid(
   ctx: Context,
   rows: readonly ComparedRow[],
   variants: readonly Variant[],
+  budget: Budget,
 ): Promise<Grid> {
   const count = (verdict: string): string =>
     `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
@@ -27,28 +30,21 @@ export async function comparisonGrid(
     measures: MEASURES,
     columns: variants.map(({ name }, at) => ({
       name,
-      totals: totalsOf(rows.flatMap(row => row.results[at] ?? [])),
+      totals: totalsOf(
+        rows.flatMap(row => row.results[at] ?? []),
+        budget,
+      ),
     })),
     rows: gridRows,
   };
 }
 
-function totalsOf(results: readonly VariantResult[]): string[] {
+function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
   const succeeded = results.filter(({ run }) => run?.runStatus === 'succeeded').length;
-  return [
-    String(succeeded),
-    String(results.length - succeeded),
-    `${total(results.map(({ seconds }) => seconds))?.toFixed(1)} s`,
-    fieldText(total(results.map(({ run }) => run?.tokens)) ?? '–'),
-    fieldText(total(results.map(({ credits }) => credits)) ?? '–'),
-    dollarsText(total(results.map(({ cost }) => cost))) ?? '–',
-  ];
-}
-
-/** The sum of the numbers among these; undefined if there is none. */
-function total(values: readonly unknown[]): number | undefined {
-  const numbers = values.filter(value => typeof value === 'number');
-  return numbers.length === 0 ? undefined : numbers.reduce((sum, number) => sum + number, 0);
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
+  const counts = [succeeded, results.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
+  return [...counts, ...spentCells(spent)];
 }
 
 async function gridRow(ctx: Context, row: ComparedRow): Promise<GridRow> {
@@ -64,17 +60,12 @@ async function gridRow(ctx: Context, row: ComparedRow): Promise<GridRow> {
 
 /** Time, tokens and what it cost, where that is known. */
 function factsOf({ run, seconds, credits, cost }: VariantResult): string[] {
-  const price = dollarsText(cost);
   return [
     `${seconds.toFixed(1)} s`,
     counted(fieldText(run?.tokens ?? '–'), 'token'),
     ...(credits === null ? [] : [counted(fieldText(credits), 'credit')]),
-    ...(price === undefined ? [] : [price]),
+    ...(cost === null ? [] : [formatDollars(cost)]),
   ];
-}
-
-function dollarsText(cost: number | null | undefined): string | undefined {
-  return cost === null || cost === undefined ? undefined : formatDollars(cost);
 }
 
 /** The first variant's answer as it is, the others' with what differs from it. */

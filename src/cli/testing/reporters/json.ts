@@ -1,10 +1,12 @@
 import { countOf } from '../../core/json-value.ts';
+import type { Totals } from '../../creation/spending.ts';
 import { type EntryResult, type Repetition, totalsOf } from '../result.ts';
 
-/** The results as data: totals, and each case with its repetitions. */
-export function jsonReport(results: readonly EntryResult[]): object {
+/** The results as data: how many ended in each way, what they took, and each case with its repetitions. */
+export function jsonReport(results: readonly EntryResult[], spent: Totals): object {
   return {
     ...totalsOf(results),
+    totals: spent,
     cases: results.map(({ entry, status, repetitions, seconds }) => ({
       file: entry.file.name,
       line: entry.testCase.line,

@@ -1,15 +1,23 @@
+import type { Totals } from '../../creation/spending.ts';
+import { spentProperties } from '../../creation/spending-text.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
 import { entryName } from '../result.ts';
 import type { ReportedResult } from './reasons.ts';
 import { detailsOf } from './text.ts';
 
-/** The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. */
-export function junitReport(results: readonly ReportedResult[]): string {
+/**
+ * The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. What
+ * all of them took stands in the properties of the first suite.
+ */
+export function junitReport(results: readonly ReportedResult[], spent: Totals): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
-  const suites = files.map(file => {
+  const properties = spentProperties(spent).map(
+    ([name, value]) => html`      <property name="${xml(name)}" value="${value}"/>\n`,
+  );
+  const suites = files.map((file, at) => {
     const own = results.filter(({ entry }) => entry.file.name === file);
     return html`  <testsuite name="${xml(file)}" ${counts(own)}>
-${own.map(testCase)}  </testsuite>
+${at === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
 `;
   });
   const { text } = html`<?xml version="1.0" encoding="UTF-8"?>

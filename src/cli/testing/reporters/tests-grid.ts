@@ -1,8 +1,9 @@
 import { isMedia, type Run } from '../../../wire/index.ts';
-import { formatDollars } from '../../../wire/money.ts';
+import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
+import { SPENT, spendingText, spentCells } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
@@ -14,8 +15,8 @@ import type { ReportedResult } from './reasons.ts';
 export interface ReportMaterial {
   /** Pictures, by their URLs. */
   readonly media: Map<string, MediaContent>;
-  /** What a run took. */
-  readonly factsOf: Budget['factsOf'];
+  /** What runs took. */
+  readonly budget: Pick<Budget, 'totalsOf'>;
 }
 
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
@@ -30,8 +31,8 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   }
   return {
     title: 'Prompt tests',
-    facts: [totalsText(totalsOf(results))],
-    measures: ['passed', 'failed', 'not run', 'time', 'tokens', 'cost'],
+    facts: [totalsText(totalsOf(results)), ...spendingText(material.budget.totalsOf())],
+    measures: ['passed', 'failed', 'not run', 'time', ...SPENT],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? 'the prompt’s own model' : 'answer'),
       totals: columnTotals(
@@ -43,23 +44,15 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   };
 }
 
-function columnTotals(results: readonly ReportedResult[], material: ReportMaterial): string[] {
+function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
   const { passed, failed, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  const tokens = results
-    .flatMap(({ repetitions }) => repetitions.map(({ run }) => run?.tokens))
-    .reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
-  const cost = costText(
-    results.flatMap(({ repetitions }) => repetitions),
-    material,
-  );
-  return [passed, failed, faults, `${seconds.toFixed(1)} s`, tokens, cost ?? '–'].map(String);
+  const spent = budget.totalsOf(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
+  return [...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String), ...spentCells(spent)];
 }
 
-/** What runs cost in all, of which that is known; undefined if it is of none. */
-function costText(repetitions: readonly Repetition[], { factsOf }: ReportMaterial): string | undefined {
-  const known = repetitions.flatMap(({ run }) => factsOf(run?.runId ?? '').cost?.cost ?? []);
-  return known.length === 0 ? undefined : formatDollars(known.reduce((sum, cost) => sum + cost, 0));
+function runIdsOf(repetitions: readonly Repetition[]): string[] {
+  return repetitions.flatMap(({ run }) => run?.runId ?? []);
 }
 
 function gridRow(
@@ -91,7 +84,7 @@ function gridCell(
   { status, seconds, repetitions, summary, reasons }: ReportedResult,
   material: ReportMaterial,
 ): GridCell {
-  const cost = costText(repetitions, material);
+  const { cost } = material.budget.totalsOf(runIdsOf(repetitions));
   const tokens = repetitions.map(({ run }) => run?.tokens).filter(count => count !== undefined);
   const summaries: GridPart[] =
     summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
@@ -100,7 +93,7 @@ function gridCell(
     facts: [
       `${seconds.toFixed(1)} s`,
       ...tokens.map(count => counted(fieldText(count), 'token')),
-      ...(cost === undefined ? [] : [cost]),
+      ...(cost === null ? [] : [formatDollars(money(cost))]),
     ],
     parts: [
       ...summaries,

@@ -1,12 +1,13 @@
 import type { Run } from '../../../wire/index.ts';
 import { errorText, type JobOutcome, type JobPlan } from '../../batch/run/job.ts';
 import type { JobState } from '../../batch/run/read-journal.ts';
-import { type KnownJobs, lostCreations, recallJobs } from '../../batch/run/recall-jobs.ts';
+import { type KnownJobs, recallJobs, spentBefore } from '../../batch/run/recall-jobs.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { countOf, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
+import type { EarlierRun } from '../../creation/spending.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -53,7 +54,10 @@ export async function runEntries(
   if (!options.resume) await state.forget(new Set(jobs.map(({ id }) => id)));
   const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
   await journal.begin({ service: connection.service, promptVersionId: '', options: {} }, time(ctx));
-  if (options.resume) budget.resume(connection, runsBefore(journal), lostCreations(known));
+  if (options.resume) {
+    const { runs, lost } = spentBefore(known);
+    budget.resume(connection, [...runsBefore(journal), ...runs], lost);
+  }
   const repetitions = new Map<string, Repetition>();
   const check = async ({ id, prepared }: RepetitionJob, result: RequestResult): Promise<void> => {
     repetitions.set(id, await repetitionOf(prepared, result, options));
@@ -78,14 +82,14 @@ export async function runEntries(
   return finished(entries, repetitions, state);
 }
 
-/** Every run that was made before, by its id, with its service tokens. */
-function runsBefore({ runIds, states }: TestState['journal']): Map<string, { readonly tokens: number }> {
-  const runs = new Map([...runIds].map(runId => [runId, { tokens: 0 }]));
-  for (const { result } of states.values()) {
+/** Runs that were made before, those of repetitions that have ended with their service tokens. */
+function runsBefore({ extraRunIds, states }: TestState['journal']): EarlierRun[] {
+  const ended = [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
     const run = endedRepetition(result)?.run;
-    if (run !== undefined) runs.set(run.runId, { tokens: run.tokens });
-  }
-  return runs;
+    if (run === undefined) return [];
+    return [{ runId: run.runId, tokens: countOf(run.tokens), promptVersionId: entry?.promptVersionId }];
+  });
+  return [...ended, ...[...extraRunIds].map(runId => ({ runId }))];
 }
 
 function time({ clock }: Context): string {
