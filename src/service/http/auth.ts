@@ -62,7 +62,9 @@ export function authenticator(options: AuthOptions): Authenticator {
     async admit({ plan, keyId }) {
       if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
       const waitMs = (await limiter?.take(keyId)) ?? 0;
-      if (waitMs > 0) throw tooManyRequests('too many requests for this API key', waitMs / 1000);
+      if (!limiter || waitMs === 0) return;
+      const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
+      throw tooManyRequests(message, waitMs / 1000);
     },
   };
 }

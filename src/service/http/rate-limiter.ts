@@ -2,6 +2,8 @@ import type { Clock } from '../clock.ts';
 
 /** Counts requests by key. */
 export interface RateLimiter {
+  /** Requests a second that a key may make. */
+  readonly perSecond: number;
   /** Takes one request's worth; else how long to wait, in milliseconds. */
   take(key: string): number | Promise<number>;
 }
@@ -16,6 +18,7 @@ export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
   const buckets = new Map<string, Bucket>();
   const most = Math.max(1, perSecond);
   return {
+    perSecond,
     take(key) {
       const now = clock.now();
       const bucket = buckets.get(key) ?? { tokens: most, at: now };

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { RateLimiter } from '../http/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
 import { mediaStore } from './media-store.ts';
 import { promptsStore } from './prompts-store.ts';
@@ -17,7 +18,7 @@ interface Backend {
   readonly workers: Workers;
   readonly blobs: Readonly<Record<Collection, Blobs>>;
   /** Counts requests over all processes of a shared store; gives how long to wait, in milliseconds. */
-  readonly requestRates?: (perSecond: number) => { take(keyId: string): Promise<number> };
+  readonly requestRates?: (perSecond: number) => RateLimiter;
   /** Rejects while the database is away. */
   ping(): Promise<void>;
   /** Closes the database; nothing is being written any more. */

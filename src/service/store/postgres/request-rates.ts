@@ -1,15 +1,17 @@
 import { sql } from 'kysely';
+import type { RateLimiter } from '../../http/rate-limiter.ts';
 import type { Db } from '../writer.ts';
 
 /**
  * Counts the requests of a key over all instances: `perSecond` at once, made up for over a second. Gives how long to
  * wait, in milliseconds; 0 where the request was granted.
  */
-export function requestRates(db: Db, perSecond: number): { take(keyId: string): Promise<number> } {
+export function requestRates(db: Db, perSecond: number): RateLimiter {
   const each = sql`${1 / perSecond} * interval '1 second'`;
   // As many as the whole of what is granted in a second, one at least.
   const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
   return {
+    perSecond,
     async take(keyId) {
       const { rows } = await sql<{ granted: boolean }>`
         insert into "requestRates" ("keyId", "nextAt") values (${keyId}, clock_timestamp() + ${each})
