@@ -54,6 +54,6 @@ function fits(template: string, path: string): boolean {
   const [wanted, given] = [template.split('/'), path.split('/')];
   return (
     wanted.length === given.length &&
-    wanted.every((step, index) => step.startsWith('{') || step === given[index])
+    wanted.every((step, index) => (step.startsWith('{') ? given[index] !== '' : step === given[index]))
   );
 }
