@@ -109,8 +109,8 @@ async function writeTo(handle: FileHandle, content: Content, flush?: typeof flus
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
-/** False if there is a file of that name already. */
-async function placeNew(part: string, file: string): Promise<boolean> {
+/** Gives a written file its name; false if there is a file of that name already, which is kept. */
+export async function placeNew(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
   } catch (error) {

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** The time and its passing, injected so that tests need neither. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -10,20 +12,25 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(reasonOf(signal));
-      const stop = (): void => {
-        clearTimeout(timer);
-        if (signal) reject(reasonOf(signal));
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      }, ms);
-      signal?.addEventListener('abort', stop, { once: true });
+    setTimeout(ms, undefined, signal && { signal }).catch(() => {
+      throw signal?.reason;
     }),
 };
 
-function reasonOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('aborted');
+/** What `work` gives, or undefined once `ms` are over. */
+export async function within<T>(
+  ms: number,
+  clock: Clock,
+  work: Promise<T> | undefined,
+): Promise<T | undefined> {
+  const ended = new AbortController();
+  const timeIsOver = clock.sleep(ms, ended.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([work, timeIsOver]);
+  } finally {
+    ended.abort(new Error('the work has ended'));
+  }
 }

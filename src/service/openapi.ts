@@ -22,7 +22,7 @@ const KEYED_ERRORS: readonly ErrorStatus[] = [
   'SERVICE_UNAVAILABLE_ERROR',
 ];
 
-const TAGS: Readonly<Record<AnyRoute['operation']['tag'], string>> = {
+const TAGS: Readonly<Record<AnyRoute['tag'], string>> = {
   Runs: 'Running prompts and reading what came of it',
   Prompts: 'Finding prompts',
   'Prompt versions': 'What one version of a prompt expects',
@@ -69,12 +69,10 @@ export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
   return route({
     method: 'GET',
     path: OPENAPI_PATH,
-    operation: {
-      id: 'getDescription',
-      tag: 'Resources',
-      summary: 'This description',
-      description: 'The interface as an OpenAPI document.',
-    },
+    id: 'getDescription',
+    tag: 'Resources',
+    summary: 'This description',
+    description: 'The interface as an OpenAPI document.',
     errors: [],
     handle: (_, { origin }): Promise<ApiAnswer> => Promise.resolve(jsonAnswer(200, written(routes, origin))),
   });
@@ -115,9 +113,8 @@ function document(routes: readonly AnyRoute[], origin: string): object {
 }
 
 function operation(route: AnyRoute): object {
-  const { operation, errors, params, query, headers, body, data } = route;
+  const { id, tag, summary, description, errors, params, query, headers, body, data } = route;
   const keyed = isKeyed(route);
-  const { id, tag, summary, description } = operation;
   return {
     operationId: id,
     tags: [tag],

@@ -1,11 +1,9 @@
-import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { compose, type Parts } from './compose.ts';
-import { hostCheck, inUrl, isWildcard } from './http/hosts.ts';
 import { rateLimiter } from './http/rate-limiter.ts';
-import { createHttpServer, type HttpServer, listen } from './http/server.ts';
+import { createHttpServer, type HttpServer, listen, originOf } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
@@ -83,7 +81,8 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     closing: closing.signal,
     stopped: stopped.signal,
   });
-  const http = httpServer(parts, { ...options, host, closing: closing.signal });
+  const { api } = parts;
+  const http = createHttpServer({ ...options, api, host, closing: closing.signal });
   const watched =
     promptsDir === undefined
       ? undefined
@@ -104,7 +103,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   parts.runner.start();
   const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {
-    url: `${originOf(http, host)}${PATH_PREFIX}`,
+    url: `${originOf(http.server, host)}${PATH_PREFIX}`,
     newKey,
     sessionKey: parts.sessionKey,
     async close() {
@@ -123,40 +122,6 @@ async function opened<T>(open: () => Promise<T>, stop: (graceMs: number) => Prom
     await stop(0);
     throw error;
   }
-}
-
-function httpServer(
-  { api }: Parts<QueueRunner>,
-  {
-    host,
-    publicUrl,
-    onRequest,
-    maxRequestBytes,
-    closing,
-  }: ServiceOptions & { host: string; closing: AbortSignal },
-): HttpServer {
-  let own: string | undefined;
-  const http: HttpServer = createHttpServer({
-    api,
-    hosts: hostCheck(host, publicUrl),
-    origin: called => {
-      if (publicUrl !== undefined) return publicUrl;
-      // A wildcard address leads nowhere from another machine: there it is the one the caller used.
-      if (isWildcard(host) && called) return `http://${called}`;
-      own ??= originOf(http, host);
-      return own;
-    },
-    closing,
-    onRequest,
-    maxRequestBytes,
-  });
-  return http;
-}
-
-/** Such as `http://127.0.0.1:8787`. */
-function originOf({ server }: HttpServer, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${inUrl(host)}:${port}`;
 }
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */

@@ -1,11 +1,10 @@
 import { dollars, type Money } from '../../wire/money.ts';
-import { notFound } from '../http/api-error.ts';
 import { BUILT_IN_MODELS } from '../models/entry.ts';
 import type { AccessFault } from '../models/providers.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
-import { checkInputs } from '../runs/run-request.ts';
+import { checkInputs, requireRunnable } from '../runs/run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { UsedRun } from '../store/run-usage.ts';
 import type { Store } from '../store/store.ts';
@@ -78,16 +77,10 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
      * @throws {ApiError} with what the creation would be refused with
      */
     async estimate({ providerBatch, ...body }: CreateRun & Pick<PricingOptions, 'providerBatch'>) {
-      const version = await store.prompts.runnable(body.promptVersionId.toLowerCase());
-      if (!version) throw notFound('there is no such prompt version');
-      const definition = await definitions.ofRun(version.id);
-      const model = models.get(definition.model);
-      if (!model) throw notFound(models.explainMissing(definition.model));
-      const {
-        textInputs,
-        images: given,
-        runOptions,
-      } = await checkInputs(body, definition, model, work => tasks.do('readTexts', work, { userId }));
+      const lookup = { store, definitions, models, tasks };
+      const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
+      const checked = await checkInputs(lookup, body, { definition, model, userId });
+      const { textInputs, images: given, runOptions } = checked;
       const pictures = given.map(() => 'a picture');
       const drafts = await tasks.do('render', { definition, textInputs, pictures }, { userId });
       const options = { ...definition.config, ...runOptions };

@@ -1,7 +1,7 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
 import type { Services } from '../services.ts';
 import { ApiError, answerError, jsonAnswer, notFound } from './api-error.ts';
-import { type AuthOptions, authenticator, type Recognised } from './auth.ts';
+import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
 import { readCall } from './read-call.ts';
 import { type AnyRoute, type ApiAnswer, type ApiRequest, isKeyed } from './route.ts';
 import { router } from './router.ts';
@@ -22,29 +22,22 @@ export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 /** The whole interface as one function, the same for every way a request can come. */
 export function createApi({ routes, services, auth, closing, onFault }: ApiOptions): Api {
   const find = router(routes);
-  const { recognise, admit } = authenticator(auth);
-
-  const answer = async (request: ApiRequest, recognised: Recognised): Promise<ApiAnswer> => {
-    if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
-    const [path, search] = splitOnce(request.target, '?');
-    const match = find(request.method, path);
-    // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
-    if (!match || isKeyed(match.route)) await recognise(request.headers, recognised);
-    if (recognised.caller) await admit(recognised.caller);
-    if (!match) throw notFound('there is no such route');
-    const { route } = match;
-    const data = await route.handle(services, await readCall(request, match, search, recognised.caller));
-    return route.data ? success(data) : (data as ApiAnswer);
-  };
-
   return async request => {
-    const recognised: Recognised = { headers: {} };
-    const given = await answer(request, recognised).catch((error: unknown) => answerError(error, onFault));
-    return {
-      ...given,
-      headers: { ...given.headers, ...recognised.headers },
-      user: recognised.caller?.userName,
+    let sender: Sender = { headers: {} };
+    const answer = async (): Promise<ApiAnswer> => {
+      if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
+      const [path, search] = splitOnce(request.target, '?');
+      const match = find(request.method, path);
+      // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
+      if (!match || isKeyed(match.route)) sender = await senderOf(request.headers, auth);
+      if (sender.caller) await admit(sender.caller, auth);
+      if (!match) throw notFound('there is no such route');
+      const { route } = match;
+      const data = await route.handle(services, await readCall(request, match, search, sender.caller));
+      return route.data ? success(data) : (data as ApiAnswer);
     };
+    const given = await answer().catch((error: unknown) => answerError(error, onFault));
+    return { ...given, headers: { ...given.headers, ...sender.headers }, user: sender.caller?.userName };
   };
 }
 

@@ -24,19 +24,10 @@ export interface AuthOptions {
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
-type KeyedCaller = Caller & { keyId: string };
-
-/** What is known of a request's key, and what its answer says because of it. */
-export interface Recognised {
-  caller?: KeyedCaller;
-  headers: Record<string, string>;
-}
-
-interface Authenticator {
-  /** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
-  recognise(headers: Readonly<IncomingHttpHeaders>, found: Recognised): Promise<void>;
-  /** Lets a caller through only with a plan and within the rate. */
-  admit(caller: KeyedCaller): Promise<void>;
+/** Whose key a request was sent with, and what its answer says because of it. */
+export interface Sender {
+  readonly caller?: Caller;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** How a key is kept and looked up: never as it is. */
@@ -44,29 +35,34 @@ export function keyHash(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-export function authenticator(options: AuthOptions): Authenticator {
-  const { limiter, resourcesHash, ratePolicy } = options;
+/** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
+export async function senderOf(
+  headers: Readonly<IncomingHttpHeaders>,
+  options: AuthOptions,
+): Promise<Sender> {
+  const key = bearerToken(headers.authorization);
+  const caller = key === undefined ? undefined : await ownerOf(options, keyHash(key));
+  if (!caller) return { headers: {} };
+  const { ratePolicy, resourcesHash } = options;
+  const clientHash = headers[CLI_AGENT_HEADER];
+  const isOutdated = clientHash !== undefined && !isCurrent(clientHash, resourcesHash());
   return {
-    async recognise(headers, found) {
-      const key = bearerToken(headers.authorization);
-      const caller = key === undefined ? undefined : await ownerOf(options, keyHash(key));
-      if (!caller) return;
-      found.caller = caller;
-      found.headers[IDEMPOTENCY_HEADER] = IDEMPOTENCY_SUPPORTED;
-      const clientHash = headers[CLI_AGENT_HEADER];
-      if (clientHash !== undefined && !isCurrent(clientHash, resourcesHash())) {
-        found.headers[ACTION_REQUIRE_HEADER] = 'update-resources';
-      }
-      if (ratePolicy !== undefined) found.headers[RATE_LIMIT_POLICY_HEADER] = ratePolicy;
-    },
-    async admit({ plan, keyId }) {
-      if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
-      const waitMs = (await limiter?.take(keyId)) ?? 0;
-      if (!limiter || waitMs === 0) return;
-      const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
-      throw tooManyRequests(message, waitMs / 1000);
+    caller,
+    headers: {
+      [IDEMPOTENCY_HEADER]: IDEMPOTENCY_SUPPORTED,
+      ...(isOutdated && { [ACTION_REQUIRE_HEADER]: 'update-resources' }),
+      ...(ratePolicy !== undefined && { [RATE_LIMIT_POLICY_HEADER]: ratePolicy }),
     },
   };
+}
+
+/** Lets a caller through only with a plan and within the rate. */
+export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): Promise<void> {
+  if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
+  const waitMs = (await limiter?.take(keyId)) ?? 0;
+  if (!limiter || waitMs === 0) return;
+  const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
+  throw tooManyRequests(message, waitMs / 1000);
 }
 
 /** In either form that clients send it. */
@@ -74,7 +70,7 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
 
-async function ownerOf(options: AuthOptions, hash: string): Promise<KeyedCaller | undefined> {
+async function ownerOf(options: AuthOptions, hash: string): Promise<Caller | undefined> {
   const { store, sessionKey } = options;
   if (sessionKey && hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);

@@ -2,29 +2,22 @@ import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
-/** Knows which names this service is meant by; a web page of another name must not reach it (DNS rebinding). */
-export interface HostCheck {
-  /** Whether a `Host` header, its port aside, names this service. A request without one is let through. */
-  allows(host: string | undefined): boolean;
-}
-
-/** Loopback names, the host that is listened on, the public URL's, and with a wildcard any address of the machine. */
-export function hostCheck(listening: string, publicUrl: string | undefined): HostCheck {
+/**
+ * Whether a `Host` header, its port aside, names this service: loopback names, the host that is listened on, the public
+ * URL's, and with a wildcard any address of the machine. A web page of another name must not reach it (DNS rebinding). A
+ * request without the header is let through.
+ */
+export function hostCheck(
+  listening: string,
+  publicUrl: string | undefined,
+): (host: string | undefined) => boolean {
   const known = new Set([nameIn(inUrl(listening))]);
   if (publicUrl !== undefined) known.add(new URL(publicUrl).hostname);
-  const isKnown = (host: string): boolean => {
+  return host => {
+    if (host === undefined) return true;
     const name = nameIn(host);
-    return name !== undefined && (isLoopbackHost(name) || known.has(name));
-  };
-  // Nearly every request comes under the same name.
-  let lastAllowed: string | undefined;
-  return {
-    allows(host) {
-      if (host === undefined || host === lastAllowed) return true;
-      if (!isKnown(host)) return isWildcard(listening) && isOwnAddress(nameIn(host));
-      lastAllowed = host;
-      return true;
-    },
+    if (name === undefined) return false;
+    return isLoopbackHost(name) || known.has(name) || (isWildcard(listening) && isOwnAddress(name));
   };
 }
 
@@ -44,7 +37,7 @@ function nameIn(host: string): string | undefined {
 }
 
 /** Addresses come and go with networks, so they are looked up each time. */
-function isOwnAddress(name: string | undefined): boolean {
+function isOwnAddress(name: string): boolean {
   const interfaces = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   return interfaces.some(({ address }) => inUrl(address) === name);
 }

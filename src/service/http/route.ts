@@ -7,6 +7,7 @@ import type { Plan } from '../store/tables.ts';
 
 /** Who a request comes from. */
 export interface Caller {
+  keyId: string;
   userId: number;
   userName: string;
   plan: Plan;
@@ -58,15 +59,6 @@ export interface Call<P, Q, B> {
   readonly memory: RequestMemory;
 }
 
-/** What the interface description says of a route. */
-interface Operation {
-  /** What generated clients call it, such as `createRun`. */
-  readonly id: string;
-  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';
-  readonly summary: string;
-  readonly description: string;
-}
-
 /** One route as plain data; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
 interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -74,7 +66,11 @@ interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly path: string;
   /** Whether it asks for the key of an author; false by default. */
   readonly authorsOnly?: boolean;
-  readonly operation: Operation;
+  /** What generated clients call it, such as `createRun`. */
+  readonly id: string;
+  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';
+  readonly summary: string;
+  readonly description: string;
   /** The errors of its own; those of every route under /v1 are added. */
   readonly errors: readonly ErrorStatus[];
   readonly params?: Schema<P>;

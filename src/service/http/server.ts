@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
-import { type HostCheck, inUrl } from './hosts.ts';
+import { hostCheck, inUrl, isWildcard } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
 import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
 import type { ApiAnswer, RequestMemory } from './route.ts';
@@ -23,12 +24,12 @@ export interface RequestEvent {
 
 interface HttpServerOptions {
   readonly api: Api;
-  readonly hosts: HostCheck;
-  /** The origin that media URLs begin with in the answer to a request that came to this host. */
-  readonly origin: (host: string | undefined) => string;
+  readonly host: string;
+  /** What media URLs begin with; default the address that the request came to. */
+  readonly publicUrl?: string | undefined;
   /** Aborted once connections are to be closed after their next answer. */
   readonly closing: AbortSignal;
-  readonly onRequest: ((event: RequestEvent) => void) | undefined;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Bytes that requests keep in memory at a time; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
   /** How long an answer may wait for its caller to take some of it, in milliseconds; default two minutes. */
@@ -53,11 +54,16 @@ const MAX_CONNECTIONS = 4096;
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
+  const isOurs = hostCheck(options.host, options.publicUrl);
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       void requests.track(new Promise(resolve => response.once('close', resolve)));
-      void answer(options, request, response, budget);
+      void answer(options, request, response, {
+        budget,
+        origin: originFor(options, server, request),
+        isOurs: isOurs(request.headers.host),
+      });
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -65,11 +71,24 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return { server, requests };
 }
 
+/** Such as `http://127.0.0.1:8787`. */
+export function originOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${inUrl(host)}:${port}`;
+}
+
+/** What media URLs begin with in the answer to a request. */
+function originFor({ host, publicUrl }: HttpServerOptions, server: Server, request: IncomingMessage): string {
+  const called = request.headers.host;
+  // A wildcard address leads nowhere from another machine: there it is the one the caller used.
+  return publicUrl ?? (isWildcard(host) && called ? `http://${called}` : originOf(server, host));
+}
+
 async function answer(
-  { api, hosts, origin, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
+  { api, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  budget: MemoryBudget,
+  { budget, origin, isOurs }: { budget: MemoryBudget; origin: string; isOurs: boolean },
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
@@ -81,9 +100,7 @@ async function answer(
     return room;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
-  const given = hosts.allows(headers.host)
-    ? await api({ method, target, headers, origin: origin(headers.host), memoryFor, readBody })
-    : misdirected();
+  const given = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
   room?.free();
   if (closing.aborted) response.setHeader('connection', 'close');
   cutOffStalled(response, stalledMs);

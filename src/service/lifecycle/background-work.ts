@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 
 /** Work that has to end before something can be closed. */
 export class PendingWork {
@@ -21,10 +21,7 @@ export class PendingWork {
 
   /** The same, but for no longer than `ms`. */
   async endedWithin(ms: number, clock: Clock): Promise<void> {
-    if (ms === 0 || this.#work.size === 0) return;
-    const enough = new AbortController();
-    const ended = this.ended().then(() => enough.abort(new Error('everything has ended')));
-    await Promise.race([ended, clock.sleep(ms, enough.signal).catch(() => {})]);
+    if (ms > 0 && this.#work.size > 0) await within(ms, clock, this.ended());
   }
 }
 

@@ -11,21 +11,6 @@ import type { Store } from '../store/store.ts';
 /** An output whose bytes are kept apart. */
 export type MediaOutput = Extract<StoredOutput, { media: string }>;
 
-/** Generated pictures and videos, kept for 24 hours. */
-export interface Media {
-  save(runId: string, bytes: Uint8Array, mediaType: string): Promise<StoredMedia>;
-  /** Where the bytes are; undefined for media that is not there any more. */
-  find(id: string): Promise<FoundMedia | undefined>;
-  /** A `file:` URL of the media itself, for callers on this machine; good until the media expires. */
-  fileUrlOf(output: MediaOutput): string;
-  /** Whether a `file:` URL leads into the directory of the media. */
-  isFile(url: URL): boolean;
-  /** What a `file:` URL of media leads to; `missing` too where it leads anywhere else. */
-  findFile(url: string): Promise<FoundMedia | 'missing' | 'expired'>;
-  /** Deletes what has expired. */
-  sweep(): Promise<void>;
-}
-
 export interface FoundMedia {
   readonly media: StoredMedia;
   /** The bytes; undefined where they are gone. */
@@ -45,31 +30,38 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 /** Longer than any run takes from its first output to its end after that output's lifetime, in milliseconds. */
 const LEFT_BEHIND_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 
-export function openMedia(dataDir: string, store: Store, clock: Clock): Media {
+/** Generated pictures and videos, kept for 24 hours. */
+export type Media = ReturnType<typeof openMedia>;
+
+export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const bytes = store.blobs.media;
   // Where the bytes lie, unless the store keeps them elsewhere: then nobody asks for the URLs of files.
   const directory = path.join(dataDir, 'media');
-  const fileOf = (media: MediaName): string => path.join(directory, mediaFileName(media));
+  const urlOf = (media: MediaName): string => pathToFileURL(path.join(directory, mediaFileName(media))).href;
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
     return media && { media, open: () => bytes.open(mediaFileName(media)) };
   };
-
   return {
-    async save(runId, content, mediaType) {
+    async save(runId: string, content: Uint8Array, mediaType: string): Promise<StoredMedia> {
       const id = randomUUID();
       await bytes.write(mediaFileName({ id, mediaType }), content);
       return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
+    /** Where the bytes are; undefined for media that is not there any more. */
     find,
-    fileUrlOf: ({ media: id, mediaType }) => pathToFileURL(fileOf({ id, mediaType })).href,
-    isFile: url => url.protocol === 'file:' && path.dirname(fileURLToPath(url)) === directory,
-    async findFile(url) {
+    /** A `file:` URL of the media itself, for callers on this machine; good until the media expires. */
+    fileUrlOf: ({ media: id, mediaType }: MediaOutput) => urlOf({ id, mediaType }),
+    /** Whether a `file:` URL leads into the directory of the media. */
+    isFile: (url: URL) => url.protocol === 'file:' && path.dirname(fileURLToPath(url)) === directory,
+    /** What a `file:` URL of media leads to; `missing` too where it leads anywhere else. */
+    async findFile(url: string) {
       const found = await find(path.parse(new URL(url).pathname).name);
-      if (!found || pathToFileURL(fileOf(found.media)).href !== url) return 'missing';
+      if (!found || urlOf(found.media) !== url) return 'missing';
       return clock.now() < found.media.createdAt + MEDIA_LIFETIME_MS ? found : 'expired';
     },
-    async sweep() {
+    /** Deletes what has expired. */
+    async sweep(): Promise<void> {
       const gone = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
       for (const media of gone) await bytes.remove(mediaFileName(media));
       // What a process wrote that died before its run had ended.

@@ -9,25 +9,22 @@ import { type MediaOutput, mediaFileName } from './media.ts';
 export const MEDIA_PATH = '/media';
 
 /** URLs of media that need no key, whose parts can't be altered, and that live 24 hours. */
-export interface SignedUrls {
-  /** The path and query of an output's URL; good until 24 hours after it was made. */
-  pathOf(output: MediaOutput): string;
-  /** The id of the media that a path's parts lead to, or why they lead nowhere. */
-  mediaIdOf(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired';
-}
+export type SignedUrls = Awaited<ReturnType<typeof openSignedUrls>>;
 
 /** The same secret signs in every process of a store, now and after a restart. */
-export async function openSignedUrls(store: Store, clock: Clock): Promise<SignedUrls> {
+export async function openSignedUrls(store: Store, clock: Clock) {
   const made = await store.settings.once('mediaSecret', () => randomBytes(32).toString('base64url'));
   const sign = (file: string, expires: string): string =>
     createHmac('sha256', made.value).update(`${file}\n${expires}`).digest('base64url');
   return {
-    pathOf(output) {
+    /** The path and query of an output's URL; good until 24 hours after it was made. */
+    pathOf(output: MediaOutput): string {
       const file = mediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
     },
-    mediaIdOf(file, expires, signature) {
+    /** The id of the media that a path's parts lead to, or why they lead nowhere. */
+    mediaIdOf(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired' {
       if (!isSameSecret(signature, sign(file, expires))) return 'forged';
       if (clock.now() >= Number(expires) * 1000) return 'expired';
       return { id: path.parse(file).name };

@@ -1,13 +1,13 @@
 import { messageParameters } from '../engines/anthropic/parameters.ts';
 import type { EngineJob } from '../engines/engine.ts';
 import { chatParameters } from '../engines/openai/chat.ts';
-import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import type { ModelEntry } from '../models/entry.ts';
+import { invalid } from '../http/api-error.ts';
 import { keyOf } from '../models/providers.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
 import { checkedRun } from '../runs/create-run.ts';
+import { requireAccess, requireRunnable } from '../runs/run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import { anthropicBatches } from './anthropic-batches.ts';
@@ -36,25 +36,21 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
      * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
      */
     async of(promptVersionId: string): Promise<BatchProvider> {
-      const { model } = await versionOf(services, promptVersionId);
+      const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
       if (provider?.batch !== true || model.modality !== 'text') {
         throw invalid(
           `the model ${model.model} can’t be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
         );
       }
-      const fault = services.models.accessFault(model);
-      if (fault) {
-        throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
-      }
+      requireAccess(services, model);
       const access = { provider, key: keyOf(provider, env), env };
       return provider.engine === 'anthropic' ? await anthropicBatches(access) : await openAiBatches(access);
     },
     /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
     async prepare(creation: CreateRun): Promise<object> {
-      const { definition, model } = await versionOf(services, creation.promptVersionId);
-      const caller = { userId, userName: '', plan: 'pro' } as const;
-      const { run, images } = await checkedRun(services, caller, creation, NO_MEMORY);
+      const { definition, model } = await requireRunnable(services, creation.promptVersionId);
+      const { run, images } = await checkedRun(services, { userId }, creation, NO_MEMORY);
       const { textInputs, runOptions } = run.request;
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),
@@ -75,13 +71,4 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /** From now on a creation under this key takes the answer instead of asking the provider. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
   };
-}
-
-async function versionOf({ store, definitions, models }: Services, promptVersionId: string) {
-  const version = await store.prompts.runnable(promptVersionId.toLowerCase());
-  if (!version) throw notFound('there is no such prompt version');
-  const definition = await definitions.ofRun(version.id);
-  const model: ModelEntry | undefined = models.get(definition.model);
-  if (!model) throw invalid(models.explainMissing(definition.model));
-  return { definition, model };
 }

@@ -13,12 +13,10 @@ export const accountRoutes = [
   route({
     method: 'GET',
     path: '/v1/me',
-    operation: {
-      id: 'getAccount',
-      tag: 'User',
-      summary: 'Who the key belongs to',
-      description: 'The user that the API key of the request belongs to.',
-    },
+    id: 'getAccount',
+    tag: 'User',
+    summary: 'Who the key belongs to',
+    description: 'The user that the API key of the request belongs to.',
     errors: [],
     data: accountSchema,
     async handle(_, { caller }) {
@@ -29,12 +27,10 @@ export const accountRoutes = [
   route({
     method: 'GET',
     path: '/v1/me/credits',
-    operation: {
-      id: 'getCredits',
-      tag: 'User',
-      summary: 'What is left to spend',
-      description: 'The credit balance of the user, with what running runs have reserved taken off.',
-    },
+    id: 'getCredits',
+    tag: 'User',
+    summary: 'What is left to spend',
+    description: 'The credit balance of the user, with what running runs have reserved taken off.',
     errors: [],
     data: creditsSchema,
     async handle({ store }, { caller }) {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../files/error-utils.ts';
+import { within } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { nothing } from '../schemas/schema.ts';
@@ -11,12 +12,10 @@ export const healthRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
     path: '/healthz',
-    operation: {
-      id: 'isAlive',
-      tag: 'Health',
-      summary: 'Whether the process is alive',
-      description: 'Answers whatever state its database is in.',
-    },
+    id: 'isAlive',
+    tag: 'Health',
+    summary: 'Whether the process is alive',
+    description: 'Answers whatever state its database is in.',
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
     handle: () => Promise.resolve(null),
@@ -24,27 +23,22 @@ export const healthRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
     path: '/readyz',
-    operation: {
-      id: 'isReady',
-      tag: 'Health',
-      summary: 'Whether requests can be answered',
-      description: 'Refuses while the service is stopping or its store does not answer.',
-    },
+    id: 'isReady',
+    tag: 'Health',
+    summary: 'Whether requests can be answered',
+    description: 'Refuses while the service is stopping or its store does not answer.',
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
     async handle({ store, clock }) {
-      const answered = new AbortController();
-      const late = clock.sleep(READY_WITHIN_MS, answered.signal).then(() => {
-        throw new Error('it does not answer in time');
-      });
-      try {
-        await Promise.race([store.ping(), late]);
-      } catch (error) {
-        throw new ApiError('SERVICE_UNAVAILABLE_ERROR', `the store can't be used: ${messageOf(error)}`);
-      } finally {
-        answered.abort(new Error('the store has answered'));
-        late.catch(() => {});
-      }
+      const unusable = (reason: string): ApiError =>
+        new ApiError('SERVICE_UNAVAILABLE_ERROR', `the store can't be used: ${reason}`);
+      const answer = store.ping().then(
+        () => 'ready' as const,
+        (error: unknown) => unusable(messageOf(error)),
+      );
+      const answered =
+        (await within(READY_WITHIN_MS, clock, answer)) ?? unusable('it does not answer in time');
+      if (answered !== 'ready') throw answered;
       return null;
     },
   }),

@@ -10,12 +10,10 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: `${MEDIA_PATH}/:file`,
-      operation: {
-        id: 'getMedia',
-        tag: 'Media',
-        summary: 'A generated picture or video',
-        description: 'Where the URLs in outputs lead. They need no key and live 24 hours.',
-      },
+      id: 'getMedia',
+      tag: 'Media',
+      summary: 'A generated picture or video',
+      description: 'Where the URLs in outputs lead. They need no key and live 24 hours.',
       errors: ['NOT_FOUND_ERROR', 'GONE_ERROR', 'VALIDATION_ERROR'],
       params: object({ file: text() }),
       query: object({}, { expires: text({ description: 'Unix seconds' }), signature: text() }),

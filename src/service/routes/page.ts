@@ -27,12 +27,10 @@ export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) 
   return route({
     method: 'GET',
     path,
-    operation: {
-      id: `getPage${file.replace(/\W/gu, '')}`,
-      tag: 'Page',
-      summary: 'The page for people',
-      description: 'Runs, prompts and usage in a browser.',
-    },
+    id: `getPage${file.replace(/\W/gu, '')}`,
+    tag: 'Page',
+    summary: 'The page for people',
+    description: 'Runs, prompts and usage in a browser.',
     errors: [],
     async handle() {
       content ??= readFile(builtFile(`page/${file}`), 'utf8');

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY_HEADER, type OutputItem, type Run, type RunListQuery } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER, type Run, type RunListQuery } from '../../wire/index.ts';
 import { usageOfRuns } from '../costs/costs.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { type RequestMemory, route } from '../http/route.ts';
@@ -20,13 +20,11 @@ export const runRoutes = [
   route({
     method: 'GET',
     path: '/v1/runs',
-    operation: {
-      id: 'listRuns',
-      tag: 'Runs',
-      summary: 'Runs of the caller, newest first',
-      description:
-        'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost.',
-    },
+    id: 'listRuns',
+    tag: 'Runs',
+    summary: 'Runs of the caller, newest first',
+    description:
+      'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
     data: runPageSchema,
@@ -53,13 +51,11 @@ export const runRoutes = [
   route({
     method: 'POST',
     path: '/v1/runs',
-    operation: {
-      id: 'createRun',
-      tag: 'Runs',
-      summary: 'Run a published prompt version',
-      description:
-        'Waits up to two minutes for the run to end. If it goes on, the answer is 504 with its `runId`, to be asked for with `GET /v1/runs/{runId}`.',
-    },
+    id: 'createRun',
+    tag: 'Runs',
+    summary: 'Run a published prompt version',
+    description:
+      'Waits up to two minutes for the run to end. If it goes on, the answer is 504 with its `runId`, to be asked for with `GET /v1/runs/{runId}`.',
     errors: [
       'BAD_REQUEST_ERROR',
       'NOT_FOUND_ERROR',
@@ -84,38 +80,34 @@ export const runRoutes = [
           'the run has ended, and there is no room for its answer beside others now: ask for the run';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
       }
-      return runView({ id, ...outcome }, outputItems(outcome.outputs, services.mediaUrl, origin));
+      return runView({ id, ...outcome }, services, origin);
     },
   }),
 
   route({
     method: 'GET',
     path: '/v1/runs/:runId',
-    operation: {
-      id: 'getRun',
-      tag: 'Runs',
-      summary: 'One run of the caller',
-      description: 'To wait for a run that goes on, or to read its outputs later.',
-    },
+    id: 'getRun',
+    tag: 'Runs',
+    summary: 'One run of the caller',
+    description: 'To wait for a run that goes on, or to read its outputs later.',
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
     async handle(services, { caller, params, origin, memory }) {
       const run = await requireRun(services.store, caller.userId, params.runId);
       memory.takeForAnswer(sizeOf(run.outputs));
-      return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
+      return runView(run, services, origin);
     },
   }),
 
   route({
     method: 'GET',
     path: '/v1/runs/:runId/request',
-    operation: {
-      id: 'getRunRequest',
-      tag: 'Runs',
-      summary: 'What a run of the caller was created from',
-      description: 'The body of its creation, to create it once more. Pictures are kept for a day.',
-    },
+    id: 'getRunRequest',
+    tag: 'Runs',
+    summary: 'What a run of the caller was created from',
+    description: 'The body of its creation, to create it once more. Pictures are kept for a day.',
     errors: ['NOT_FOUND_ERROR', 'GONE_ERROR'],
     params: object({ runId: text() }),
     data: createRunBody,
@@ -128,13 +120,10 @@ export const runRoutes = [
   route({
     method: 'POST',
     path: '/v1/runs/:runId/cancel',
-    operation: {
-      id: 'cancelRun',
-      tag: 'Runs',
-      summary: 'End a run that has not ended',
-      description:
-        'It has failed then, with the error item `cancelled`. A run that has ended stays as it is.',
-    },
+    id: 'cancelRun',
+    tag: 'Runs',
+    summary: 'End a run that has not ended',
+    description: 'It has failed then, with the error item `cancelled`. A run that has ended stays as it is.',
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
@@ -143,7 +132,7 @@ export const runRoutes = [
       await services.runner.cancel(id);
       const run = await requireRun(services.store, caller.userId, id);
       memory.takeForAnswer(sizeOf(run.outputs));
-      return runView(run, outputItems(run.outputs, services.mediaUrl, origin));
+      return runView(run, services, origin);
     },
   }),
 ];
@@ -164,8 +153,12 @@ function sizeOf(outputs: readonly StoredOutput[]): number {
 }
 
 /** A run as creation and retrieval give it. */
-function runView(run: Pick<StoredRun, 'id' | 'status' | 'tokens'>, outputs: OutputItem[]): Run {
-  return { runId: run.id, outputs, runStatus: run.status, tokens: run.tokens };
+function runView(
+  { id, status, tokens, outputs }: Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'>,
+  { mediaUrl }: Services,
+  origin: string,
+): Run {
+  return { runId: id, outputs: outputItems(outputs, mediaUrl, origin), runStatus: status, tokens };
 }
 
 function headerOf(value: string | string[] | undefined): string | undefined {

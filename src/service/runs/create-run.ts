@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
-import type { Clock } from '../clock.ts';
-import { ApiError, invalid, notFound, tooManyRequests } from '../http/api-error.ts';
+import { within } from '../clock.ts';
+import { ApiError, invalid, tooManyRequests } from '../http/api-error.ts';
 import type { Caller, RequestMemory } from '../http/route.ts';
 import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import type { Idempotency, NewRun, Outcome, RefusalReason, UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
-import { checkInputs } from './run-request.ts';
+import { checkInputs, requireAccess, requireRunnable } from './run-request.ts';
 import { outcomeOf } from './run-work.ts';
 
 /** A run that was created, now or before; without an outcome while it goes on. */
@@ -81,19 +81,10 @@ export async function checkedRun(
   body: CreateRun,
   memory: RequestMemory,
 ): Promise<{ run: CheckedRun; images: LoadedImage[] }> {
-  const { store, definitions, models } = services;
-  const version = await store.prompts.runnable(body.promptVersionId.toLowerCase());
-  if (!version) throw notFound('there is no such published prompt version');
-  const definition = await definitions.ofRun(version.id);
-  const model = models.get(definition.model);
-  if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
-  const fault = models.accessFault(model);
-  if (fault) {
-    throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
-  }
-  const { textInputs, runOptions, ...checked } = await checkInputs(body, definition, model, work =>
-    services.tasks.do('readTexts', work, { userId }),
-  );
+  const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
+  requireAccess(services, model);
+  const checked = await checkInputs(services, body, { definition, model, userId });
+  const { textInputs, runOptions } = checked;
   const images = await loadImages(services, checked.images, memory);
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
   const request = {
@@ -110,7 +101,7 @@ export async function checkedRun(
       promptVersionId: version.id,
       promptId: version.promptId,
       name: version.title,
-      model: models.needs(model),
+      model: services.models.needs(model),
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       needsSpace: images.length > 0 || model.modality !== 'text',
@@ -147,20 +138,6 @@ async function loadImages(
   } catch (error) {
     if (error instanceof InvalidImage) throw invalid(error.message);
     throw error;
-  }
-}
-
-/** What `work` gives, or undefined once `ms` are over. */
-async function within<T>(ms: number, clock: Clock, work: Promise<T> | undefined): Promise<T | undefined> {
-  const ended = new AbortController();
-  const windowEnds = clock.sleep(ms, ended.signal).then(
-    () => undefined,
-    () => undefined,
-  );
-  try {
-    return await Promise.race([work, windowEnds]);
-  } finally {
-    ended.abort(new Error('the run has ended'));
   }
 }
 

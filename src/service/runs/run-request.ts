@@ -1,54 +1,53 @@
 import type { ImageInput } from '../../wire/index.ts';
-import { ApiError, invalid } from '../http/api-error.ts';
+import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
 import { PastBound } from '../prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
 import { TasksClosed } from '../prompts/tasks/messages.ts';
-import type { TextsWork } from '../prompts/tasks/tasks.ts';
 import type { CreateRun } from '../schemas/runs.ts';
+import type { Services } from '../services.ts';
 
-/** The inputs of a run that its prompt and its model accept. */
-export interface CheckedInputs {
-  /** Only keys the prompt has. */
-  textInputs: Record<string, string>;
-  images: ImageInput[];
-  runOptions: Record<string, string>;
+type Lookup = Pick<Services, 'store' | 'definitions' | 'models' | 'tasks'>;
+
+/** A prompt version that can be run, with what it says and the model that it has here. @throws {ApiError} */
+export async function requireRunnable({ store, definitions, models }: Lookup, promptVersionId: string) {
+  const version = await store.prompts.runnable(promptVersionId.toLowerCase());
+  if (!version) throw notFound('there is no such published prompt version');
+  const definition = await definitions.ofRun(version.id);
+  const model = models.get(definition.model);
+  if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
+  return { version, definition, model };
 }
 
-/** Reads the texts of a run as its prompt's schema wants them, to see whether they fit. */
-type ReadTexts = (work: TextsWork) => Promise<unknown>;
+/** @throws {ApiError} for a model that can't be asked, such as one whose key is not set */
+export function requireAccess({ models }: Pick<Services, 'models'>, model: ModelEntry): void {
+  const fault = models.accessFault(model);
+  if (!fault) return;
+  throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
+}
 
-/** Throws a validation error that names the field and the rule it breaks. */
+/** The inputs of a run that its prompt and its model accept. @throws {ApiError} that names the field and the rule it breaks */
 export async function checkInputs(
-  body: CreateRun,
-  definition: PromptDefinition,
-  model: ModelEntry,
-  readTexts: ReadTexts,
-): Promise<CheckedInputs> {
-  const { textInputs = {}, imageInputs = [] } = body.inputs;
-  return {
-    textInputs: await checkTexts(textInputs, definition, readTexts),
-    images: checkImageCount(imageInputs, definition),
-    runOptions: checkRunOptions(body.runOptions ?? {}, model),
-  };
-}
-
-/** Keys the prompt does not know are ignored. */
-async function checkTexts(
-  given: Record<string, string>,
-  definition: PromptDefinition,
-  readTexts: ReadTexts,
-): Promise<Record<string, string>> {
+  { tasks }: Pick<Lookup, 'tasks'>,
+  { inputs, runOptions = {} }: CreateRun,
+  { definition, model, userId }: { definition: PromptDefinition; model: ModelEntry; userId: number },
+) {
+  const { textInputs: texts = {}, imageInputs = [] } = inputs;
   const { textInputs, input } = definition;
   try {
-    await readTexts({ definition: { textInputs, input }, texts: given });
+    await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
     if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
     if (error instanceof TasksClosed) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
     throw error;
   }
-  const keys = definition.textInputs.map(({ key }) => key).filter(key => Object.hasOwn(given, key));
-  return Object.fromEntries(keys.map(key => [key, given[key] ?? '']));
+  // Keys that the prompt does not have are ignored.
+  const keys = textInputs.map(({ key }) => key).filter(key => Object.hasOwn(texts, key));
+  return {
+    textInputs: Object.fromEntries(keys.map(key => [key, texts[key] ?? ''])),
+    images: checkImageCount(imageInputs, definition),
+    runOptions: checkRunOptions(runOptions, model),
+  };
 }
 
 function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition): ImageInput[] {

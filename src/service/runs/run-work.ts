@@ -108,7 +108,7 @@ export class RunWork {
   }
 
   async #carryOut(run: QueuedRun): Promise<Outcome | undefined> {
-    const { store, executor, clock, onFault } = this.#options;
+    const { store, executor, clock, onEnd, onFault } = this.#options;
     const stopped = new AbortController();
     const { signal } = stopped;
     if (this.#stop.signal.aborted) stopped.abort(this.#stop.signal.reason);
@@ -121,7 +121,8 @@ export class RunWork {
         store.runs.settle(run.id, await store.workers.register(), outcome as Outcome);
       const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));
       const ended = isOurs ? outcome : outcomeOf((await store.runs.ended([run.id]))[0]);
-      if (ended) this.#reportEnd(run, ended, startedAt);
+      const { id: runId, userId } = run;
+      if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs: clock.now() - startedAt });
       return ended;
     } catch (error) {
       onFault(error);
@@ -129,11 +130,6 @@ export class RunWork {
     } finally {
       this.#running.delete(run.id);
     }
-  }
-
-  #reportEnd({ id: runId, userId }: QueuedRun, { status }: Outcome, startedAt: number): void {
-    const { onEnd, clock } = this.#options;
-    onEnd?.({ runId, userId, status, durationMs: clock.now() - startedAt });
   }
 }
 

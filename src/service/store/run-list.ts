@@ -61,9 +61,7 @@ async function createdAtOf(db: Db, userId: number, id: string): Promise<number |
   return run?.createdAt;
 }
 
-/** Outputs of more bytes than these are read one after the other, so that those that don't fit are not read at all. */
-const LARGE_BYTES = 64 * 1024;
-
+/** Sizes are looked at first, so that outputs that don't fit are not read at all. */
 async function readRuns(
   db: Db,
   ids: readonly string[],
@@ -71,41 +69,22 @@ async function readRuns(
   onBytes: (bytes: number) => void,
 ): Promise<StoredRun[]> {
   if (ids.length === 0) return [];
-  const rows = await db
+  const sizes = await db
     .selectFrom('runs')
-    .select(RUN_COLUMNS.filter(column => column !== 'outputs'))
-    .select(sql<number>`octet_length("outputs")`.as('bytes'))
-    .select(
-      sql<string | null>`case when octet_length("outputs") <= ${LARGE_BYTES} then "outputs" end`.as(
-        'outputs',
-      ),
-    )
+    .select(['id', sql<number>`octet_length("outputs")`.as('bytes')])
     .where('id', 'in', ids)
     .execute();
-  const found = new Map(rows.map(row => [row.id, row]));
-  const fitting = firstWithin(
-    ids.flatMap(id => found.get(id) ?? []),
-    mostBytes,
-  );
-  onBytes(fitting.reduce((sum, { bytes }) => sum + bytes, 0));
-  const read: StoredRun[] = [];
-  for (const { bytes: _, outputs, ...run } of fitting) {
-    read.push(parseOutputs({ ...run, outputs: outputs ?? (await outputsOf(db, run.id)) }));
-  }
-  return read;
-}
-
-/** The first, and those that follow as long as all together have at most `mostBytes`. */
-function firstWithin<R extends { bytes: number }>(rows: readonly R[], mostBytes: number): readonly R[] {
+  const sizeOf = new Map(sizes.map(({ id, bytes }) => [id, bytes]));
   let sum = 0;
-  const past = rows.findIndex(({ bytes }, index) => {
+  const fitting: string[] = [];
+  for (const id of ids) {
+    const bytes = sizeOf.get(id) ?? 0;
+    if (fitting.length > 0 && sum + bytes > mostBytes) break;
     sum += bytes;
-    return index > 0 && sum > mostBytes;
-  });
-  return past < 0 ? rows : rows.slice(0, past);
-}
-
-async function outputsOf(db: Db, id: string): Promise<string> {
-  const row = await db.selectFrom('runs').select('outputs').where('id', '=', id).executeTakeFirstOrThrow();
-  return row.outputs;
+    fitting.push(id);
+  }
+  onBytes(sum);
+  const rows = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', fitting).execute();
+  const runs = new Map(rows.map(row => [row.id, parseOutputs(row)]));
+  return fitting.flatMap(id => runs.get(id) ?? []);
 }

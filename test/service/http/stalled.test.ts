@@ -27,10 +27,8 @@ beforeEach(async () => {
   });
   http = createHttpServer({
     api,
-    hosts: { allows: () => true },
-    origin: () => '',
+    host: 'service',
     closing: new AbortController().signal,
-    onRequest: undefined,
     stalledMs: STALLED_MS,
   });
   await once(http.server.listen(0, '127.0.0.1'), 'listening');

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { syncDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { placeNew } from '../../../files/write-file.ts';
 import type { Clock } from '../../clock.ts';
 import { DataDirectoryError, damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
@@ -75,29 +76,18 @@ async function makeDatabase(file: string): Promise<number> {
     } finally {
       database.close();
     }
-    await putInPlace(unfinished, file);
+    // Its log would be taken for the new file's.
+    const hadLog = (await sizeOf(`${file}-wal`)) !== undefined;
+    if (hadLog && (await sizeOf(file)) === undefined) {
+      throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
+    }
+    // Where another process was faster, its file stays.
+    await placeNew(unfinished, file);
+    await syncDirectory(path.dirname(file));
     return (await stat(file)).size;
   } finally {
     await rm(unfinished, { force: true });
   }
-}
-
-/** Where another process was faster, its file stays. */
-async function putInPlace(unfinished: string, file: string): Promise<void> {
-  // Its log would be taken for the new file's.
-  const hadLog = (await sizeOf(`${file}-wal`)) !== undefined;
-  try {
-    if (hadLog && (await sizeOf(file)) === undefined) {
-      throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
-    }
-    await link(unfinished, file);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '')) throw error;
-    // A file system without links.
-    if ((await sizeOf(file)) === undefined) await rename(unfinished, file);
-  }
-  await syncDirectory(path.dirname(file));
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {
