@@ -125,6 +125,25 @@ describe('an agent on a fresh machine', () => {
       expect.stringContaining('not allowed'),
     ]);
   });
+
+  it('runs what an alias allows by any name, and what a version allows in that version alone', async () => {
+    const home = temporaryDirectory();
+    const publish = async (text: string): Promise<string> => {
+      writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
+      const query = ['--query', '[0].promptVersionId'];
+      return (await runCommand(['prompts', 'publish', 'mine.prompt', ...query], { home })).stdout.trim();
+    };
+    const first = await publish('one');
+    await publish('two');
+    await runCommand(['alias', 'set', 'greet', 'hello'], { home });
+    const { call } = await startAgent(['--allow', first, '--allow', 'greet'], { home });
+    const run = async (prompt: string): Promise<unknown> =>
+      (await call('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} })).content[0]
+        ?.text;
+    expect(await run(first)).toBe('one');
+    expect(await run('mine')).toContain('not allowed');
+    expect(await run('hello')).toContain('Ada');
+  });
 });
 
 describe('the end of a session', () => {
