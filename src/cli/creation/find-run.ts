@@ -3,7 +3,7 @@ import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError } from '../errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
-import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
 /** A run that was created later than this after its request was sent is another's. */
 export const WINDOW_MS = 600_000;
@@ -107,10 +107,13 @@ async function othersInDoubt(
 ): Promise<Doubt[]> {
   const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - WINDOW_MS;
   const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - WINDOW_MS;
-  const unsettled = await journal.unsettled(
-    entry => Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote,
-  );
-  return unsettled.filter(({ baseUrl }) => baseUrl === service);
+  const isOlder = (entry: Doubt): boolean =>
+    Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote;
+  const others: Doubt[] = [];
+  for await (const entry of journal.newestFirst(isOlder)) {
+    if (entry.baseUrl === service && mayHaveMadeRun(entry)) others.push(entry);
+  }
+  return others;
 }
 
 /** Writes into the journal that a run was taken from the list for a creation. Never a fault. */

@@ -6,9 +6,6 @@ import type { BatchJournal } from './job-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { type Settlement, settleDoubts } from './settle-doubts.ts';
 
-/** Entries in a row that are older than what is looked for, after which no newer one is expected. */
-const ENOUGH_OLDER = 200;
-
 /** What is known of the jobs of a batch, or of a test, that is resumed. */
 export interface KnownJobs {
   readonly states: ReadonlyMap<string, JobState>;
@@ -95,10 +92,8 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
     open.set(entry.id, id);
     from = Math.min(from, Date.parse(entry.time));
   }
-  let older = 0;
-  for await (const entry of journal.newestFirst()) {
-    if (open.size === 0 || older === ENOUGH_OLDER) return;
-    older = Date.parse(entry.time) < from ? older + 1 : 0;
+  for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < from)) {
+    if (open.size === 0) return;
     const id = open.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);
     if (id === undefined || state === undefined) continue;

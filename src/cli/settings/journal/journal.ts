@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppendLog, openForAppend } from '../../../files/append-log.ts';
+import { AppendLog, linesBackwards, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
-import { filesAside, mentionedIn, readBackwards, readUnsettled } from './read-journal.ts';
 
 /** A journal larger than this is put aside, and a new one begun. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** How many that were put aside are kept. */
 const MOST_FILES = 16;
+/** Clocks are set back, and processes write at once: so many older creations in a row have nothing newer before them. */
+const ENOUGH_OLDER = 1000;
 /** A process that writes a lot looks after so many bytes whether its journal has been put aside. */
 const LOOK_AFTER_BYTES = 1024 * 1024;
 
@@ -45,8 +46,12 @@ export interface Journal {
   begin(entry: JournalEntry, again?: boolean): Promise<void>;
   /** Adds what became of a creation. */
   outcome(id: string, outcome: JournalOutcome): Promise<void>;
-  /** Reads from the end, as far as it is asked for. */
-  newestFirst(): AsyncGenerator<JournalEntry>;
+  /**
+   * Reads from the end, as far as it is asked for.
+   *
+   * @param isOlder whether a creation is from before the time that is asked for; by default all are read
+   */
+  newestFirst(isOlder?: (entry: JournalEntry) => boolean): AsyncGenerator<JournalEntry>;
   read(): Promise<JournalContents>;
   /** The latest creation that made a run of this service, or may have. */
   last(service: string): Promise<JournalEntry | undefined>;
@@ -54,12 +59,6 @@ export interface Journal {
   find(service: string, runId: string): Promise<JournalEntry | undefined>;
   /** Which of these runs it speaks of; quick, however long it is. */
   mentioned(runIds: ReadonlySet<string>): Promise<Set<string>>;
-  /**
-   * Creations that may have made a run whose id is not known, newest first.
-   *
-   * @param isOlder whether a creation is from before the time that is asked for
-   */
-  unsettled(isOlder: (entry: JournalEntry) => boolean): Promise<JournalEntry[]>;
   /** Closes the file; it may be used again. */
   close(): Promise<void>;
 }
@@ -68,20 +67,31 @@ export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journa
   const file = path.join(stateDir, 'journal.jsonl');
   const lines = new AppendLog(() => openJournalFile(file), { reopenAfter: LOOK_AFTER_BYTES });
   const now = (): string => new Date(clock.now()).toISOString();
-  const newestFirst = async function* (fold = new JournalFold()): AsyncGenerator<JournalEntry> {
+  const newestFirst: Journal['newestFirst'] = async function* (isOlder = () => false) {
     await lines.flush();
-    yield* readBackwards(file, fold);
+    let older = 0;
+    for await (const entry of readBackwards(file, new JournalFold())) {
+      older = isOlder(entry) ? older + 1 : 0;
+      if (older === ENOUGH_OLDER) return;
+      yield entry;
+    }
+  };
+  const mentioned: Journal['mentioned'] = async runIds => {
+    await lines.flush();
+    return mentionedIn(file, [...runIds]);
   };
   return {
     file,
-    newestFirst: () => newestFirst(),
+    newestFirst,
+    mentioned,
     entry: start => newEntry(start, now()),
     begin: (entry, again = false) => lines.append(again ? { ...startOf(entry), again } : entry),
     outcome: (id, outcome) => lines.append({ id, noted: now(), ...outcome }),
     async read() {
+      await lines.flush();
       const fold = new JournalFold();
       const entries: JournalEntry[] = [];
-      for await (const entry of newestFirst(fold)) entries.push(entry);
+      for await (const entry of readBackwards(file, fold)) entries.push(entry);
       return { entries, damaged: fold.damaged };
     },
     async last(service) {
@@ -91,20 +101,11 @@ export function openJournal(stateDir: string, clock: Pick<Clock, 'now'>): Journa
       return undefined;
     },
     async find(service, runId) {
-      await lines.flush();
-      if ((await mentionedIn(file, new Set([runId]))).size === 0) return undefined;
+      if ((await mentioned(new Set([runId]))).size === 0) return undefined;
       for await (const entry of newestFirst()) {
         if (entry.baseUrl === service && entry.runId === runId) return entry;
       }
       return undefined;
-    },
-    async mentioned(runIds) {
-      await lines.flush();
-      return mentionedIn(file, runIds);
-    },
-    async unsettled(isOlder) {
-      await lines.flush();
-      return readUnsettled(file, isOlder);
     },
     close: () => lines.close(),
   };
@@ -162,4 +163,47 @@ async function putAside(file: string): Promise<void> {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
   for (const old of (await filesAside(file)).slice(MOST_FILES)) await rm(old, { force: true });
+}
+
+/** The creations of a journal and of those put aside before it, newest first. */
+async function* readBackwards(file: string, fold: JournalFold): AsyncGenerator<JournalEntry> {
+  for (const one of [file, ...(await filesAside(file))]) {
+    const handle = await open(one).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+    if (handle === undefined) continue;
+    try {
+      for await (const lines of linesBackwards(handle)) {
+        for (const line of lines) {
+          const entry = fold.take(line);
+          if (entry !== undefined) yield entry;
+        }
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Looks for ids in the text alone, which is much quicker than to read the lines. */
+async function mentionedIn(file: string, runIds: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  if (runIds.length === 0) return found;
+  for (const one of [file, ...(await filesAside(file))]) {
+    const text = await readFile(one, 'utf8').catch(() => '');
+    for (const runId of runIds) if (text.includes(`"runId":${JSON.stringify(runId)}`)) found.add(runId);
+  }
+  return found;
+}
+
+/** The journals that were put aside, newest first. */
+async function filesAside(file: string): Promise<string[]> {
+  const directory = path.dirname(file);
+  const names = await readdir(directory).catch(() => []);
+  return names
+    .filter(name => /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u.test(name))
+    .sort()
+    .reverse()
+    .map(name => path.join(directory, name));
 }
