@@ -7,7 +7,7 @@ import { runInProcess } from '../support/context.ts';
 const LIMITS = {
   'queued runs': '10,000',
   media: '2 GiB',
-  keys: '10 keys',
+  keys: /\b10 keys|keys of a user \| 10\b/u,
   'a request': '64 MiB',
   'values of a request': '100,000 values',
   'a picture': '20 MiB',
@@ -17,11 +17,11 @@ const LIMITS = {
   'output of a render': '8 MiB',
   'time of a render': '2 s',
   'requests in memory': '256 MiB',
-  connections: '4,096 connections',
+  connections: '4,096',
 };
 
 it.each(Object.entries(LIMITS))('the limit of %s stands in help and guide of serve', async (_, limit) => {
   const help = (await runInProcess(['serve', '--help'])).stdout();
   const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/serve.md'), 'utf8');
-  for (const text of [help, guide]) expect(text.replace(/\s+/gu, ' ')).toContain(limit);
+  for (const text of [help, guide]) expect(text.replace(/\s+/gu, ' ')).toMatch(limit);
 });

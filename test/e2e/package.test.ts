@@ -49,6 +49,7 @@ describe('the package', () => {
         .replace(/^dist\/types\/.*\.d\.ts$/, 'dist/types/**/*.d.ts')
         .replace(/^dist\/prompts\/.*\.(?:prompt|yaml)$/, 'dist/prompts/**')
         .replace(/^docs\/[\w-]+\.md$/, 'docs/*.md')
+        .replace(/^docs\/[\w-]+\.txt$/, 'docs/*.txt')
         .replace(/^completions\/.*$/, 'completions/*'),
     );
     expect([...new Set(kinds)].sort()).toEqual([
@@ -77,6 +78,7 @@ describe('the package', () => {
       'dist/run-process.cjs',
       'dist/types/**/*.d.ts',
       'docs/*.md',
+      'docs/*.txt',
       'docs/man/promptrun.1',
       'package.json',
     ]);

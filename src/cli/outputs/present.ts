@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { page } from '../terminal/pager.ts';
+import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
 
 /** The forms of one result; each is made only when it is the one asked for. */
@@ -22,6 +23,33 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
   const text = ended(await forms.terminal());
   if (forms.paged === true) await page(ctx, text, ctx.settings.get('pager'));
   else await ctx.io.out(text);
+}
+
+/** How a list is shown to people and to programs. */
+export interface ListForm<T> {
+  readonly columns: readonly Column[];
+  /** Of an item, for programs: tab-separated, without a header. */
+  readonly cells: (item: T) => readonly Cell[];
+  /** The same for people; the cells for programs by default. */
+  readonly shown?: (item: T) => readonly Cell[];
+  /** What a terminal shows if there are no items; the header alone by default. */
+  readonly nothing?: string;
+}
+
+/** Shows a list: JSON if asked for, a table on a terminal, else a line for each item. */
+export function presentList<T>(
+  ctx: Context,
+  items: readonly T[],
+  { columns, cells, shown = cells, nothing }: ListForm<T>,
+): Promise<void> {
+  return present(ctx, items, {
+    terminal: () =>
+      items.length === 0 && nothing !== undefined
+        ? nothing
+        : terminalTable(ctx.io, columns, items.map(shown)),
+    plain: () => plainRows(items.map(cells)),
+    paged: true,
+  });
 }
 
 function ended(text: string): string {

@@ -2,9 +2,9 @@ import type { Context } from '../../context.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm, present } from '../../outputs/present.ts';
+import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', min: 8 },
@@ -14,11 +14,8 @@ const COLUMNS: readonly Column[] = [
 /** Lists the aliases with what they stand for. */
 export async function aliasList(ctx: Context): Promise<ExitCode> {
   const rows = ctx.settings.aliases.entries().map(([name, target]) => ({ name, target }));
-  const cells = rows.map(({ name, target }) => [name, target]);
-  await present(ctx, rows, {
-    terminal: () => (rows.length === 0 ? 'no aliases\n' : terminalTable(ctx.io, COLUMNS, cells)),
-    plain: () => plainRows(cells),
-  });
+  const cells = ({ name, target }: (typeof rows)[number]): string[] => [name, target];
+  await presentList(ctx, rows, { columns: COLUMNS, cells, nothing: 'no aliases' });
   return EXIT.ok;
 }
 

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'KEY' },
@@ -17,20 +17,12 @@ export async function configList(ctx: Context): Promise<ExitCode> {
     const set = ctx.settings.get(key);
     return { key, value: set ?? SETTINGS[key].default ?? null, isSet: set !== undefined };
   });
-  const cells = rows.map(({ key, value, isSet }) => [key, String(value ?? ''), isSet ? 'set' : 'default']);
-  await present(ctx, rows, {
-    terminal: () =>
-      terminalTable(
-        ctx.io,
-        COLUMNS,
-        cells.map((row, index) => [...row, descriptionAt(index)]),
-      ),
-    plain: () => plainRows(cells),
-  });
+  const cells = ({ key, value, isSet }: (typeof rows)[number]): string[] => [
+    key,
+    String(value ?? ''),
+    isSet ? 'set' : 'default',
+  ];
+  const shown = (row: (typeof rows)[number]): string[] => [...cells(row), SETTINGS[row.key].description];
+  await presentList(ctx, rows, { columns: COLUMNS, cells, shown });
   return EXIT.ok;
-}
-
-function descriptionAt(index: number): string {
-  const key = SETTING_KEYS[index];
-  return key === undefined ? '' : SETTINGS[key].description;
 }

@@ -5,8 +5,8 @@ import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
-import { confirm, present } from '../../outputs/present.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import { confirm, present, presentList } from '../../outputs/present.ts';
+import type { Column } from '../../terminal/table.ts';
 
 interface Flags extends DatabaseFlag {
   readonly user?: string;
@@ -62,10 +62,11 @@ const COLUMNS: readonly Column[] = [
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
 export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
   return await withOperatorStore(ctx, 'keys list', flags, async store => {
-    const keys = await store.listKeys();
-    await present(ctx, keys, {
-      terminal: () => (keys.length === 0 ? 'no keys\n' : terminalTable(ctx.io, COLUMNS, keys.map(aged(ctx)))),
-      plain: () => plainRows(keys.map(key => [...account(key), key.createdAt, key.lastUsedAt ?? ''])),
+    await presentList(ctx, await store.listKeys(), {
+      columns: COLUMNS,
+      cells: key => [...account(key), key.createdAt, key.lastUsedAt ?? ''],
+      shown: aged(ctx),
+      nothing: 'no keys',
     });
   });
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'PROVIDER' },
@@ -16,14 +16,11 @@ const COLUMNS: readonly Column[] = [
 export async function modelsProviders(ctx: Context): Promise<ExitCode> {
   requireLocalService(ctx, 'models providers');
   const { providers, faults } = await ctx.local.listProviders({ dataDir: ctx.dataDir });
-  const rows = providers.map(provider => {
+  const cells = (provider: Provider): string[] => {
     const { name, baseUrl, keyVariables } = provider;
     return [name, baseUrl, keyVariables.join(' or '), stateOf(provider)];
-  });
-  await present(ctx, providers, {
-    terminal: () => terminalTable(ctx.io, COLUMNS, rows),
-    plain: () => plainRows(rows),
-  });
+  };
+  await presentList(ctx, providers, { columns: COLUMNS, cells });
   for (const fault of faults) ctx.io.note(`note: ${oneLine(fault)}`);
   return EXIT.ok;
 }

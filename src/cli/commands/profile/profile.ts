@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import { didYouMeanHint } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { confirm, present } from '../../outputs/present.ts';
+import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', min: 8 },
@@ -25,16 +25,15 @@ interface ProfileRow {
 
 /** Lists the profiles, never their keys. */
 export async function profileList(ctx: Context): Promise<ExitCode> {
-  const rows = profileRows(ctx);
-  const cells = rows.map(({ name, baseUrl, key, active }) => [
-    name,
-    baseUrl ?? 'built in',
-    key ?? 'none',
-    active ? 'active' : '',
-  ]);
-  await present(ctx, rows, {
-    terminal: () => (rows.length === 0 ? 'no profiles\n' : terminalTable(ctx.io, COLUMNS, cells)),
-    plain: () => plainRows(cells),
+  await presentList(ctx, profileRows(ctx), {
+    columns: COLUMNS,
+    cells: ({ name, baseUrl, key, active }) => [
+      name,
+      baseUrl ?? 'built in',
+      key ?? 'none',
+      active ? 'active' : '',
+    ],
+    nothing: 'no profiles',
   });
   return EXIT.ok;
 }

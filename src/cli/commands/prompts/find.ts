@@ -6,10 +6,10 @@ import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
 export async function prompts(ctx: Context, _flags: object, command: Command): Promise<ExitCode> {
@@ -80,18 +80,19 @@ const MODALITY_NAMES = ['text', 'image'];
 
 /** Shows prompts in the order given. @param nothing what a terminal shows where there are none */
 function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing: string): Promise<void> {
-  return present(ctx, rows, {
-    terminal: () => (rows.length === 0 ? nothing : resultsTable(ctx, rows)),
-    plain: () => plainRows(rows.map(plainCells)),
-    paged: true,
-  });
-}
-
-function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<string> {
-  return terminalTable(
-    ctx.io,
-    COLUMNS,
-    rows.map(row => [
+  return presentList(ctx, rows, {
+    columns: COLUMNS,
+    cells: row => [
+      fieldText(row.slug),
+      fieldText(row.promptVersionId),
+      fieldText(row.promptId),
+      modalityName(row),
+      fieldText(row.estimatedCredits),
+      fieldText(row.publishedAt),
+      fieldText(row.title),
+      fieldText(row.description),
+    ],
+    shown: row => [
       fieldText(row.slug),
       fieldText(row.title),
       fieldText(row.promptId),
@@ -100,21 +101,9 @@ function resultsTable(ctx: Context, rows: readonly PromptSearchRow[]): Promise<s
       fieldText(row.uses),
       ageOf(fieldText(row.publishedAt), ctx.clock.now()),
       fieldText(row.description),
-    ]),
-  );
-}
-
-function plainCells(row: PromptSearchRow): string[] {
-  return [
-    fieldText(row.slug),
-    fieldText(row.promptVersionId),
-    fieldText(row.promptId),
-    modalityName(row),
-    fieldText(row.estimatedCredits),
-    fieldText(row.publishedAt),
-    fieldText(row.title),
-    fieldText(row.description),
-  ];
+    ],
+    nothing,
+  });
 }
 
 function modalityName({ modality }: { readonly modality: unknown }): string {

@@ -9,11 +9,11 @@ import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 interface PromptsPublishFlags {
   /** Slugs to withdraw. */
@@ -137,13 +137,11 @@ function promptFile({ cwd }: Context, given: string): string {
 }
 
 async function show(ctx: Context, rows: readonly Row[]): Promise<void> {
-  const cells = rows.map(row =>
-    'unpublished' in row
-      ? [row.slug, '', '', 'unpublished']
-      : [row.slug, row.promptVersionId, row.title, row.changed ? 'published' : 'unchanged'],
-  );
-  await present(ctx, rows, {
-    terminal: () => terminalTable(ctx.io, COLUMNS, cells),
-    plain: () => plainRows(cells),
+  await presentList(ctx, rows, {
+    columns: COLUMNS,
+    cells: row =>
+      'unpublished' in row
+        ? [row.slug, '', '', 'unpublished']
+        : [row.slug, row.promptVersionId, row.title, row.changed ? 'published' : 'unchanged'],
   });
 }

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { type Cell, type Column, plainRows, runStatusCell, terminalTable } from '../../terminal/table.ts';
+import { type Cell, type Column, runStatusCell } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'STARTED', dropOrder: 3 },
@@ -16,32 +17,18 @@ const COLUMNS: readonly Column[] = [
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function runsJournal(ctx: Context): Promise<ExitCode> {
   const { journal } = ctx;
-  const { entries: newestFirst, damaged } = await journal.read();
+  const { entries, damaged } = await journal.read();
   if (damaged > 0) {
-    ctx.io.note(
-      `note: ${damaged} line${damaged === 1 ? '' : 's'} of ${journal.file} can't be read and ${damaged === 1 ? 'is' : 'are'} left out`,
-    );
+    ctx.io.note(`note: ${counted(damaged, 'line')} of ${journal.file} can't be read and left out`);
   }
-  await present(
-    ctx,
-    newestFirst.map(entry => ({ ...entry, inDoubt: inDoubt(entry) })),
-    {
-      terminal: () =>
-        newestFirst.length === 0 ? 'no runs were started on this machine\n' : table(ctx, newestFirst),
-      plain: () => plainRows(newestFirst.map(entry => cells(ctx, entry, entry.time))),
-      paged: true,
-    },
-  );
+  const newestFirst = entries.map(entry => ({ ...entry, inDoubt: inDoubt(entry) }));
+  await presentList(ctx, newestFirst, {
+    columns: COLUMNS,
+    cells: entry => cells(ctx, entry, entry.time),
+    shown: entry => cells(ctx, entry, ageOf(entry.time, ctx.clock.now())),
+    nothing: 'no runs were started on this machine',
+  });
   return EXIT.ok;
-}
-
-function table(ctx: Context, entries: readonly JournalEntry[]): Promise<string> {
-  const now = ctx.clock.now();
-  return terminalTable(
-    ctx.io,
-    COLUMNS,
-    entries.map(entry => cells(ctx, entry, ageOf(entry.time, now))),
-  );
 }
 
 function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {

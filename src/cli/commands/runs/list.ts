@@ -5,10 +5,10 @@ import { ageOf } from '../../core/time.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { type Column, plainRow, runStatusCell, terminalTable } from '../../terminal/table.ts';
+import { type Cell, type Column, plainRow, runStatusCell } from '../../terminal/table.ts';
 import { type Pages, type Rest, type RunsListFlags, runPages, runsListRequest } from './list-request.ts';
 
 /** Lists your runs, newest first. */
@@ -45,7 +45,7 @@ async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise
     const page = await pages.next();
     if (page.done === true) return page.value;
     const lines = page.value.map(async row =>
-      flags.ndjson === true ? jsonLine(ctx, row) : runLine(ctx, row),
+      flags.ndjson === true ? jsonLine(ctx, row) : plainRow(plainCells(ctx, row)),
     );
     if (!(await ctx.io.out((await Promise.all(lines)).join('')))) return undefined;
   }
@@ -53,10 +53,11 @@ async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise
 
 async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
   const { rows, rest } = await withSpinner(ctx, 'asking for the runs', allRows(pages));
-  await present(ctx, rows, {
-    terminal: () => (rows.length === 0 ? 'no runs\n' : runsTable(ctx, rows)),
-    plain: () => rows.map(row => runLine(ctx, row)).join(''),
-    paged: true,
+  await presentList(ctx, rows, {
+    columns: COLUMNS,
+    cells: row => plainCells(ctx, row),
+    shown: row => shownCells(ctx, row),
+    nothing: 'no runs',
   });
   return rest;
 }
@@ -80,35 +81,26 @@ const COLUMNS: readonly Column[] = [
   { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
 ];
 
-/** The runs as a table for people. */
-function runsTable(ctx: Pick<Context, 'io' | 'clock'>, rows: readonly RunRow[]): Promise<string> {
-  const now = ctx.clock.now();
-  const age = (row: RunRow): string => {
-    const words = ageOf(fieldText(row.createdAt), now);
-    return ctx.io.stdout.columns < ROOMY ? words.replace(/ ago$/u, '') : words;
-  };
-  return terminalTable(
-    ctx.io,
-    COLUMNS,
-    rows.map(row => [
-      fieldText(row.runId),
-      runStatusCell(ctx, fieldText(row.runStatus)),
-      fieldText(row.runName),
-      age(row),
-      row.credits === null ? 'free' : fieldText(row.credits),
-      fieldText(row.promptVersionId),
-    ]),
-  );
+function shownCells(ctx: Context, row: RunRow): Cell[] {
+  const age = ageOf(fieldText(row.createdAt), ctx.clock.now());
+  return [
+    fieldText(row.runId),
+    runStatusCell(ctx, fieldText(row.runStatus)),
+    fieldText(row.runName),
+    ctx.io.stdout.columns < ROOMY ? age.replace(/ ago$/u, '') : age,
+    row.credits === null ? 'free' : fieldText(row.credits),
+    fieldText(row.promptVersionId),
+  ];
 }
 
-/** A run as a tab-separated line for programs: id, status, time, credits (`-` if free), prompt version, name. */
-export function runLine(ctx: Pick<Context, 'io'>, row: RunRow): string {
-  return plainRow([
+/** Of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
+function plainCells(ctx: Context, row: RunRow): Cell[] {
+  return [
     fieldText(row.runId),
     runStatusCell(ctx, fieldText(row.runStatus)),
     fieldText(row.createdAt),
     row.credits === null ? '-' : fieldText(row.credits),
     fieldText(row.promptVersionId),
     fieldText(row.runName),
-  ]);
+  ];
 }

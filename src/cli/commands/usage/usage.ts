@@ -6,9 +6,8 @@ import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parseTime } from '../../inputs/time.ts';
-import { present } from '../../outputs/present.ts';
+import { type ListForm, presentList } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { plainRows, terminalTable } from '../../terminal/table.ts';
 
 type Grouping = 'prompt' | 'day' | 'model' | 'status';
 
@@ -50,11 +49,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<ExitCode> 
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
   const rows = [...groups].map(([key, runs]) => usageRow(key, runs));
   const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
-  await present(ctx, sorted, {
-    terminal: () => (sorted.length === 0 ? 'no runs\n' : usageTable(ctx, sorted, by)),
-    plain: () => plainRows(sorted.map(plainCells)),
-    paged: true,
-  });
+  await presentList(ctx, sorted, { ...formFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
   }
@@ -181,7 +176,7 @@ function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: Usa
 
 const BAR_WIDTH = 20;
 
-function usageTable(ctx: Context, rows: readonly UsageRow[], by: Grouping): Promise<string> {
+function formFor(rows: readonly UsageRow[], by: Grouping): Pick<ListForm<UsageRow>, 'columns' | 'shown'> {
   const weight = weightOf(rows);
   const most = Math.max(...rows.map(weight));
   const columns = [
@@ -192,15 +187,15 @@ function usageTable(ctx: Context, rows: readonly UsageRow[], by: Grouping): Prom
     { title: 'Cost', align: 'right' as const },
     { title: '', dropOrder: 0 },
   ];
-  const cells = rows.map(row => [
+  const shown = (row: UsageRow): string[] => [
     row.key,
     ...[row.runs, row.failed, row.credits].map(String),
     String(row.tokens?.input ?? '–'),
     String(row.tokens?.output ?? '–'),
     row.cost === null ? '–' : `${row.estimated ? '~' : ''}${formatDollars(Math.round(row.cost * 1e8))}`,
     '█'.repeat(most === 0 ? 0 : Math.max(1, Math.round((weight(row) / most) * BAR_WIDTH))),
-  ]);
-  return terminalTable(ctx.io, columns, cells);
+  ];
+  return { columns, shown };
 }
 
 /** What bars are drawn of: money if any is known, else credits, else runs. */

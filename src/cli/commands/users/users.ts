@@ -4,7 +4,7 @@ import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
-import { confirm, present } from '../../outputs/present.ts';
+import { confirm, present, presentList } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
@@ -18,11 +18,7 @@ const COLUMNS: readonly Column[] = [
 /** Lists the users of the local service. */
 export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
   return await withOperatorStore(ctx, 'users list', flags, async store => {
-    const users = await store.users();
-    await present(ctx, users, {
-      terminal: () => terminalTable(ctx.io, COLUMNS, users.map(cells)),
-      plain: () => plainRows(users.map(cells)),
-    });
+    await presentList(ctx, await store.users(), { columns: COLUMNS, cells });
   });
 }
 

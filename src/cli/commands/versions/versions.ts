@@ -5,9 +5,9 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { resolveTarget } from '../../inputs/target.ts';
-import { present } from '../../outputs/present.ts';
+import { presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import type { Column } from '../../terminal/table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'PROMPT VERSION', ids: true },
@@ -22,21 +22,15 @@ export async function versionsList(ctx: Context, prompt: string): Promise<ExitCo
   const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
-  const rows = (time: (iso: string) => string): string[][] =>
-    versions.map(version => [
-      fieldText(version.promptVersionId),
-      time(fieldText(version.publishedAt)),
-      version.isLatest === true ? 'latest' : '',
-    ]);
-  await present(ctx, versions, {
-    terminal: () =>
-      terminalTable(
-        ctx.io,
-        COLUMNS,
-        rows(iso => ageOf(iso, ctx.clock.now())),
-      ),
-    plain: () => plainRows(rows(iso => iso)),
-    paged: true,
+  const cellsWith = (time: (iso: string) => string) => (version: (typeof versions)[number]) => [
+    fieldText(version.promptVersionId),
+    time(fieldText(version.publishedAt)),
+    version.isLatest === true ? 'latest' : '',
+  ];
+  await presentList(ctx, versions, {
+    columns: COLUMNS,
+    cells: cellsWith(iso => iso),
+    shown: cellsWith(iso => ageOf(iso, ctx.clock.now())),
   });
   return EXIT.ok;
 }
