@@ -1,68 +1,31 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
-import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { startAgent } from '../support/agent.ts';
+import type { CommandOutcome } from '../support/command.ts';
 import { wordsOf } from '../support/documents.ts';
-import { FakeProvider, said } from '../support/fake-provider.ts';
-import { scriptedServiceOf, success } from '../support/scripted-service.ts';
+import { PaidModel } from '../support/paid-model.ts';
+import { type Exchange, failure, scriptedServiceOf, success } from '../support/scripted-service.ts';
 
 // What a command advises on its way out is run here as it was printed, in the same environment.
 
 const RUN_ID = '0b6e4b54-7d43-4c5f-9b0a-3c1d6f1e2a77';
+const OTHER_ID = '0b6e4b54-8e54-4d60-8a1b-4d2e7f2f3b88';
 const VERSION_ID = '5f0d8a3e-2b61-4c8e-8f1d-94b7c6a5e210';
 
-let provider: FakeProvider;
-let home: string;
-let env: Record<string, string>;
-/** The answers that the provider has not given yet. */
-let open: ServerResponse[];
-
-beforeAll(async () => {
-  provider = await FakeProvider.start();
-});
-afterAll(() => provider.close());
-
-beforeEach(() => {
-  home = temporaryDirectory();
-  const dataDir = path.join(home, 'the-data');
-  mkdirSync(dataDir, { mode: 0o700 });
-  mkdirSync(path.join(home, 'prompts'));
-  const prompt = '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}';
-  const files = {
-    'the-data/models.yaml': `providers: {here: {baseUrl: "${provider.baseUrl}"}}\nmodels: [{model: tiny, modality: text, provider: here}]\n`,
-    'ask.prompt': prompt,
-    'prompts/ask.prompt': prompt,
-    'rows.csv': 'who\nAda\n',
-    'ask.test.yaml': 'cases:\n  - {name: a story, inputs: {who: Ada}, expect: [{contains: Once}]}\n',
-  };
-  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
-  env = { PROMPTRUN_DATA_DIR: dataDir };
-  open = [];
-  provider.reset(response => void open.push(response));
+const model = new PaidModel({
+  'prompts/ask.prompt': '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
+  'rows.csv': 'who\nAda\n',
+  'ask.test.yaml': 'cases:\n  - {name: a story, inputs: {who: Ada}, expect: [{contains: Once}]}\n',
 });
 
 const command = (words: readonly string[], stdin = ''): Promise<CommandOutcome> =>
-  runCommand(words, { home, env, stdin });
+  model.command(words, stdin);
 
 /** Starts a command, and stops it once the provider was asked. */
 async function stopped(line: string, by: string): Promise<CommandOutcome> {
   const isFlag = by.startsWith('--');
-  const running = startCommand((isFlag ? `${line} ${by}` : line).split(' '), { home, env });
-  onTestFinished(() => void running.child.kill('SIGKILL'));
-  await expect.poll(() => provider.asked.length, { timeout: 5_000 }).toBe(1);
+  const running = await model.startAsking((isFlag ? `${line} ${by}` : line).split(' '));
   if (!isFlag) running.child.kill(by as NodeJS.Signals);
   return running.ended;
-}
-
-/** The provider answers what it was asked, and whatever it is asked from now on. */
-function answerAll(): void {
-  provider.answers = [said('Once')];
-  for (const response of open.splice(0)) {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(said('Once').body));
-  }
 }
 
 /** The commands that were advised, word for word. */
@@ -75,28 +38,34 @@ function advisedIn(stderr: string): string[] {
 }
 
 /** A `serve` of this machine, on which `ask` is published, is the configured service from now on. */
-async function hosted(window = '120s'): Promise<string> {
-  const service = startCommand(
-    ['serve', '--port', '0', '--prompts', 'prompts', '--sync-window', window, '--grace', '0s'],
-    { home, env },
+async function hosted(window = '120s'): Promise<void> {
+  key = await model.serve('--sync-window', window);
+}
+let key = '';
+
+/** What the operator of that `serve` does. */
+async function asOperator(line: string): Promise<string> {
+  const { env } = model;
+  model.env = { PROMPTRUN_DATA_DIR: `${model.home}/the-data` };
+  const { code, stdout, stderr } = await command([...line.split(' '), '--profile', 'local']);
+  model.env = env;
+  expect({ line, code, stderr }).toMatchObject({ code: 0 });
+  return stdout;
+}
+
+/** A service that answers as it is told is the configured one from now on. */
+async function scripted(...script: Exchange[]): Promise<void> {
+  const service = await scriptedServiceOf(
+    script.map(exchange => ({ times: 'any', ...exchange })),
+    { ordered: false },
   );
-  onTestFinished(async () => {
-    service.child.kill('SIGKILL');
-    await service.ended;
-  });
-  const [, baseUrl = ''] = await service.untilStdout(/^listening on (\S+)$/mu);
-  const [, key = ''] = await service.untilStdout(/^key: (\S+)$/mu);
-  env = {
-    PROMPTRUN_BASE_URL: baseUrl,
-    PROMPTRUN_API_KEY: key,
-    PROMPTRUN_DATA_DIR: path.join(home, 'own-data'),
-  };
-  return key;
+  onTestFinished(() => service.close());
+  model.env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
 }
 
 /** A service is configured that can't be reached, and has no key. */
 function elsewhere(): void {
-  env['PROMPTRUN_BASE_URL'] = 'https://prompts.example.invalid/v1';
+  model.env['PROMPTRUN_BASE_URL'] = 'https://prompts.example.invalid/v1';
 }
 
 const RUN = 'run ask.prompt -i who=Ada';
@@ -138,8 +107,8 @@ const cases: {
     name: 'a creation that SIGTERM left unanswered, on a serve named by --base-url',
     bring: async () => {
       await hosted();
-      const { PROMPTRUN_BASE_URL: baseUrl = '', ...others } = env;
-      env = others;
+      const { PROMPTRUN_BASE_URL: baseUrl = '', ...others } = model.env;
+      model.env = others;
       return stopped(`${HOSTED_RUN} --base-url ${baseUrl}`, 'SIGTERM');
     },
     code: 143,
@@ -172,8 +141,8 @@ const cases: {
   {
     name: 'no key for the service',
     bring: async () => {
-      key = await hosted();
-      delete env['PROMPTRUN_API_KEY'];
+      await hosted();
+      delete model.env['PROMPTRUN_API_KEY'];
       return command(['runs', 'list']);
     },
     code: 3,
@@ -182,11 +151,115 @@ const cases: {
     afterwards: ['runs', 'list'],
   },
   {
+    name: 'a run that goes on after a 504, given up by Ctrl-C',
+    bring: async () => {
+      await hosted('50ms');
+      const running = model.start([...HOSTED_RUN.split(' '), '--debug']);
+      await running.untilStderr(/ 504 in/u);
+      running.child.kill('SIGINT');
+      return running.ended;
+    },
+    code: 130,
+    advises: WAIT_FOR_ID,
+  },
+  {
+    name: 'a run that `api` was given the id of with a 504',
+    bring: async () => {
+      await hosted('50ms');
+      const { stdout } = await command(['prompts', 'get', 'ask', '--query', 'promptVersionId']);
+      const body = { promptVersionId: stdout.trim(), inputs: { textInputs: { who: 'Ada' } } };
+      return command(['api', 'POST', '/runs', '--input', '-'], JSON.stringify(body));
+    },
+    code: 1,
+    advises: WAIT_FOR_ID,
+  },
+  {
+    name: 'a call of an agent that is cancelled',
+    bring: async () => {
+      await hosted('50ms');
+      const agent = await startAgent([], { home: model.home, env: model.env });
+      const cancel = new AbortController();
+      const call = agent.call(
+        'run_prompt',
+        { prompt: 'ask', inputs: { who: 'Ada' } },
+        {
+          signal: cancel.signal,
+          onprogress: ({ message = '' }) => /run [\da-f-]{36}/u.test(message) && cancel.abort(),
+        },
+      );
+      await expect(call).rejects.toThrow();
+      await expect.poll(agent.stderr).toContain('promptrun');
+      return { code: 0, stderr: agent.stderr() } as CommandOutcome;
+    },
+    code: 0,
+    advises: WAIT_FOR_ID,
+  },
+  ...['get', 'show', 'rerun'].map(verb => ({
+    name: `runs ${verb} of a run of another service`,
+    bring: async () => {
+      await hosted();
+      const { stdout } = await command('run hello -i name=Ada --profile local --no-wait'.split(' '));
+      return command(['runs', verb, verb === 'show' ? stdout.slice(0, 8) : stdout.trim()]);
+    },
+    code: 4,
+    advises: new RegExp(`^promptrun runs ${verb} [0-9a-f-]{36} --profile local$`),
+  })),
+  {
+    name: 'a stored key that was revoked',
+    bring: async () => {
+      await hosted();
+      const revoked = (await asOperator('keys create --user bob')).trim();
+      const baseUrl = model.env['PROMPTRUN_BASE_URL'] ?? '';
+      delete model.env['PROMPTRUN_API_KEY'];
+      delete model.env['PROMPTRUN_BASE_URL'];
+      await command(['login', '--profile', 'work', '--base-url', baseUrl], revoked);
+      await command(['profile', 'use', 'work']);
+      const keys = JSON.parse(await asOperator('keys list --json')) as { id: string; user: string }[];
+      await asOperator(`keys revoke ${keys.find(({ user }) => user === 'bob')?.id}`);
+      return command(['runs', 'list']);
+    },
+    code: 3,
+    advises: /^promptrun login --profile work$/,
+    stdin: () => key,
+    afterwards: ['runs', 'list'],
+  },
+  {
+    name: 'too few credits',
+    where: hosted,
+    bring: async () => {
+      await asOperator('users set local --credits 0');
+      return command(HOSTED_RUN.split(' '));
+    },
+    code: 3,
+    advises: /^promptrun account$/,
+  },
+  {
+    name: 'no plan, which `account` says in its turn',
+    where: hosted,
+    bring: async () => {
+      await asOperator('users set local --plan none');
+      return command(HOSTED_RUN.split(' '));
+    },
+    code: 3,
+    advises: /^promptrun account$/,
+    ends: 3,
+  },
+  {
+    name: 'a refused key of one of two services',
+    bring: async () => {
+      await scripted({ answer: failure(402, 'PAYMENT_REQUIRED_ERROR', 'no plan') });
+      return command(['compare', 'ask', 'ask.prompt', '--from', 'rows.csv']);
+    },
+    code: 3,
+    advises: /^promptrun account$/,
+    ends: 3,
+  },
+  {
     name: 'a service that is not there',
     bring: async () => {
       const service = await scriptedServiceOf([]);
       await service.close();
-      env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
+      model.env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
       return command(['runs', 'list', '--timeout', '20s']);
     },
     code: 1,
@@ -194,7 +267,6 @@ const cases: {
     ends: 1,
   },
 ];
-let key = '';
 
 it.each(cases)('$name: what is advised leads there', async one => {
   const { where, bring, code, advises, ends = 0, stdin, afterwards } = one;
@@ -204,7 +276,7 @@ it.each(cases)('$name: what is advised leads there', async one => {
   const advised = advisedIn(outcome.stderr);
   expect(advised).not.toHaveLength(0);
   expect(advised.filter(line => !advises.test(line))).toEqual([]);
-  answerAll();
+  model.answerAll();
   for (const line of advised) {
     const { code: ended, stderr } = await command(wordsOf(line), stdin?.());
     expect({ line, ended, stderr }).toMatchObject({ line, ended: ends });
@@ -221,7 +293,7 @@ it.each([
   const outcome = await stopped(line, by);
   expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
   expect(outcome.stderr).toMatch(/^Go on with the same command and --resume/m);
-  answerAll();
+  model.answerAll();
   const words = line.split(' ');
   const again = await command([...words, '--resume']);
   // The run was stopped, and may have been paid for: it is not made again unasked.
@@ -231,35 +303,81 @@ it.each([
 });
 
 it.each([
-  { what: 'no run that fits', rows: [], advises: /^promptrun runs list --since \S+$/ },
-  { what: 'a run that fits', rows: [RUN_ID], advises: new RegExp(`^promptrun runs wait ${RUN_ID}$`) },
+  { what: 'no run that fits', rows: [], advises: [/^promptrun runs list --since \S+$/] },
+  { what: 'a run that fits', rows: [RUN_ID], advises: [new RegExp(`^promptrun runs wait ${RUN_ID}$`)] },
+  {
+    what: 'two runs that fit',
+    rows: [RUN_ID, OTHER_ID],
+    advises: [RUN_ID, OTHER_ID].map(id => new RegExp(`^promptrun runs wait ${id}$`)),
+  },
 ])('a lost answer and $what: what is advised leads there', async ({ rows, advises }) => {
-  const run = { runId: RUN_ID, promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1 };
+  const run = { promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1 };
   const listed = (): object =>
     success({
-      rows: rows.map(() => ({ ...run, createdAt: new Date().toISOString() })),
+      rows: rows.map(runId => ({ ...run, runId, createdAt: new Date().toISOString() })),
       hasMore: false,
     });
-  const service = await scriptedServiceOf(
-    [
-      { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body' },
-      { expect: { method: 'GET', path: '/runs' }, answer: listed, times: 'any' },
-      { expect: { path: `/runs/${RUN_ID}` }, answer: success({ ...run, outputs: [] }), times: 'any' },
-    ],
-    { ordered: false },
+  await scripted(
+    { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body', times: 1 },
+    { expect: { method: 'GET', path: '/runs' }, answer: listed },
+    ...[RUN_ID, OTHER_ID].map(runId => ({
+      expect: { path: `/runs/${runId}` },
+      answer: success({ ...run, runId, outputs: [] }),
+    })),
   );
-  onTestFinished(() => service.close());
-  env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
   for (const words of [
     ['run', VERSION_ID],
     ['runs', 'wait', '--last'],
   ]) {
     const outcome = await command(words);
     expect(outcome).toMatchObject({ code: 1 });
-    const [line = '', ...others] = advisedIn(outcome.stderr);
-    expect(others).toEqual([]);
-    expect(line).toMatch(advises);
-    expect(await command(wordsOf(line))).toMatchObject({ code: 0 });
+    const lines = advisedIn(outcome.stderr);
+    expect(lines).toEqual(advises.map(wanted => expect.stringMatching(wanted) as string));
+    for (const line of lines) expect(await command(wordsOf(line))).toMatchObject({ code: 0 });
   }
-  service.verify();
+  expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
+});
+
+it('several runs that begin alike: each of the ids that are named can be asked for', async () => {
+  const run = { promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1, outputs: [] };
+  const ids = [RUN_ID, OTHER_ID];
+  await scripted(
+    {
+      expect: { method: 'GET', path: '/runs' },
+      answer: success({ rows: ids.map(runId => ({ ...run, runId })), hasMore: false }),
+    },
+    ...ids.map(runId => ({ expect: { path: `/runs/${runId}` }, answer: success({ ...run, runId }) })),
+  );
+  const { code, stderr } = await command(['runs', 'get', RUN_ID.slice(0, 8)]);
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(ids.join(', ')) as string,
+  });
+  for (const id of ids) expect(await command(['runs', 'get', id])).toMatchObject({ code: 0 });
+});
+
+it.each([
+  ['batch ask.prompt --from rows.csv --out out.jsonl', '--max-cost', () => {}],
+  ['batch ask --from rows.csv --out out.jsonl', '--max-credits', hosted],
+  ['test ask.test.yaml', '--max-cost', elsewhere],
+  ['test ask.test.yaml', '--max-credits', elsewhere],
+] as const)('%s stopped at %s: the same command with what is advised goes on', async (line, flag, where) => {
+  model.answerAll();
+  await where();
+  const outcome = await command([...line.split(' '), flag, '0']);
+  expect(outcome).toMatchObject({ code: 8 });
+  const [, advised = ''] =
+    /^Go on with the same command, (--resume and \S+ <more>)\.$/mu.exec(outcome.stderr) ?? [];
+  const more = advised.replace('and ', '').replace('<more>', '10');
+  expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
+});
+
+it('a creation in doubt is in `runs journal` until what was advised has settled it', async () => {
+  await hosted();
+  const outcome = await stopped(HOSTED_RUN, 'SIGINT');
+  expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
+  model.answerAll();
+  const [line = ''] = advisedIn(outcome.stderr);
+  expect(await command(wordsOf(line))).toMatchObject({ code: 0 });
+  expect((await command(['runs', 'journal'])).stdout).not.toContain('in doubt');
 });

@@ -1,49 +1,19 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
-import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
-import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../support/command.ts';
-import { temporaryDirectory } from '../support/context.ts';
-import { FakeProvider, said } from '../support/fake-provider.ts';
+import type { CommandOutcome, RunningCommand } from '../support/command.ts';
+import { said } from '../support/fake-provider.ts';
+import { PaidModel } from '../support/paid-model.ts';
 
 // What a provider is asked is what is paid for: its ledger shows one request for one run, whatever ends the command.
 
-let provider: FakeProvider;
-let home: string;
-let env: Record<string, string>;
-/** The answers that the provider has not given yet. */
-let open: ServerResponse[];
+const model = new PaidModel({ 'rows.csv': 'who\nAda\n' });
+const { asked } = model;
 
-beforeAll(async () => {
-  provider = await FakeProvider.start();
-});
-afterAll(() => provider.close());
-
-beforeEach(() => {
-  home = temporaryDirectory();
-  const dataDir = path.join(home, 'the-data');
-  mkdirSync(dataDir, { mode: 0o700 });
-  writeFileSync(
-    path.join(dataDir, 'models.yaml'),
-    `providers: {here: {baseUrl: "${provider.baseUrl}"}}\nmodels: [{model: tiny, modality: text, provider: here}]\n`,
-  );
-  writeFileSync(path.join(home, 'ask.prompt'), '---\nmodel: tiny\n---\nTell a story of {{who}}');
-  env = { PROMPTRUN_DATA_DIR: dataDir };
-  open = [];
-  provider.reset(response => void open.push(response));
-});
-
-const command = (...args: string[]): Promise<CommandOutcome> => runCommand(args, { home, env });
-const asked = (): number => provider.asked.length;
+const command = (...args: string[]): Promise<CommandOutcome> => model.command(args);
 
 /** A run that its provider has been asked for, and does not answer. */
-async function askedFor(...flags: string[]): Promise<RunningCommand> {
-  const running = startCommand(['run', 'ask.prompt', '-i', 'who=Ada', ...flags], { home, env });
-  onTestFinished(() => void running.child.kill('SIGKILL'));
-  await expect.poll(asked).toBe(1);
-  return running;
-}
+const askedFor = (...flags: string[]): Promise<RunningCommand> =>
+  model.startAsking(['run', 'ask.prompt', '-i', 'who=Ada', ...flags]);
 
 async function newestRun(): Promise<{ runId: string; runStatus: string }> {
   const { stdout } = await command('runs', 'list', '--json');
@@ -58,7 +28,7 @@ async function get(runId: string): Promise<Run> {
 /** What else is done on this machine: it starts nothing again. */
 async function somethingElse(): Promise<void> {
   expect((await command('run', 'hello', '-i', 'name=Bob')).code).toBe(0);
-  const service = startCommand(['serve', '--port', '0'], { home, env });
+  const service = model.start(['serve', '--port', '0']);
   await service.untilStdout(/^listening on/m);
   expect((await command('run', 'sandbox')).code).toBe(0);
   service.child.kill('SIGTERM');
@@ -90,9 +60,9 @@ describe('a run on this machine belongs to its command, which is', () => {
       expect(run.outputs).toMatchObject([{ type: 'error' }]);
       expect(run.outputs[0]?.data).toContain(`stopped by ${by}`);
       expect(run.outputs[0]?.data).toContain(`promptrun runs rerun ${runId}`);
-      provider.reset(said('Once upon a time'));
+      model.provider.reset(said('Once upon a time'));
       expect(await command(...advised.split(' '))).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
-      expect(provider.asked[0]?.text).toContain('a story of Ada');
+      expect(model.provider.asked[0]?.text).toContain('a story of Ada');
       expect(asked()).toBe(1);
     },
   );
@@ -112,10 +82,8 @@ describe('a run on this machine belongs to its command, which is', () => {
 });
 
 it('a batch that is dropped has failed rows, which only --retry-failed pays for again', async () => {
-  writeFileSync(path.join(home, 'rows.csv'), 'who\nAda\n');
   const args = ['batch', 'ask.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
-  const running = startCommand(args, { home, env });
-  await expect.poll(asked).toBe(1);
+  const running = await model.startAsking(args);
   running.child.kill('SIGINT');
   await running.untilStderr(/interrupt|again|finish/i);
   // Another signal: the same one at once is taken for the echo of the first by what starts the command.
@@ -123,7 +91,7 @@ it('a batch that is dropped has failed rows, which only --retry-failed pays for 
   expect((await running.ended).code).toBe(130);
   expect((await command(...args, '--resume')).code).toBe(5);
   expect(asked()).toBe(1);
-  provider.reset(said('Once'));
+  model.provider.reset(said('Once'));
   expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
   expect(asked()).toBe(1);
 });
@@ -134,10 +102,9 @@ describe('with --no-wait the run', () => {
     expect(code).toBe(0);
     const runId = stdout.trim();
     await expect.poll(asked).toBe(1);
-    const waiting = startCommand(['runs', 'wait', runId], { home, env });
+    const waiting = model.start(['runs', 'wait', runId]);
     await somethingElse();
-    open[0]?.writeHead(200, { 'content-type': 'application/json' });
-    open[0]?.end(JSON.stringify(said('Once').body));
+    model.answerAll();
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
     expect(asked()).toBe(1);
   });
@@ -146,8 +113,8 @@ describe('with --no-wait the run', () => {
     const { stdout } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     const runId = stdout.trim();
     await expect.poll(asked).toBe(1);
-    const waiting = startCommand(['runs', 'wait', runId], { home, env });
-    const gone = new Promise(resolve => open[0]?.once('close', resolve));
+    const waiting = model.start(['runs', 'wait', runId]);
+    const gone = new Promise(resolve => model.open[0]?.once('close', resolve));
     expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
     expect(await waiting.ended).toMatchObject({
       code: 5,

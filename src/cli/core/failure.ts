@@ -99,7 +99,7 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   // This machine's own service needs no key: what it lacks is a provider's, which it names.
   if (error.httpStatus === 403 && situation.keySource === undefined) return [];
   if (error instanceof UnauthorizedError) return [otherKey(error, situation)];
-  if (error instanceof PaymentRequiredError) return [`The credits that are left: ${advise('account')}`];
+  if (error instanceof PaymentRequiredError) return [`See plan and credits with: ${advise('account')}`];
   if (error instanceof RateLimitError) return [whenToTryAgain(error)];
   if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
   if (error instanceof ProtocolError && error.httpStatus === 413) {

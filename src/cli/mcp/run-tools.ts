@@ -66,8 +66,10 @@ export async function getRun(
   args: Readonly<Record<string, unknown>>,
   call: Call,
 ): Promise<CallToolResult> {
-  const connection = await ctx.connection();
-  const runId = await resolveRun(ctx, connection, textOf(args, 'run'));
+  const name = textOf(args, 'run');
+  const isOwn = (await ctx.journal.find('local', name)) !== undefined;
+  const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
+  const runId = await resolveRun(ctx, connection, name);
   const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
   const done = new AbortController();
   const told = tellProgress(ctx, connection, { runId, key: undefined }, { ...call, done: done.signal });

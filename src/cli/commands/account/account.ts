@@ -1,5 +1,7 @@
+import { PaymentRequiredError } from '../../../client/errors.ts';
 import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -14,7 +16,9 @@ export async function account(ctx: Context): Promise<ExitCode> {
     ctx,
     'asking for the account',
     Promise.all([client.account.get(options), client.account.credits(options)]),
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof PaymentRequiredError ? withoutPlan(error) : error;
+  });
   const value = { ...owner, ...balance };
   await present(ctx, value, {
     terminal: () =>
@@ -26,4 +30,9 @@ export async function account(ctx: Context): Promise<ExitCode> {
     plain: () => plainRows(Object.entries(value).map(([key, field]) => [key, fieldText(field)])),
   });
   return EXIT.ok;
+}
+
+function withoutPlan({ message, status, data }: PaymentRequiredError): Error {
+  const hints = ['The service answers nothing to a key without a plan: renew the plan, or use another key.'];
+  return new CliError(message, { status, exitCode: EXIT.unauthorised, hints, data });
 }

@@ -1,0 +1,104 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from './command.ts';
+import { temporaryDirectory } from './context.ts';
+import { FakeProvider, said } from './fake-provider.ts';
+
+const MODELS =
+  'models: [{model: tiny, modality: text, provider: here, price: {input: 100, output: 100}}]\nproviders: {here: {baseUrl: "URL"}}\n';
+
+/**
+ * The built command in a home of its own for each test, with the model `tiny`, whose provider leaves what it is asked
+ * unanswered until it is told to: what it was asked is what is paid for.
+ */
+export class PaidModel {
+  home = '';
+  /** Added to a bare environment. */
+  env: Record<string, string> = {};
+  /** The answers that the provider has not given yet. */
+  open: ServerResponse[] = [];
+  readonly #files: Readonly<Record<string, string>>;
+  #provider: FakeProvider | undefined;
+
+  /** @param files of the home, by their names; `ask.prompt` is one in any case */
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    this.#files = {
+      'ask.prompt': '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
+      ...files,
+    };
+    beforeAll(async () => {
+      this.#provider = await FakeProvider.start();
+    });
+    afterAll(() => this.provider.close());
+    beforeEach(() => this.#begin());
+  }
+
+  get provider(): FakeProvider {
+    if (this.#provider === undefined) throw new Error('the provider is started before the first test');
+    return this.#provider;
+  }
+
+  #begin(): void {
+    this.home = temporaryDirectory();
+    const dataDir = path.join(this.home, 'the-data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    this.write('the-data/models.yaml', MODELS.replace('URL', this.provider.baseUrl));
+    for (const [name, text] of Object.entries(this.#files)) this.write(name, text);
+    this.env = { PROMPTRUN_DATA_DIR: dataDir };
+    this.open = [];
+    this.provider.reset(response => void this.open.push(response));
+  }
+
+  write(name: string, text: string): void {
+    const file = path.join(this.home, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+
+  readonly asked = (): number => this.provider.asked.length;
+
+  command(words: readonly string[], stdin = ''): Promise<CommandOutcome> {
+    return runCommand(words, { home: this.home, env: this.env, stdin });
+  }
+
+  /** Started, and killed with the test. */
+  start(words: readonly string[]): RunningCommand {
+    const running = startCommand(words, { home: this.home, env: this.env });
+    onTestFinished(async () => {
+      running.child.kill('SIGKILL');
+      await running.ended;
+    });
+    return running;
+  }
+
+  /** Started, and waiting for the provider. */
+  async startAsking(words: readonly string[]): Promise<RunningCommand> {
+    const running = this.start(words);
+    await expect.poll(this.asked, { timeout: 10_000 }).toBe(1);
+    return running;
+  }
+
+  /** The provider answers what it was asked, and whatever it is asked from now on. */
+  answerAll(text = 'Once'): void {
+    this.provider.answers = [said(text)];
+    for (const response of this.open.splice(0)) {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(said(text).body));
+    }
+  }
+
+  /** A `serve` of this home's data, on which `prompts/` is published, is the configured service from now on. Gives its key. */
+  async serve(...flags: string[]): Promise<string> {
+    const service = this.start(['serve', '--port', '0', '--prompts', 'prompts', '--grace', '0s', ...flags]);
+    const [, baseUrl = ''] = await service.untilStdout(/^listening on (\S+)$/mu);
+    const [, key = ''] = await service.untilStdout(/^key: (\S+)$/mu);
+    this.env = {
+      PROMPTRUN_BASE_URL: baseUrl,
+      PROMPTRUN_API_KEY: key,
+      PROMPTRUN_DATA_DIR: path.join(this.home, 'own-data'),
+    };
+    return key;
+  }
+}
