@@ -56,7 +56,7 @@ export async function openStore({
   await seedSamples(store, clock);
   const models = () =>
     loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
-  const tasks = new SharedTasks({ readsFiles: true });
+  const tasks = new SharedTasks();
   const context = async () => ({ store, clock, tasks, models: await models() });
   return {
     ...localPrompts(store, models, tasks),

@@ -1,8 +1,7 @@
 import { describeImage } from '../images/describe.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../images/loaded-image.ts';
-import { PastBound } from './bounds.ts';
 import type { PromptDefinition } from './definition.ts';
-import { RENDER_LIMITS } from './template/budget.ts';
+import { type Limits, RENDER_LIMITS } from './template/budget.ts';
 import type { Part } from './template/messages.ts';
 import { renderTemplate, type Template } from './template/render.ts';
 import type { Role } from './template/syntax.ts';
@@ -40,17 +39,6 @@ export interface DraftMessage {
   )[];
 }
 
-export interface RenderLimits {
-  readonly steps: number;
-  readonly bytes: number;
-  /** For all of it, in milliseconds. */
-  readonly ms: number;
-  /** For checking the inputs, in milliseconds. */
-  readonly checkMs: number;
-  /** Of the template and its partials. */
-  readonly templateCharacters: number;
-}
-
 /** Does what rendering a prompt takes; the way it is done is the caller's. */
 export type RenderDrafts = (work: RenderWork) => Promise<readonly DraftMessage[]>;
 
@@ -80,11 +68,8 @@ export async function renderPrompt(
 /** The messages of a prompt. Throws InvalidInputs and PastBound. */
 export async function renderMessages(
   { definition, textInputs, pictures }: RenderWork,
-  { checkMs, templateCharacters, ...limits }: Partial<RenderLimits> = {},
+  { checkMs, ...limits }: Partial<Limits> & { readonly checkMs?: number } = {},
 ): Promise<DraftMessage[]> {
-  if (templateCharacters !== undefined && sizeOf(definition) > templateCharacters) {
-    throw new PastBound('the template is too long to be rendered here');
-  }
   const values = await readTextInputs(definition, textInputs, checkMs);
   const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
     const description = pictures[index];
@@ -95,10 +80,6 @@ export async function renderMessages(
   return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits })
     .map(({ role, content }) => ({ role, parts: content.flatMap(draftOf) }))
     .filter(({ parts }) => parts.length > 0);
-}
-
-function sizeOf({ template, partials }: RenderedDefinition): number {
-  return Object.values(partials).reduce((sum, { length }) => sum + length, template.length);
 }
 
 export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {

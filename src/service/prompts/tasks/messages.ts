@@ -1,4 +1,4 @@
-import { codeOf, toError } from '../../../files/error-utils.ts';
+import { toError } from '../../../files/error-utils.ts';
 import { PastBound } from '../bounds.ts';
 import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
 import type { TaskName, Work } from './tasks.ts';
@@ -23,32 +23,21 @@ export type Reply =
 /** An error on its way from one process to another, where its class would be lost. */
 export interface Fault {
   readonly message: string;
-  readonly code: string | undefined;
-  /** The fields of its own that its class is made with. */
-  readonly made: readonly unknown[];
+  readonly fields: { readonly [name: string]: unknown };
 }
 
-const CLASSES: { readonly [code: string]: (fault: Fault) => Error } = {
-  PAST_BOUND: ({ message }) => new PastBound(message),
-  INVALID_INPUTS: ({ made }) => new InvalidInputs(...(made as ConstructorParameters<typeof InvalidInputs>)),
-  INVALID_PROMPT_FILE: ({ made }) =>
-    new InvalidPromptFile(...(made as ConstructorParameters<typeof InvalidPromptFile>)),
-};
+const CLASSES = new Map<unknown, { readonly prototype: Error }>([
+  ['PAST_BOUND', PastBound],
+  ['INVALID_INPUTS', InvalidInputs],
+  ['INVALID_PROMPT_FILE', InvalidPromptFile],
+]);
 
 export function faultOf(thrown: unknown): Fault {
   const error = toError(thrown);
-  return { message: error.message, code: codeOf(error), made: madeWith(error) };
+  return { message: error.message, fields: { ...error } };
 }
 
-function madeWith(error: Error): readonly unknown[] {
-  if (error instanceof InvalidInputs) return [error.faults];
-  if (error instanceof InvalidPromptFile) return [error.file, error.line, error.what, error.findings];
-  return [];
-}
-
-export function errorOf(fault: Fault): Error {
-  const { message, code = '' } = fault;
-  const make = Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;
-  if (make) return make(fault);
-  return Object.assign(new Error(message), code !== '' && { code });
+export function errorOf({ message, fields }: Fault): Error {
+  const { prototype } = CLASSES.get(fields['code']) ?? Error;
+  return Object.assign(Object.setPrototypeOf(new Error(message), prototype) as Error, fields);
 }

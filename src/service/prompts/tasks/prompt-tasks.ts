@@ -35,39 +35,26 @@ export const tasksHere: PromptTasks = {
 };
 
 /** What is done between two requests without anybody noticing. */
-const SMALL_LIMITS: TaskLimits = {
-  steps: 20_000,
-  bytes: 256 * 1024,
-  ms: 20,
-  checkMs: 50,
-  templateCharacters: 8 * 1024,
-  characters: 8 * 1024,
-};
+const SMALL_LIMITS: TaskLimits = { steps: 20_000, bytes: 256 * 1024, ms: 20, checkMs: 50 };
 
-/** Texts and values that are worked on in this process, in characters. */
+/** What is worked on in this process, in characters of a value. */
 const SMALL_WORK = 32 * 1024;
 
 /** In this process what is done soon, which is nearly everything; the rest, begun again, in processes of its own. */
 export class SharedTasks implements PromptTasks {
-  readonly #limits: TaskLimits;
   #processes: Promise<TaskProcesses> | undefined;
-
-  /** @param readsFiles whether small prompt files are read in this process too: no step of that can be counted */
-  constructor({ readsFiles = false }: { readsFiles?: boolean } = {}) {
-    this.#limits = readsFiles ? SMALL_LIMITS : { ...SMALL_LIMITS, characters: 0 };
-  }
 
   async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
     if (sizeOf(name, work) <= SMALL_WORK) {
       try {
-        return await perform(name, work, this.#limits);
+        return await perform(name, work, SMALL_LIMITS);
       } catch (error) {
         if (!(error instanceof PastBound)) throw error;
       }
     }
     this.#processes ??= import('./task-processes.ts').then(({ TaskProcesses }) => new TaskProcesses());
     const processes = await this.#processes;
-    return (await processes.perform({ name, work }, options.userId, options.signal)) as Result<N>;
+    return (await processes.perform({ name, work }, options)) as Result<N>;
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,8 @@ import type { PromptDefinition } from '../definition.ts';
 import { partialsBeside } from '../files.ts';
 import type { Finding } from '../findings.ts';
 import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
-import { type DraftMessage, type RenderLimits, type RenderWork, renderMessages } from '../render.ts';
+import { type DraftMessage, type RenderWork, renderMessages } from '../render.ts';
+import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { readTextInputs } from '../typed-inputs.ts';
 
@@ -61,27 +62,20 @@ export interface ParsedFile {
   readonly definition: PromptDefinition | undefined;
 }
 
-export interface TaskLimits extends RenderLimits {
-  /** Of a prompt file and its partials. */
-  readonly characters: number;
-}
+export type TaskLimits = Omit<Limits, 'now'> & {
+  /** For checking values, in milliseconds. */
+  readonly checkMs: number;
+};
 
 /** All that a prompt may take. */
-export const FULL_LIMITS: TaskLimits = {
-  steps: BOUNDS.renderSteps,
-  bytes: BOUNDS.outputBytes,
-  ms: BOUNDS.renderMs,
-  checkMs: BOUNDS.checkMs,
-  templateCharacters: Number.POSITIVE_INFINITY,
-  characters: Number.POSITIVE_INFINITY,
-};
+export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
 const TASKS: Tasks = {
   readTexts: ({ definition, texts }, { checkMs }) => readTextInputs(definition, texts, checkMs),
   render: renderMessages,
   checkOutput: ({ output, text }, { checkMs }) => checkOutput({ output }, text, checkMs),
   trySchemas: (work, { checkMs }) => trySchemas(work, checkMs),
-  parse: parseWithin,
+  parse: parseFile,
 };
 
 /** Does it in this process. */
@@ -95,50 +89,39 @@ export async function perform<N extends TaskName>(
   return (await task(work, limits)) as Result<N>;
 }
 
+/** A character of a template or a prompt file takes as long as so many of a value. */
+const TEMPLATE_WEIGHT = 4;
+
 const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   readTexts: ({ texts }) => sizeOfTexts(texts),
-  render: ({ textInputs }) => sizeOfTexts(textInputs),
+  render: ({ definition: { template, partials }, textInputs }) =>
+    sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
   checkOutput: ({ text }) => text.length,
   trySchemas: () => 0,
-  parse: ({ text }) => text.length,
+  parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
 };
 
-/** Characters that are worked on, as far as no limit is set to the work itself. */
+/** What is worked on, in characters of a value, as far as no limit is set to the work itself. */
 export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
   return SIZES[name](work);
 }
 
-function sizeOfTexts(texts: Readonly<Record<string, string>>): number {
+function sizeOfTexts(texts: Readonly<Record<string, string>> = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
-async function parseWithin(
-  { text, file, partials, allowOutside, checksTests }: ParseWork,
-  { characters }: TaskLimits,
-): Promise<ParsedFile> {
+async function parseFile({
+  text,
+  file,
+  partials,
+  allowOutside,
+  checksTests,
+}: ParseWork): Promise<ParsedFile> {
   // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
   const { parsePrompt } = await import('../parse.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
-  const left = new CharactersLeft(characters);
-  left.take(text);
-  const { findings, definition } = parsePrompt(text, file, {
-    checksTests,
-    partials(name) {
-      const found = lookup(name);
-      if (found && 'text' in found) left.take(found.text);
-      return found;
-    },
-  });
+  const { findings, definition } = parsePrompt(text, file, { checksTests, partials: lookup });
   return { findings: findings.list(), definition };
-}
-
-class CharactersLeft {
-  constructor(private left: number) {}
-
-  take(text: string): void {
-    this.left -= text.length;
-    if (this.left < 0) throw new PastBound('the prompt file is too long to be read here');
-  }
 }
 
 function partialsIn(partials: Readonly<Record<string, string>>): PartialLookup {
