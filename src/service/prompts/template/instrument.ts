@@ -1,3 +1,4 @@
+import Handlebars from 'handlebars';
 import { isHelperBlock, isValueTag, pathOf } from './syntax.ts';
 
 /** The names of the helpers that are put into a template; no template can know them. */
@@ -13,67 +14,84 @@ export interface AddedHelpers {
 }
 
 /**
- * A tree with helpers of ours around everything that a template shows and does, so that each value is written out by us
- * and each loop turn is counted, whatever the template is made of.
+ * Puts helpers of ours around everything that a template shows and does, so that each value is written out by us and
+ * each loop turn is counted, whatever the template is made of.
  */
 export function instrument(
   program: hbs.AST.Program,
   names: AddedHelpers,
   declares: (key: string) => boolean,
 ): hbs.AST.Program {
-  const { blockParams, loc } = program;
-  const body = program.body.map(statement => new Instrumented(names, declares).statement(statement));
-  return { type: 'Program', body: [countTag(program, names), ...body], blockParams, loc };
+  new Instrumenter(names, declares).accept(program);
+  return program;
 }
 
-class Instrumented {
+type Body = { program: hbs.AST.Program | undefined; loc: hbs.AST.SourceLocation };
+
+class Instrumenter extends Handlebars.Visitor {
+  /** What a method returns takes the place of the node. */
+  readonly mutating = true;
   readonly #names: AddedHelpers;
   readonly #declares: (key: string) => boolean;
 
   constructor(names: AddedHelpers, declares: (key: string) => boolean) {
+    super();
     this.#names = names;
     this.#declares = declares;
   }
 
-  statement(statement: hbs.AST.Statement): hbs.AST.Statement {
-    switch (statement.type) {
-      case 'MustacheStatement':
-        return this.#mustache(statement as hbs.AST.MustacheStatement);
-      case 'BlockStatement':
-        return this.#block(statement as hbs.AST.BlockStatement);
-      case 'DecoratorBlock':
-        return this.#inside(statement as hbs.AST.DecoratorBlock);
-      case 'PartialBlockStatement':
-        return aroundPartial(this.#inside(statement as hbs.AST.PartialBlockStatement), this.#names.partial);
-      case 'PartialStatement':
-        return aroundPartial(statement as hbs.AST.PartialStatement, this.#names.partial);
-      default:
-        return statement;
-    }
+  override Program(program: hbs.AST.Program): void {
+    const { body } = program;
+    const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+    super.Program(program);
+    body.unshift(statement(`{{[${this.#names.count}] ${body.length + 1} ${bytes}}}`));
   }
 
-  #mustache(tag: hbs.AST.MustacheStatement): hbs.AST.MustacheStatement {
+  override MustacheStatement(tag: hbs.AST.MustacheStatement): hbs.AST.MustacheStatement {
     const value = valueOf(tag, this.#declares);
-    if (!value) return tag;
-    const { hash: _, ...shown } = tag;
-    return { ...shown, ...call(this.#names.value, tag, [value]) } as hbs.AST.MustacheStatement;
+    return value ? { ...tag, ...call(this.#names.value, value) } : tag;
   }
 
-  #block(block: hbs.AST.BlockStatement): hbs.AST.BlockStatement {
-    const counted = this.#inside(block);
-    if (counted.inverse) {
-      counted.inverse = instrument(counted.inverse, this.#names, this.#declares);
-      counted.inverseStrip ??= NO_STRIP;
+  override BlockStatement(block: hbs.AST.BlockStatement): hbs.AST.BlockStatement {
+    this.#inside(block);
+    if (block.inverse) {
+      this.acceptKey(block, 'inverse');
+      block.inverseStrip ??= { open: false, close: false };
     }
-    return isHelperBlock(block) ? counted : { ...counted, ...call(this.#names.block, block, [block.path]) };
+    return isHelperBlock(block) ? block : { ...block, ...call(this.#names.block, block.path) };
+  }
+
+  override DecoratorBlock(block: hbs.AST.DecoratorBlock): void {
+    this.#inside(block);
+  }
+
+  override PartialStatement(partial: hbs.AST.PartialStatement): hbs.AST.Statement {
+    return this.#aroundPartial(partial, partial.indent);
+  }
+
+  override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): hbs.AST.Statement {
+    this.#inside(partial);
+    return this.#aroundPartial(partial, '');
   }
 
   /** An empty block is counted too. */
-  #inside<T extends hbs.AST.BlockStatement | hbs.AST.DecoratorBlock | hbs.AST.PartialBlockStatement>(
-    block: T,
-  ): T {
-    const program = (block.program as hbs.AST.Program | undefined) ?? emptyProgram(block);
-    return { ...block, program: instrument(program, this.#names, this.#declares) };
+  #inside(block: Body): void {
+    block.program ??= { type: 'Program', body: [], blockParams: [], loc: block.loc };
+    this.acceptKey(block as unknown as hbs.AST.Node, 'program');
+  }
+
+  /** With arguments of its own a partial gets a copy of its context. */
+  #aroundPartial(
+    partial: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement,
+    indent: string,
+  ): hbs.AST.Statement {
+    const name = `[${this.#names.partial}]`;
+    const copied = partial.hash ? 'this' : 'undefined';
+    const around = statement<hbs.AST.BlockStatement>(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`);
+    const [param] = partial.params;
+    if (partial.hash && param) around.params[1] = param;
+    around.program.body = [{ ...partial, indent: '' } as hbs.AST.Statement];
+    return around;
   }
 }
 
@@ -87,62 +105,17 @@ function valueOf(
   return name === 'json' || name === 'lookup' ? { ...tag, type: 'SubExpression' } : undefined;
 }
 
-const NO_STRIP: hbs.AST.StripFlags = { open: false, close: false };
-
-function emptyProgram({ loc }: hbs.AST.Node): hbs.AST.Program {
-  return { type: 'Program', body: [], blockParams: [], loc };
+function bytesOf(part: hbs.AST.Statement): number {
+  return part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0;
 }
 
-function countTag(program: hbs.AST.Program, { count }: AddedHelpers): hbs.AST.Statement {
-  const written = program.body.map(part =>
-    part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0,
-  );
-  const bytes = written.reduce((sum, size) => sum + size, 0);
-  return mustache(count, program, [number(program.body.length + 1, program), number(bytes, program)]);
+/** What makes a tag the call of a helper with one value. */
+function call(name: string, value: hbs.AST.Expression) {
+  const { path } = statement<hbs.AST.MustacheStatement & { path: hbs.AST.PathExpression }>(`{{[${name}]}}`);
+  return { path, params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }
 
-/** With arguments of its own a partial gets a copy of its context. */
-function aroundPartial(
-  partial: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement,
-  name: string,
-): hbs.AST.Statement {
-  const { loc, params, hash } = partial;
-  const indent = 'indent' in partial ? partial.indent : '';
-  const nothing: hbs.AST.UndefinedLiteral = { type: 'UndefinedLiteral', loc };
-  const copied = hash ? (params[0] ?? pathExpression('this', [], partial)) : nothing;
-  const unindented = { ...partial, indent: '' };
-  return {
-    type: 'BlockStatement',
-    ...call(name, partial, [text(indent, partial), copied]),
-    program: { ...emptyProgram(partial), body: [unindented] },
-    openStrip: NO_STRIP,
-    closeStrip: NO_STRIP,
-    loc,
-  } as unknown as hbs.AST.BlockStatement;
-}
-
-function mustache(name: string, at: hbs.AST.Node, params: hbs.AST.Expression[]): hbs.AST.Statement {
-  const { loc } = at;
-  const node = { type: 'MustacheStatement', ...call(name, at, params), escaped: true, strip: NO_STRIP, loc };
-  return node;
-}
-
-function call(
-  name: string,
-  at: hbs.AST.Node,
-  params: hbs.AST.Expression[],
-): { path: hbs.AST.PathExpression; params: hbs.AST.Expression[] } {
-  return { path: pathExpression(name, [name], at), params };
-}
-
-function pathExpression(original: string, parts: string[], { loc }: hbs.AST.Node): hbs.AST.PathExpression {
-  return { type: 'PathExpression', data: false, depth: 0, parts, original, loc };
-}
-
-function number(value: number, { loc }: hbs.AST.Node): hbs.AST.NumberLiteral {
-  return { type: 'NumberLiteral', value, original: value, loc };
-}
-
-function text(value: string, { loc }: hbs.AST.Node): hbs.AST.StringLiteral {
-  return { type: 'StringLiteral', value, original: value, loc };
+/** The statement that a template of one tag consists of. */
+function statement<T extends hbs.AST.Statement>(template: string): T {
+  return Handlebars.parse(template).body[0] as T;
 }
