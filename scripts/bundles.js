@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
 
 /** What cards are drawn with. */
-export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSans.ttf');
+export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
 /**
  * SQLite for releases of Node that have none, a binary for each platform. The bundle looks for them in a directory of

@@ -62,7 +62,7 @@ describe('the package', () => {
       'bin/promptrun.js',
       'completions/*',
       'dist/THIRD-PARTY-NOTICES',
-      'dist/assets/DejaVuSans.ttf',
+      'dist/assets/DejaVuSansMono.ttf',
       'dist/assets/clip.mp4',
       'dist/check-worker.cjs',
       'dist/chunks/*.cjs',

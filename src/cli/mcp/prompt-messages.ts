@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
-import type { PreviewMessage, PreviewPart } from '../../service/prompts/preview.ts';
+import type { Message, Part } from '../../service/prompts/template/messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -71,14 +71,14 @@ export async function renderedPrompt(
 }
 
 /** The protocol knows users and assistants, and one part a message. */
-function messagesOf({ role, content }: PreviewMessage): PromptMessage[] {
+function messagesOf({ role, content }: Message): PromptMessage[] {
   return content.flatMap(part => {
     const shown = partOf(part);
     return shown === undefined ? [] : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
   });
 }
 
-function partOf(part: PreviewPart): PromptMessage['content'] | undefined {
+function partOf(part: Part): PromptMessage['content'] | undefined {
   if ('text' in part) return { type: 'text', text: part.text };
   if (!('media' in part)) return undefined;
   const { url } = part.media;

@@ -4,6 +4,7 @@ import type { AccessFault } from '../models/providers.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
+import type { Message } from '../prompts/template/messages.ts';
 import { checkInputs, requireRunnable } from '../runs/run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { UsedRun } from '../store/run-usage.ts';
@@ -82,10 +83,10 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const checked = await checkInputs(lookup, body, { definition, model, userId });
       const { textInputs, images: given, runOptions } = checked;
       const pictures = given.map(() => 'a picture');
-      const drafts = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+      const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
       const options = { ...definition.config, ...runOptions };
       const pricing = await pricingOf(model, { providerBatch, runOptions: options });
-      const input = Math.ceil(charactersIn(drafts) / CHARACTERS_A_TOKEN);
+      const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
       const output = countOf(options['maxOutputTokens']) ?? EXPECTED_OUTPUT;
       const images = model.modality === 'image' ? (countOf(options['n']) ?? 1) : 0;
       const paysPictures = images > 0 && model.price?.image !== undefined;
@@ -158,8 +159,8 @@ function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | und
   return { model, credits, tokens, cost, estimated: estimated === 1 };
 }
 
-function charactersIn(messages: readonly { readonly parts: readonly object[] }[]): number {
-  const texts = messages.flatMap(({ parts }) => parts.map(part => ('text' in part ? String(part.text) : '')));
+function charactersIn(messages: readonly Message[]): number {
+  const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 

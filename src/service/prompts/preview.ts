@@ -2,24 +2,12 @@ import type { JsonObject, JsonValue } from '../files/json.ts';
 import { InvalidInputs, type PromptDefinition } from './definition.ts';
 import { promptVariables, templateOf } from './render.ts';
 import type { Limits } from './template/budget.ts';
-import type { Message, Part } from './template/messages.ts';
+import type { Message } from './template/messages.ts';
 import { renderTemplate } from './template/render.ts';
-import type { Role } from './template/syntax.ts';
-
-export type PreviewPart =
-  | { readonly text: string }
-  | { readonly media: { readonly url: string; readonly contentType?: string } }
-  | { readonly metadata: { readonly purpose: string; readonly pending: true } };
-
-export interface PreviewMessage {
-  readonly role: Role;
-  readonly content: readonly PreviewPart[];
-  readonly metadata?: { readonly [key: string]: unknown };
-}
 
 /** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
 export interface PromptPreview {
-  readonly messages: readonly PreviewMessage[];
+  readonly messages: readonly Message[];
   readonly input?: { readonly schema?: JsonObject; readonly default?: JsonObject };
   readonly output?: { readonly format?: string; readonly schema?: JsonObject };
   readonly config: JsonObject;
@@ -56,7 +44,7 @@ export function previewPrompt(
   const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
   const { input, output, config, model, namesModel, ext } = definition;
   return {
-    messages: messages.map(previewMessage),
+    messages,
     ...(Object.keys(input).length > 0 && { input }),
     ...(Object.keys(output).length > 0 && { output }),
     config,
@@ -86,14 +74,4 @@ function inputsOf(definition: PromptDefinition, { inputs = {}, images = [] }: Pr
 function defaultsOf({ textInputs }: PromptDefinition): JsonObject {
   const given = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
   return Object.fromEntries(given.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
-}
-
-function previewMessage({ role, content, metadata }: Message): PreviewMessage {
-  return { role, content: content.map(previewPart), ...(metadata && { metadata }) };
-}
-
-function previewPart(part: Part): PreviewPart {
-  if (!('media' in part)) return part;
-  const { url, contentType } = part.media;
-  return { media: { url: String(url), ...(contentType !== undefined && { contentType }) } };
 }

@@ -1,10 +1,9 @@
-import { codeOf, toError } from '../../files/error-utils.ts';
+import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../files/watch-directory.ts';
 import type { PromptDefinition } from './definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 import { readDefinition } from './read-prompt.ts';
-import { slugOf } from './slug.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /**
@@ -40,8 +39,6 @@ interface PromptWatch {
   readonly tasks: PromptTasks;
   /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
-  /** A file that is gone; its prompt's slug. */
-  readonly onRemoved?: (slug: string) => void | Promise<void>;
   /** A file or directory that can't be read or was refused; the others go on being watched. Called once for each fault. */
   readonly onError: (error: Error) => void;
 }
@@ -54,67 +51,36 @@ export interface WatchedPrompts {
   readonly close: () => void;
 }
 
-/** Reports the prompt files of a directory, first those that are there, then every change. */
-export function watchPromptFiles(directory: string, watch: PromptWatch): WatchedPrompts {
-  const scanner = new Scanner(directory, watch);
-  const onChange = (): Promise<void> => scanner.scan();
-  const { settle, close } = watchDirectory(directory, {
-    concerns: isPromptText,
-    onChange,
-    onError: watch.onError,
-  });
-  return { ready: settle(), lookAgain: settle, close };
-}
-
-/** Looks through the whole directory each time: what an event says of a file is less than what is in it. */
-class Scanner {
-  /** What each file was when it was taken. */
-  private readonly taken = new Map<string, PromptDefinition>();
-  /** The content and the fault of each file that was not. */
-  private readonly faulty = new Map<string, string>();
-
-  constructor(
-    private readonly directory: string,
-    private readonly watch: PromptWatch,
-  ) {}
-
-  async scan(): Promise<void> {
-    const files = await promptFilesIn(this.directory);
-    for (const file of files) await this.visit(file);
-    for (const file of this.taken.keys()) if (!files.includes(file)) await this.forget(file);
-  }
-
-  private async visit(file: string): Promise<void> {
+/**
+ * Reports the prompt files of a directory, first those that are there, then every change. Each time the whole directory
+ * is looked through: what an event says of a file is less than what is in it.
+ */
+export function watchPromptFiles(directory: string, { tasks, onFile, onError }: PromptWatch): WatchedPrompts {
+  /** What each file was when it was taken, and the content and the fault of each one that was not. */
+  const taken = new Map<string, PromptDefinition>();
+  const faulty = new Map<string, string>();
+  const visit = async (file: string): Promise<void> => {
     let text = '';
     try {
       text = await readPromptText(file);
-      if (isAsTaken(this.taken.get(file), text, file)) return;
-      const definition = await readDefinition(text, file, { tasks: this.watch.tasks });
-      await this.watch.onFile(definition, file);
-      this.taken.set(file, definition);
-      this.faulty.delete(file);
+      if (isAsTaken(taken.get(file), text, file)) return;
+      const definition = await readDefinition(text, file, { tasks });
+      await onFile(definition, file);
+      taken.set(file, definition);
+      faulty.delete(file);
     } catch (error) {
-      this.report(file, text, toError(error));
+      const fault = `${messageOf(error)}\n${text}`;
+      // A file that vanished meanwhile is not a fault.
+      if (codeOf(error) === 'ENOENT' || faulty.get(file) === fault) return;
+      faulty.set(file, fault);
+      onError(toError(error));
     }
-  }
-
-  private async forget(file: string): Promise<void> {
-    this.taken.delete(file);
-    this.faulty.delete(file);
-    try {
-      await this.watch.onRemoved?.(slugOf(file));
-    } catch (error) {
-      this.watch.onError(toError(error));
-    }
-  }
-
-  /** A file that vanished meanwhile is not a fault. */
-  private report(file: string, text: string, error: Error): void {
-    const fault = `${error.message}\n${text}`;
-    if (codeOf(error) === 'ENOENT' || this.faulty.get(file) === fault) return;
-    this.faulty.set(file, fault);
-    this.watch.onError(error);
-  }
+  };
+  const onChange = async (): Promise<void> => {
+    for (const file of await promptFilesIn(directory)) await visit(file);
+  };
+  const { settle, close } = watchDirectory(directory, { concerns: isPromptText, onChange, onError });
+  return { ready: settle(), lookAgain: settle, close };
 }
 
 /** Whether neither the file nor a partial it uses has changed. */

@@ -2,7 +2,7 @@ import { describeImage } from '../images/describe.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../images/loaded-image.ts';
 import type { PromptDefinition } from './definition.ts';
 import { type Limits, RENDER_LIMITS } from './template/budget.ts';
-import type { Part } from './template/messages.ts';
+import type { Message as TemplateMessage } from './template/messages.ts';
 import { renderTemplate, type Template } from './template/render.ts';
 import type { Role } from './template/syntax.ts';
 import { Picture } from './template/values.ts';
@@ -29,18 +29,8 @@ export type RenderedDefinition = Pick<
   'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'
 >;
 
-/** A message whose pictures are named: by their number among the inputs, or by the URL the template gives. */
-export interface DraftMessage {
-  readonly role: Role;
-  readonly parts: readonly (
-    | { readonly text: string }
-    | { readonly picture: number }
-    | { readonly url: string }
-  )[];
-}
-
 /** Does what rendering a prompt takes; the way it is done is the caller's. */
-export type RenderDrafts = (work: RenderWork) => Promise<readonly DraftMessage[]>;
+type RenderTemplate = (work: RenderWork) => Promise<readonly TemplateMessage[]>;
 
 /**
  * Puts the inputs of a run into its prompt, for the engine.
@@ -52,16 +42,13 @@ export type RenderDrafts = (work: RenderWork) => Promise<readonly DraftMessage[]
 export async function renderPrompt(
   definition: RenderedDefinition,
   { textInputs, images }: RenderInputs,
-  renderDrafts: RenderDrafts = work => renderMessages(work),
+  render: RenderTemplate = work => renderMessages(work),
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
-  const drafts = await renderDrafts({
-    definition: rendered,
-    textInputs,
-    pictures: images.map(describeImage),
-  });
-  const messages = await Promise.all(drafts.map(draft => forEngine(draft, images)));
+  const written = await render({ definition: rendered, textInputs, pictures: images.map(describeImage) });
+  const all = await Promise.all(written.map(message => forEngine(message, images)));
+  const messages = all.filter(({ parts }) => parts.length > 0);
   return { messages, text: oneText(messages.map(({ parts }) => parts.map(asText).join(''))) };
 }
 
@@ -69,7 +56,7 @@ export async function renderPrompt(
 export async function renderMessages(
   { definition, textInputs, pictures }: RenderWork,
   { checkMs, ...limits }: Partial<Limits> & { readonly checkMs?: number } = {},
-): Promise<DraftMessage[]> {
+): Promise<TemplateMessage[]> {
   const values = await readTextInputs(definition, textInputs, checkMs);
   const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
     const description = pictures[index];
@@ -77,21 +64,11 @@ export async function renderMessages(
   });
   const inputs = { ...values, ...Object.fromEntries(placed) };
   const filled = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits })
-    .map(({ role, content }) => ({ role, parts: content.flatMap(draftOf) }))
-    .filter(({ parts }) => parts.length > 0);
+  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits });
 }
 
 export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {
   return { template, partials, declares: name => textInputs.some(({ key }) => key === name) };
-}
-
-/** A section is a place that nothing fills here. */
-function draftOf(part: Part): DraftMessage['parts'] {
-  if ('text' in part) return [part];
-  if ('metadata' in part) return [];
-  const { url } = part.media;
-  return [url instanceof Picture ? { picture: url.index } : { url }];
 }
 
 /** `@metadata.prompt` is the front matter. */
@@ -101,14 +78,20 @@ export function promptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMa
   return { metadata: { prompt: frontMatter } };
 }
 
-async function forEngine({ role, parts }: DraftMessage, images: readonly LoadedImage[]): Promise<Message> {
-  const made = parts.map(async (part): Promise<MessagePart> => {
+async function forEngine(
+  { role, content }: TemplateMessage,
+  images: readonly LoadedImage[],
+): Promise<Message> {
+  const parts = content.map(async (part): Promise<MessagePart | undefined> => {
     if ('text' in part) return part;
-    const image = 'picture' in part ? images[part.picture] : await imageOfDataUrl(part.url);
+    // A section is a place that nothing fills here.
+    if ('metadata' in part) return undefined;
+    const { url, picture } = part.media;
+    const image = picture === undefined ? await imageOfDataUrl(url) : images[picture];
     if (!image) throw new Error('the template places a picture that was not given');
     return { image };
   });
-  return { role, parts: await Promise.all(made) };
+  return { role, parts: (await Promise.all(parts)).filter(part => part !== undefined) };
 }
 
 /** Messages with an empty line between them, whatever layout stood around their markers. */

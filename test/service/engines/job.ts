@@ -58,7 +58,7 @@ function promptOf(template: string, images: readonly LoadedImage[]): RenderedPro
     role,
     parts: content.flatMap((part): MessagePart[] => {
       if ('text' in part) return [part];
-      const image = 'media' in part && part.media.url instanceof Picture && images[part.media.url.index];
+      const image = 'media' in part ? images[part.media.picture ?? -1] : undefined;
       return image ? [{ image }] : [];
     }),
   }));

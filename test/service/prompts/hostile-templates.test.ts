@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/service/files/json.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
-import { type PreviewMessage, previewPrompt } from '../../../src/service/prompts/preview.ts';
+import { previewPrompt } from '../../../src/service/prompts/preview.ts';
 import { RENDER_LIMITS } from '../../../src/service/prompts/template/budget.ts';
+import type { Message } from '../../../src/service/prompts/template/messages.ts';
 
 /** Of steps a few, so that they are soon taken; the clock stands still. */
 const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };
@@ -11,7 +12,7 @@ function messages(
   template: string,
   inputs: JsonObject = {},
   partials: Record<string, string> = {},
-): readonly PreviewMessage[] {
+): readonly Message[] {
   const lookup = (name: string) =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
   const definition = parsePromptFile(template, 'x.prompt', { partials: lookup });

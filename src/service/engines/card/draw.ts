@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Font, loadFont } from './font.ts';
-import { type Box, type CardLine, drawable, layOut, type Measure, xmlText } from './layout.ts';
+import { installedFile } from '../../../files/installed-file.ts';
+import { type Box, type CardLine, drawable, layOut, xmlText } from './layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;
@@ -8,45 +8,38 @@ const PADDING = 56;
 const INK = '#26313d';
 const EMPTY = '(an empty prompt)';
 
-/** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. */
+/** The one font cards are drawn with, so that they look the same everywhere. */
+const FONT = 'DejaVu Sans Mono';
+const FONT_FILE = 'DejaVuSansMono.ttf';
+
+/** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. @throws {Error} if the font is not installed */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
-  const font = await loadFont();
+  const file = installedFile(
+    `dist/assets/${FONT_FILE}`,
+    `assets/${FONT_FILE}`,
+    `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`,
+  );
   const { renderAsync } = await import('@resvg/resvg-js');
-  const picture = await renderAsync(cardSvg(text, font), {
-    font: { loadSystemFonts: false, fontFiles: [font.file], defaultFontFamily: font.family },
+  const picture = await renderAsync(cardSvg(text), {
+    font: { loadSystemFonts: false, fontFiles: [file], defaultFontFamily: FONT },
     fitTo: { mode: 'zoom', value: zoom },
   });
   return picture.asPng();
 }
 
-function cardSvg(text: string, font: Font): string {
+function cardSvg(text: string): string {
   const shown = drawable(text).trim() || EMPTY;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
   const inner: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
-  const laid = layOut(shown, inner, measureWith(font));
+  const laid = layOut(shown, inner);
   const top = MARGIN + PADDING + (inner.height - laid.height) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD.width}" height="${CARD.height}">`,
     scene(shown, CARD),
     sheet(paper),
-    ...laid.lines.map(line => lineSvg(line, top, font)),
+    ...laid.lines.map(line => lineSvg(line, top)),
     '</svg>',
   ].join('');
-}
-
-/** Each character is looked up once: a text is measured again for every size that is tried. */
-function measureWith({ advance }: Font): Measure {
-  const known = new Map<string, number>();
-  const widthOf = (character: string): number => {
-    const width = known.get(character) ?? advance(character.codePointAt(0) ?? 0);
-    known.set(character, width);
-    return width;
-  };
-  return text => {
-    let width = 0;
-    for (const character of text) width += widthOf(character);
-    return width;
-  };
 }
 
 function sheet({ width, height }: Box): string {
@@ -55,10 +48,10 @@ function sheet({ width, height }: Box): string {
   return paper(8, 'fill="#1b2733" fill-opacity="0.22"') + paper(0, 'fill="#fffdf8" fill-opacity="0.93"');
 }
 
-function lineSvg({ text, size, heading, baseline }: CardLine, top: number, { family }: Font): string {
+function lineSvg({ text, size, heading, baseline }: CardLine, top: number): string {
   const weight = heading ? ` stroke="${INK}" stroke-width="${size / 36}"` : '';
   const place = `x="${CARD.width / 2}" y="${top + baseline}" text-anchor="middle"`;
-  return `<text ${place} font-family="${family}" font-size="${size}" fill="${INK}"${weight}>${xmlText(text)}</text>`;
+  return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${xmlText(text)}</text>`;
 }
 
 /** Skies and the hills below them, as hues: noon, dawn, dusk, aurora, a summer evening. */

@@ -1,3 +1,6 @@
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
+
 export interface CardLine {
   readonly text: string;
   readonly size: number;
@@ -16,7 +19,8 @@ export interface Box {
   readonly height: number;
 }
 
-const SIZES = [40, 36, 32, 28, 25, 22, 20, 18, 16];
+const SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
+const SMALLEST = 16;
 const HEADING = 1.5;
 const LEADING = 1.4;
 /** A blank line, as a share of a line's height. */
@@ -25,71 +29,60 @@ const MAX_HEADING_LENGTH = 48;
 /** More than this never fits at the smallest size. */
 const MAX_LENGTH = 3000;
 
+/** How far every character of the font moves the pen, in ems. */
+const ADVANCE = 0.602;
+
 /** Lays a text out in a box: as large as fits, and where even the smallest is too large, cut with `…`. */
-export function layOut(text: string, box: Box, measure: Measure): CardText {
-  const paragraphs = paragraphsOf(text);
-  for (const size of SIZES) {
-    const laid = layOutAt(paragraphs, size, box.width, measure);
-    if (laid.height <= box.height && laid.whole) return laid;
-  }
-  return cut(layOutAt(paragraphs, SIZES.at(-1) ?? 16, box.width, measure), box, measure);
-}
-
-interface Laid extends CardText {
-  /** Whether nothing was left out. */
-  readonly whole: boolean;
-}
-
-interface Paragraphs {
-  readonly texts: readonly string[];
-  readonly whole: boolean;
-}
-
-function paragraphsOf(text: string): Paragraphs {
-  const whole = text.length <= MAX_LENGTH;
-  const texts = text
+export function layOut(text: string, box: Box): CardText {
+  const isWhole = text.length <= MAX_LENGTH;
+  const paragraphs = text
     .slice(0, MAX_LENGTH)
     .replace(/(?<![ \t])[ \t]+$/gm, '')
     .replace(/\n{2,}/g, '\n\n')
     .trim()
     .split('\n');
-  return { texts, whole };
+  for (const size of SIZES) {
+    const laid = layOutAt(paragraphs, size, box.width);
+    if (laid.height <= box.height && isWhole) return laid;
+  }
+  return cut(layOutAt(paragraphs, SMALLEST, box.width), box);
 }
 
-function layOutAt({ texts, whole }: Paragraphs, body: number, width: number, measure: Measure): Laid {
+function layOutAt(paragraphs: readonly string[], body: number, width: number): CardText {
   const lines: CardLine[] = [];
   let height = 0;
-  texts.forEach((text, index) => {
-    const heading = index === 0 && texts.length > 1 && text.length <= MAX_HEADING_LENGTH;
-    const size = heading ? headingSize(text, body, width, measure) : body;
-    if (text === '') {
-      height += body * LEADING * GAP;
-    } else {
-      for (const line of wrap(text, width / size, measure)) {
-        height += size * LEADING;
-        lines.push({ text: line, size, heading, baseline: height - size * (LEADING - 1) });
-      }
+  for (const [index, paragraph] of paragraphs.entries()) {
+    const heading = index === 0 && paragraphs.length > 1 && paragraph.length <= MAX_HEADING_LENGTH;
+    const size = heading ? headingSize(paragraph, body, width) : body;
+    if (paragraph === '') height += body * LEADING * GAP;
+    const wrapped = wrapAnsi(paragraph, columnsIn(width, size), { hard: true }).split('\n');
+    for (const text of wrapped.filter(line => line !== '')) {
+      height += size * LEADING;
+      lines.push({ text, size, heading, baseline: height - size * (LEADING - 1) });
     }
-  });
-  return { lines, height, whole };
+  }
+  return { lines, height };
 }
 
 /** Larger than the text below, and on one line where that can be had. */
-function headingSize(text: string, body: number, width: number, measure: Measure): number {
-  const onOneLine = width / Math.max(measure(text), 1);
+function headingSize(text: string, body: number, width: number): number {
+  const onOneLine = width / (Math.max(stringWidth(text), 1) * ADVANCE);
   return onOneLine < body ? body * HEADING : Math.min(body * HEADING, onOneLine);
 }
 
-function cut(laid: Laid, box: Box, measure: Measure): CardText {
-  const fitting = laid.lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
+function columnsIn(width: number, size: number): number {
+  return Math.floor(width / (size * ADVANCE));
+}
+
+function cut({ lines }: CardText, box: Box): CardText {
+  const fitting = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
   const last = fitting.at(-1);
   if (!last) return { lines: [], height: 0 };
-  let text = last.text;
-  while (text !== '' && measure(`${text}…`) > box.width / last.size) {
-    text = characters(text).slice(0, -1).join('');
-  }
-  const lines = [...fitting.slice(0, -1), { ...last, text: `${text.trimEnd()}…` }];
-  return { lines, height: last.baseline + last.size * (LEADING - 1) };
+  const [text = ''] = wrapAnsi(last.text, columnsIn(box.width, last.size) - 1, { hard: true }).split('\n');
+  return {
+    lines: [...fitting.slice(0, -1), { ...last, text: `${text}…` }],
+    height: last.baseline + last.size * (LEADING - 1),
+  };
 }
 
 /** Control characters, direction overrides and what XML can't hold. */
@@ -100,67 +93,7 @@ export function drawable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').replace(UNDRAWABLE, '');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
 /** A text as it is written in XML. */
 export function xmlText(text: string): string {
-  return text.replace(/[&<>"']/g, character => ENTITIES[character] ?? character);
-}
-
-/** How wide a text is, in ems. */
-export type Measure = (text: string) => number;
-
-/** Breaks a text into lines of at most `width` ems: between words, and within those that are too long for a line. */
-export function wrap(text: string, width: number, measure: Measure): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words(text)) {
-    if (measure(line + word.trimEnd()) <= width) {
-      line += word;
-      continue;
-    }
-    if (line.trim() !== '') lines.push(line.trimEnd());
-    const pieces = breakWord(word, width, measure);
-    lines.push(...pieces.slice(0, -1));
-    line = pieces.at(-1) ?? '';
-  }
-  if (line.trim() !== '') lines.push(line.trimEnd());
-  return lines;
-}
-
-/** Words with the spaces after them; scripts that write none may break after every character. */
-function words(text: string): string[] {
-  return (
-    text.match(
-      /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]\s*|[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+\s*|\s+/gu,
-    ) ?? []
-  );
-}
-
-/** What people take for characters: an accent stays with its letter, an emoji is one. */
-export function characters(text: string): string[] {
-  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
-}
-
-function breakWord(word: string, width: number, measure: Measure): string[] {
-  const pieces: string[] = [];
-  let piece = '';
-  let taken = 0;
-  for (const character of characters(word)) {
-    const advance = measure(character);
-    if (piece !== '' && taken + advance > width && character.trim() !== '') {
-      pieces.push(piece);
-      piece = '';
-      taken = 0;
-    }
-    piece += character;
-    taken += advance;
-  }
-  return [...pieces, piece];
+  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

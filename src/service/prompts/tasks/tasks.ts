@@ -4,8 +4,9 @@ import type { PromptDefinition } from '../definition.ts';
 import { partialsBeside } from '../files.ts';
 import type { Finding } from '../findings.ts';
 import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
-import { type DraftMessage, type RenderWork, renderMessages } from '../render.ts';
+import { type RenderWork, renderMessages } from '../render.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
+import type { Message as TemplateMessage } from '../template/messages.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { readTextInputs } from '../typed-inputs.ts';
 
@@ -15,7 +16,7 @@ import { readTextInputs } from '../typed-inputs.ts';
  */
 export interface Tasks {
   readTexts(work: TextsWork, limits: TaskLimits): Promise<Record<string, JsonValue>>;
-  render(work: RenderWork, limits: TaskLimits): Promise<readonly DraftMessage[]>;
+  render(work: RenderWork, limits: TaskLimits): Promise<readonly TemplateMessage[]>;
   checkOutput(work: OutputWork, limits: TaskLimits): Promise<CheckedOutput>;
   trySchemas(work: SchemasWork, limits: TaskLimits): Promise<readonly (SchemaFault | undefined)[]>;
   parse(work: ParseWork, limits: TaskLimits): Promise<ParsedFile>;

@@ -90,7 +90,8 @@ class Instrumenter extends Handlebars.Visitor {
     const around = statement<hbs.AST.BlockStatement>(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`);
     const [param] = partial.params;
     if (partial.hash && param) around.params[1] = param;
-    around.program.body = [{ ...partial, indent: '' } as hbs.AST.Statement];
+    const unindented = { ...partial, indent: '' };
+    around.program.body = [unindented];
     return around;
   }
 }

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from './syntax.ts';
-import type { Picture } from './values.ts';
 
 /** A part of a message in the form of the prompt format; `pending` marks a section to be filled. */
 export type Part =
   | { readonly text: string }
-  | { readonly media: { readonly url: string | Picture; readonly contentType?: string } }
+  | {
+      readonly media: {
+        /** For a picture that is an input of its own its description. */
+        readonly url: string;
+        readonly contentType?: string;
+        /** Such a picture's place among the inputs, from 0. */
+        readonly picture?: number;
+      };
+    }
   | { readonly metadata: { readonly purpose: string; readonly pending: true } };
 
 export interface Message {

@@ -106,8 +106,9 @@ function languageHelpers(budget: Budget, marks: Marks): Helpers {
       const { url, contentType } = hash as { url: Value; contentType?: Value };
       if (!isFilled(url)) return '';
       const type = written(contentType);
-      const address = url instanceof Picture ? url : written(url);
-      return marks.mark({ part: { media: { url: address, ...(type !== '' && { contentType: type }) } } });
+      const picture = url instanceof Picture && { picture: url.index };
+      const media = { url: written(url), ...picture, ...(type !== '' && { contentType: type }) };
+      return marks.mark({ part: { media } });
     },
     section: (name: Value) => marks.mark({ part: { metadata: { purpose: written(name), pending: true } } }),
     history: () => marks.mark('history'),
