@@ -17,7 +17,7 @@ const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } =
 };
 
 /** A task ends itself at its bound, and knows best what it was at; this much later it is ended, in milliseconds. */
-const GRACE_MS = 500;
+const GRACE_MS = 2000;
 
 /** Windows has no signals to tell of. */
 const ABORTED_ON_WINDOWS = 134;

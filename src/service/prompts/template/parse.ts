@@ -126,7 +126,8 @@ function explain(error: ParseError, text: string, { open }: Blocks): { what: str
   const { first_line, first_column } = lexer.yylloc;
   const at = (starts[first_line - 1] ?? 0) + first_column;
   const [, got = ''] = /got '(\w+)'$/u.exec(message) ?? [];
-  if (got === 'EOF') return { what: 'this block is never closed', at: open.at(-1) ?? at };
+  const isOpen = got === 'EOF' && message.includes('OPEN_ENDBLOCK');
+  if (isOpen) return { what: 'this block is never closed', at: open.at(-1) ?? at };
   if (got === 'CLOSE_UNESCAPED' || got === 'CLOSE_RAW_BLOCK') {
     const what = '`}}}` ends only `{{{`: before a brace that is text, write {{name~}} }';
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
