@@ -34,7 +34,7 @@ const CLASSES = new Map<unknown, { readonly prototype: Error }>([
 
 export function faultOf(thrown: unknown): Fault {
   const error = toError(thrown);
-  return { message: error.message, fields: { ...error } };
+  return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
 
 export function errorOf({ message, fields }: Fault): Error {

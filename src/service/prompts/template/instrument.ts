@@ -87,7 +87,7 @@ class Instrumenter extends Handlebars.Visitor {
   ): hbs.AST.Statement {
     const name = `[${this.#names.partial}]`;
     const copied = partial.hash ? 'this' : 'undefined';
-    const around = statement<hbs.AST.BlockStatement>(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`);
+    const around = statement(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`) as hbs.AST.BlockStatement;
     const [param] = partial.params;
     if (partial.hash && param) around.params[1] = param;
     const unindented = { ...partial, indent: '' };
@@ -112,11 +112,13 @@ function bytesOf(part: hbs.AST.Statement): number {
 
 /** What makes a tag the call of a helper with one value. */
 function call(name: string, value: hbs.AST.Expression) {
-  const { path } = statement<hbs.AST.MustacheStatement & { path: hbs.AST.PathExpression }>(`{{[${name}]}}`);
-  return { path, params: [value], hash: undefined as unknown as hbs.AST.Hash };
+  const { path } = statement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
+  return { path: pathOf(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }
 
 /** The statement that a template of one tag consists of. */
-function statement<T extends hbs.AST.Statement>(template: string): T {
-  return Handlebars.parse(template).body[0] as T;
+function statement(template: string): hbs.AST.Statement {
+  const [only] = Handlebars.parse(template).body;
+  if (!only) throw new Error(`nothing stands in ${template}`);
+  return only;
 }
