@@ -4,7 +4,7 @@ import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
-import { Forecast } from '../creation/forecast.ts';
+import { estimateCost, Forecast } from '../creation/forecast.ts';
 import { spendingText } from '../creation/spending-text.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -36,8 +36,15 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
   return (await runRound(ctx, options, new Budget(ctx, options.caps))).code;
 }
 
+/** A round of several, of which each runs some cases. */
+export interface Round {
+  readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
+  /** Called once it is known that no run of the round costs anything. */
+  readonly onFree: () => void;
+}
+
 /**
- * Runs and reports the cases that are chosen.
+ * Runs and reports the cases that are chosen; all by default.
  *
  * @param budget what this round and those before it may spend
  * @returns its exit code, and the files that could be read, with all of their cases
@@ -46,7 +53,7 @@ export async function runRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
-  isChosen: (file: TestFile, testCase: TestCase) => boolean = () => true,
+  round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const paths = await findTests(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
@@ -60,11 +67,15 @@ export async function runRound(
     if (!isJudged) budget.check(connection);
     return connection;
   };
-  const chosen = files.map(file => ({ ...file, cases: file.cases.filter(one => isChosen(file, one)) }));
+  const chosen =
+    round === undefined
+      ? files
+      : files.map(file => ({ ...file, cases: file.cases.filter(one => round.isChosen(file, one)) }));
   const prepared = await prepareEntries(ctx, connectionOf, chosen);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
+  if (round !== undefined && (await isFree(ctx, prepared.entries, isJudged))) round.onFree();
   const material = { media: new Map<string, MediaContent>(), budget };
   const tests = { entries: prepared.entries, paths, judge, budget, material };
   const results = await runAll(ctx, tests, options).catch((error: unknown) => {
@@ -77,9 +88,21 @@ export async function runRound(
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   const totals = await budget.totals(true);
   if (isShown) await reportTests(ctx, ordered, options.outputs, material);
-  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
+  for (const line of spendingText(totals))
+    ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   return { files, code: exitCodeOf(ordered) };
+}
+
+/** Whether nothing has to be paid for: every answer is recorded, or of a model that costs nothing. */
+async function isFree(ctx: Context, entries: readonly PreparedEntry[], isJudged: boolean): Promise<boolean> {
+  if (ctx.isReplay || isJudged) return ctx.isReplay;
+  const kinds = new Map(entries.map(one => [`${one.request.promptVersionId} ${one.request.model}`, one]));
+  for (const { connection, request } of kinds.values()) {
+    const estimate = await estimateCost(connection, buildRunBody(request)).catch(() => undefined);
+    if (estimate?.cost !== 0) return false;
+  }
+  return true;
 }
 
 async function dryRun(

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
@@ -18,44 +20,65 @@ function project(): Project {
   });
 }
 
+/** A command that goes on, and what came out of it since it was last looked at. */
+function watching(own: Project, argv: readonly string[] = []) {
+  const started = startInProcess(['test', '--watch', ...argv], { home: own.home, local: localService });
+  let [shown, told] = [0, 0];
+  const next = async (until: string): Promise<string> => {
+    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), { timeout: 20_000 });
+    const text = started.stderr().slice(told) + started.stdout().slice(shown);
+    [shown, told] = [started.stdout().length, started.stderr().length];
+    return text;
+  };
+  return { ...started, next, round: () => next('waiting for changes') };
+}
+
 describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
-    const { home, write } = bound(project());
-    const { stdout, stderr, raise, ended } = startInProcess(['test', '--watch'], {
-      home,
-      local: localService,
-    });
-    let [shown, told] = [0, 0];
-    /** What came out of the next round. */
-    const round = async (): Promise<string> => {
-      await vi.waitFor(() => expect(stderr().slice(told)).toContain('waiting for changes'), {
-        timeout: 20_000,
-      });
-      const [out, notes] = [stdout().slice(shown), stderr().slice(told)];
-      [shown, told] = [stdout().length, stderr().length];
-      return notes + out;
-    };
+    const own = project();
+    const { stderr, raise, ended, round } = watching(own);
     expect(await round()).toContain('3 passed, 0 failed');
-    write('a/text.txt', 'other');
+    own.write('a/text.txt', 'other');
     expect(await round()).toMatch(
       /text\.txt changed: 1 case\n[^]*FAILED a\/one\.test\.yaml[^]*0 passed, 1 failed/u,
     );
-    write('a/_part.prompt', 'part');
-    write('a/text.txt', 'own');
-    expect(await round()).toMatch(/_part\.prompt[^]*changed: 2 cases[^]*2 passed, 0 failed/u);
-    write('b/three.test.yaml', 'cases: [');
+    own.write('a/_part.prompt', '');
+    own.write('a/one.prompt', ECHO.replace('{{text}}', '{{text}}{{> part}}'));
+    own.write('a/text.txt', 'own');
+    expect(await round()).toMatch(
+      /(?:a\/one\.prompt|a\/text\.txt), [^]*changed: 1 case\n[^]*1 passed, 0 failed/u,
+    );
+    own.write('a/_part.prompt', '!');
+    expect(await round()).toMatch(/a\/_part\.prompt changed: 1 case\n[^]*FAILED a\/one/u);
+    own.write('b/three.test.yaml', 'cases: [');
     expect(await round()).toMatch(/three\.test\.yaml changed[^]*error: b\/three\.test\.yaml/u);
-    write('b/three.test.yaml', 'cases: [{ inputs: { text: own } }]');
+    own.write('b/three.test.yaml', 'cases: [{ inputs: { text: own } }]');
     expect(await round()).toMatch(/three\.test\.yaml changed: 1 case\n[^]*1 passed, 0 failed\n$/u);
-    write('c/four.prompt', ECHO);
-    write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
+    own.write('c/four.prompt', ECHO);
+    own.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
     expect(await round()).toMatch(/four\.test\.yaml[^]*1 passed, 0 failed\n$/u);
-    expect(stderr()).toMatch(/note: 8 runs took \d+ tokens/u);
+    expect(stderr()).toMatch(/note: so far 8 runs took \d+ tokens/u);
+    raise('SIGTERM');
+    expect(await ended).toBe(143);
+  }, 60_000);
+
+  it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
+    const slow = (delay: number): string =>
+      `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
+    const own = new Project({ 'slow.test.yaml': slow(30), 'echo.prompt': ECHO });
+    own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
+    const { next, round, raise, ended } = watching(own);
+    await vi.waitFor(() => expect(runsOf(own)).toContain('ended'), { timeout: 20_000 });
+    own.write('slow.test.yaml', slow(0));
+    expect(await next('slow.test.yaml changed: 1 case')).not.toContain('passed');
+    expect(await round()).toContain('2 passed, 0 failed');
     raise('SIGTERM');
     expect(await ended).toBe(143);
   }, 60_000);
 });
 
-function bound(own: Project): { home: string; write: Project['write'] } {
-  return { home: own.home, write: (name, content) => own.write(name, content) };
+/** What the machine's journal holds. */
+function runsOf({ home }: Project): string {
+  const file = path.join(home, 'state', 'journal.jsonl');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
 }

@@ -35,7 +35,7 @@ export async function test(ctx: Context, paths: readonly string[], flags: TestFl
     return EXIT.ok;
   }
   const options = testOptions(ctx, paths, flags);
-  if (options.watch) return (await import('../../testing/watch-tests.ts')).watchTests(ctx, options);
+  if (options.watch) return (await import('../../testing/watch/watch-tests.ts')).watchTests(ctx, options);
   const { runTests } = await import('../../testing/run-tests.ts');
   return runTests(ctx, options);
 }

@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import type { TestCase, TestFile } from '../cases/test-case.ts';
+import { findTests } from '../read-files.ts';
+import type { TestOptions } from '../test-options.ts';
+
+/** The files that tests depend on, as they were at one time. */
+export interface Snapshot {
+  /** What each looked like, by its path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** The partials of each prompt, by their paths. */
+  readonly partials: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Whether a file may be a test file. */
+export function isYaml(file: string): boolean {
+  return /\.ya?ml$/u.test(file);
+}
+
+export async function snapshotOf(
+  ctx: Context,
+  options: TestOptions,
+  files: readonly TestFile[],
+): Promise<Snapshot> {
+  const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
+  const partials = new Map<string, ReadonlySet<string>>();
+  for (const prompt of new Set(prompts)) partials.set(prompt, await partialsOf(prompt));
+  const read = files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]);
+  const all = [
+    ...(await presentTests(ctx, options)),
+    ...read,
+    ...prompts,
+    ...[...partials.values()].flatMap(one => [...one]),
+  ];
+  const forms = [...new Set(all)].map(async (file): Promise<[string, string]> => {
+    const stats = await stat(file).catch(() => undefined);
+    return [file, stats === undefined ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`];
+  });
+  return { files: new Map(await Promise.all(forms)), partials };
+}
+
+/** The partials that a prompt file names, those of partials included, whether they are there or not. */
+async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const left = prompt.endsWith('.prompt') ? [prompt] : [];
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    const stats = await stat(file).catch(() => undefined);
+    const text =
+      stats?.isFile() === true && stats.size <= LARGEST_PROMPT
+        ? await readFile(file, 'utf8').catch(() => '')
+        : '';
+    for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
+      const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
+      if (!found.has(partial)) left.push(partial);
+      found.add(partial);
+    }
+  }
+  return found;
+}
+
+/** In bytes; a larger prompt file is refused. */
+const LARGEST_PROMPT = 128 * 1024;
+
+/** Files that are new, gone or other than they were; what was just found to be read is none of them. */
+export function changesBetween({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
+  const isOther = ([file, form]: readonly [string, string]): boolean =>
+    after.has(file) ? after.get(file) !== form : !existsSync(file);
+  const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
+  return new Set([...[...before].filter(isOther).map(([file]) => file), ...[...after.keys()].filter(isNew)]);
+}
+
+/** Whether a case depends on one of these files: its test file, its prompt, the partials of that, what it reads. */
+export function concerns(
+  changed: ReadonlySet<string>,
+  { partials }: Snapshot,
+): (file: TestFile, testCase: TestCase) => boolean {
+  return ({ file, target }, { reads = [] }) =>
+    [file, target, ...(partials.get(target) ?? []), ...reads].some(name => changed.has(name));
+}
+
+/** The test files that there are; a folder may have none for now. */
+export async function presentTests(ctx: Context, options: TestOptions): Promise<string[]> {
+  return findTests(ctx, options).catch(() => []);
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { Budget } from '../../creation/budget.ts';
+import { Interrupted } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import type { TestFile } from '../cases/test-case.ts';
+import { readFiles } from '../read-files.ts';
+import { checkOutputs } from '../report-tests.ts';
+import { Judge } from '../run/judge.ts';
+import { runRound } from '../run-tests.ts';
+import type { TestOptions } from '../test-options.ts';
+import { Events, type Wanted } from './events.ts';
+import { changesBetween, concerns, isYaml, presentTests, type Snapshot, snapshotOf } from './snapshot.ts';
+
+/** Editors write, rename and touch: what happens within this time is one change, in milliseconds. */
+const SETTLE_MS = 150;
+
+/**
+ * Runs all tests, then after each change the cases that it concerns, until it is ended. A round that costs nothing is
+ * ended by a change that concerns any, and its cases run in the next.
+ *
+ * @returns the code of the last round; 8 at a cap
+ * @throws {CliError} INTERRUPTED in a round, or by a signal
+ */
+export async function watchTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
+  checkOutputs(ctx, options.outputs);
+  const events = new Events(ctx);
+  // One for all rounds: caps hold for the session, and its costs are told after each.
+  const budget = new Budget(ctx, options.caps);
+  try {
+    let files: readonly TestFile[] = await read();
+    let seen = await snapshotOf(ctx, options, files);
+    let next: Wanted = 'a';
+    for (;;) {
+      const { code, changed } = await round(next);
+      if (code === EXIT.capReached) return code;
+      if (code === undefined) {
+        next = typeof next === 'string' ? 'a' : new Set([...next, ...(changed ?? [])]);
+      } else {
+        const wanted = changed ?? (await events.next(changesSince));
+        if (wanted === 'q') return code;
+        next = wanted;
+      }
+    }
+
+    async function round(wanted: Wanted): Promise<RoundEnd> {
+      const [early, over] = [new AbortController(), new AbortController()];
+      const end: { code?: ExitCode; changed?: ReadonlySet<string> } = {};
+      let watching: Promise<unknown> | undefined;
+      const onFree = (): void => {
+        watching = events.change(changesSince, over.signal).then(changed => {
+          end.changed = changed;
+          early.abort(new Interrupted('SIGINT', [], { by: 'a change' }));
+        });
+      };
+      const failed = options.failed || wanted === 'f';
+      const inRound = { ...ctx, signal: AbortSignal.any([ctx.signal, early.signal]) };
+      events.isRunning = true;
+      try {
+        const { code, files: read } = await runRound(inRound, { ...options, failed }, budget, {
+          isChosen: typeof wanted === 'string' ? () => true : concerns(wanted, seen),
+          // What is written into the test files of the round is no change.
+          onFree: options.update ? () => {} : onFree,
+        });
+        files = withFormer(read, files);
+        if (options.update) seen = await snapshotOf(ctx, options, files);
+        end.code = code;
+      } catch (error) {
+        if (!early.signal.aborted || ctx.signal.aborted) throw error;
+      } finally {
+        events.isRunning = false;
+        over.abort();
+        await watching?.catch(() => {});
+      }
+      return end;
+    }
+
+    async function read(): Promise<readonly TestFile[]> {
+      const judge = new Judge(ctx, options.judge, budget);
+      return (await readFiles(ctx, await presentTests(ctx, options), judge, options)).files;
+    }
+
+    /** What changed since it was last looked at, and concerns any case: all that is written at one time. */
+    async function changesSince(): Promise<ReadonlySet<string> | undefined> {
+      const changed = new Set<string>();
+      for (;;) {
+        const now = await snapshotOf(ctx, options, files);
+        const more = changesBetween(seen, now);
+        seen = now;
+        events.watch(now.files);
+        if (more.size === 0) break;
+        for (const name of more) changed.add(name);
+        await new Promise(resolve => setTimeout(resolve, SETTLE_MS));
+      }
+      if (changed.size === 0) return undefined;
+      const former = files;
+      files = withFormer(await read(), former);
+      return isConcerned(ctx, files, changed, seen) ? changed : undefined;
+    }
+  } finally {
+    events.close();
+  }
+}
+
+/** How a round ended. */
+interface RoundEnd {
+  /** undefined if a change ended it. */
+  readonly code?: ExitCode;
+  /** What changed meanwhile, if that was looked at. */
+  readonly changed?: ReadonlySet<string>;
+}
+
+/** What was read, and of what can't be read for now what was known of it: its prompt is looked at all the same. */
+function withFormer(read: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
+  const isLost = ({ file }: TestFile): boolean => !read.some(one => one.file === file) && existsSync(file);
+  return [...read, ...former.filter(isLost)];
+}
+
+/** Says what changed and how many cases that concerns. A test file that can't be read counts: its fault is told. */
+function isConcerned(
+  ctx: Context,
+  files: readonly TestFile[],
+  changed: ReadonlySet<string>,
+  seen: Snapshot,
+): boolean {
+  const isOne = concerns(changed, seen);
+  const count = files.reduce((sum, file) => sum + file.cases.filter(one => isOne(file, one)).length, 0);
+  const names = [...changed].map(file => path.relative(ctx.cwd, file)).join(', ');
+  ctx.io.note(visible(`${names} changed${count === 0 ? '' : `: ${counted(count, 'case')}`}`));
+  return count > 0 || [...changed].some(file => isYaml(file) && existsSync(file));
+}
