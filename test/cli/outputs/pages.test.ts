@@ -37,7 +37,7 @@ const GRID: Grid = {
       ],
     },
   ],
-  reasons: [{ reason: HOSTILE, count: HOSTILE as unknown as number }],
+  reasons: [HOSTILE],
 };
 
 describe('a page', () => {

@@ -31,7 +31,7 @@ export async function reportPage(
     measures: ['time', ...SPENT],
     columns: [{ name: 'output', totals: [seconds, ...spentCells(summary)] }],
     rows: gridRows,
-    reasons: summary.failures.map(({ reason, rows: count }) => ({ reason, count })),
+    reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
 }
 

@@ -33,6 +33,7 @@ export async function compareWithFormer(
   const grid: Grid = {
     title: '',
     facts: [],
+    reasons: [],
     measures: [],
     columns: [former, run].map(({ runId }) => ({ name: runId, totals: [] })),
     rows: [{ name: 'run', state, inputs: [], cells }],

@@ -6,7 +6,7 @@ import { type Html, html, htmlPage } from './html.ts';
 export function gridPage(grid: Grid): string {
   const rows = worstFirst(grid.rows);
   const columns = grid.columns.map(({ name }) => name);
-  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${totals(grid)}${reasons(grid)}</header>
+  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${reasonsHtml(grid)}${totals(grid)}</header>
 <nav>${statesOf(rows).map(
     ([state, count]) =>
       html`<label><input type="checkbox" value="${state}" checked> <span class="${classOf(state)}">${state}</span> ${count}</label>`,
@@ -24,10 +24,15 @@ function totals({ measures, columns }: Grid): Html | undefined {
   )}</table></div>`;
 }
 
-function reasons({ reasons: found = [] }: Grid): Html | undefined {
-  if (found.length === 0) return undefined;
-  return html`<ul class="bad">${found.map(({ reason, count }) => html`<li>${count} × ${reason}</li>`)}</ul>`;
+/** What is wrong at a glance: what a stranger reads first. */
+function reasonsHtml({ reasons }: Grid): Html[] {
+  if (reasons.length === 0) return [];
+  const more = reasons.length - MOST_REASONS;
+  const lines = reasons.slice(0, MOST_REASONS).map(reason => html`<li>${reason}</li>`);
+  return [html`<ul class="bad">${lines}${more > 0 ? [html`<li>… and ${more} more</li>`] : []}</ul>`];
 }
+
+const MOST_REASONS = 10;
 
 function rowHtml(row: GridRow, columns: readonly string[]): Html {
   const open = ['passed', 'same', 'succeeded'].includes(row.state) ? '' : ' open';
@@ -48,7 +53,9 @@ function inputsHtml({ inputs }: GridRow): Html[] {
 function cellHtml(cell: GridCell | undefined, column: string | undefined): Html {
   const heading = column === undefined ? [] : [html`<h3>${column}</h3>`];
   if (cell === undefined) return html`<section>${heading}</section>`;
-  return html`<section>${heading}<p><span class="${classOf(cell.state)}">${cell.state}</span> <small>${cell.facts.join(', ')}</small></p>${cell.parts.map(partHtml)}</section>`;
+  const state =
+    column === undefined ? [] : [html`<span class="${classOf(cell.state)}">${cell.state}</span> `];
+  return html`<section>${heading}<p>${state}<small>${cell.facts.join(', ')}</small></p>${cell.parts.map(partHtml)}</section>`;
 }
 
 function partHtml(part: GridPart): Html {
@@ -91,11 +98,12 @@ const STYLE = `:root{--ink:#1d2330;--dim:#606876;--line:#d9dde5;--back:#fff;--so
 @media(prefers-color-scheme:dark){:root{--ink:#e4e7ee;--dim:#9aa3b2;--line:#353c49;--back:#14171d;--soft:#1d222b;--good:#5fd08f;--bad:#ff8a80;--changed:#f2b84b;--del:#5c2524;--ins:#1d4a2e}}
 *{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:110rem;padding:1rem;color:var(--ink);background:var(--back)}
 h1{font-size:1.4rem;margin:.2rem 0}h3{font-size:.95rem;margin:0 0 .2rem;overflow-wrap:anywhere}p{margin:.2rem 0}small,th{color:var(--dim);font-weight:400}
-.totals{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.15rem 1.2rem .15rem 0;text-align:left;font-variant-numeric:tabular-nums}
+.totals{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.15rem 1.2rem .15rem 0;text-align:left;white-space:nowrap;font-variant-numeric:tabular-nums}
+ul{margin:.4rem 0;padding-left:1.2rem}li{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;overflow-wrap:anywhere}
 nav{position:sticky;top:0;display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;padding:.6rem 0;background:var(--back);border-bottom:1px solid var(--line)}
 nav input[type=search]{flex:1 1 10rem;max-width:22rem;font:inherit;padding:.3rem .6rem;color:inherit;background:var(--soft);border:1px solid var(--line);border-radius:6px}
 details{border-bottom:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer;overflow-wrap:anywhere}:focus-visible{outline:2px solid var(--changed);outline-offset:2px}
-.cells{padding:.5rem 0;overflow-x:auto}section{min-width:0;margin-bottom:.8rem}
+.cells{padding:.5rem 0;overflow-x:auto}.cells>section:only-child{grid-column:1/-1}section{min-width:0;margin-bottom:.8rem}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.5rem .7rem;border-radius:6px;margin:.2rem 0;max-height:30rem;overflow:auto;font:13px/1.45 ui-monospace,monospace}
 img,video{max-width:100%;max-height:24rem;border-radius:6px;background:var(--soft)}.tag{font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}.changed{color:var(--changed)}
 del{background:var(--del);text-decoration-thickness:1px}ins{background:var(--ins);text-decoration:none}[hidden]{display:none!important}

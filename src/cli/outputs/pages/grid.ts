@@ -9,8 +9,8 @@ export interface Grid {
   readonly measures: readonly string[];
   readonly columns: readonly GridColumn[];
   readonly rows: readonly GridRow[];
-  /** What went wrong, with how often; the most frequent first. */
-  readonly reasons?: readonly { readonly reason: string; readonly count: number }[];
+  /** What went wrong, in a line each. */
+  readonly reasons: readonly string[];
 }
 
 export interface GridColumn {

@@ -27,6 +27,11 @@ export async function comparisonGrid(
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [count('same'), count('changed'), count('failed')],
+    reasons: rows.flatMap(({ id, results }) =>
+      results.flatMap(result =>
+        result.run?.runStatus === 'succeeded' ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
+      ),
+    ),
     measures: MEASURES,
     columns: variants.map(({ name }, at) => ({
       name,

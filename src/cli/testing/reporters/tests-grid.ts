@@ -8,7 +8,7 @@ import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { type Repetition, totalsOf, totalsText } from '../result.ts';
+import { entryName, type Repetition, totalsOf, totalsText } from '../result.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** What a page shows of runs besides what reports hold. */
@@ -32,6 +32,9 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   return {
     title: 'Prompt tests',
     facts: [totalsText(totalsOf(results)), ...spendingText(material.budget.totalsOf())],
+    reasons: results
+      .filter(({ status }) => status !== 'passed')
+      .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
     measures: ['passed', 'failed', 'not run', 'time', ...SPENT],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? 'the prompt’s own model' : 'answer'),
