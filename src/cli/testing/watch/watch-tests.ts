@@ -49,12 +49,13 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
     async function round(wanted: Wanted): Promise<RoundEnd> {
       const [early, over] = [new AbortController(), new AbortController()];
       const end: { code?: ExitCode; changed?: ReadonlySet<string> } = {};
-      let watching: Promise<unknown> | undefined;
+      let watching: Promise<void> | undefined;
+      const endAtChange = async (): Promise<void> => {
+        end.changed = await events.change(changesSince, over.signal);
+        early.abort(new Interrupted('SIGINT', [], { by: 'a change' }));
+      };
       const onFree = (): void => {
-        watching = events.change(changesSince, over.signal).then(changed => {
-          end.changed = changed;
-          early.abort(new Interrupted('SIGINT', [], { by: 'a change' }));
-        });
+        watching = endAtChange().catch(() => {});
       };
       const failed = options.failed || wanted === 'f';
       const inRound = { ...ctx, signal: AbortSignal.any([ctx.signal, early.signal]) };
@@ -73,7 +74,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       } finally {
         events.isRunning = false;
         over.abort();
-        await watching?.catch(() => {});
+        await watching;
       }
       return end;
     }
