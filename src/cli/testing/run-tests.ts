@@ -1,5 +1,3 @@
-import path from 'node:path';
-import { dollars } from '../../wire/money.ts';
 import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
@@ -9,21 +7,20 @@ import { spendingText } from '../creation/spending-text.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import type { Checks } from '../outputs/checks/checks.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
-import { runCommand } from './expectations/run-command.ts';
 import { findTests, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
-import { type RunEntriesOptions, runEntries } from './run/run-entries.ts';
+import { runEntries } from './run/run-entries.ts';
 import { TestState } from './run/test-state.ts';
+import { toolsFor } from './run/tools.ts';
 import type { TestOptions } from './test-options.ts';
 
 /**
@@ -178,33 +175,6 @@ async function runService(
   } finally {
     await state.close();
   }
-}
-
-function toolsFor(
-  ctx: Context,
-  { judge, budget, checks }: Pick<Tests, 'judge' | 'budget'> & { readonly checks: Pick<Checks, 'perform'> },
-): RunEntriesOptions['tools'] {
-  return ({ connection, entry: { file, testCase, model }, request }, run) => ({
-    checks,
-    ask: judge.ask,
-    values: new Map([...testCase.text, ...(testCase.data ?? [])]),
-    dollars: async () => {
-      await budget.waited(connection, run);
-      const { cost } = budget.factsOf(run.runId);
-      return cost === undefined ? undefined : dollars(cost);
-    },
-    command: async (argv, output) => {
-      const told = {
-        name: testCase.name,
-        inputs: Object.fromEntries(request.text),
-        model: model ?? null,
-        output,
-      };
-      const secrets = new Set(await ctx.local.keyVariables({ dataDir: ctx.dataDir }));
-      const directory = path.dirname(file.file);
-      return runCommand(argv, told, { directory, env: ctx.env, secrets, signal: ctx.signal });
-    },
-  });
 }
 
 function nothingToRun({ failed, filter }: TestOptions): CliError {
