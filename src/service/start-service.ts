@@ -99,7 +99,8 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     await store.workers.register();
     return await firstKey(store, clock);
   }, stop);
-  if (!isLoopbackHost(host)) onNotice(openToOthers(host));
+  const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
+  if (!isLoopbackHost(host) && !isBehindTls) onNotice(openToOthers(host));
   parts.runner.start();
   const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
   return {
