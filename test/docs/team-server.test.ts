@@ -1,45 +1,125 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runCommand, startCommand } from '../support/command.ts';
+import { parse } from 'yaml';
+import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { makeDatabase } from '../support/test-database.ts';
+
+// The lines of the guide, word for word, but for what docker does: here the container `one` is a process, the container
+// `database` a server of the tests' own, and the address that of the process.
 
 const GUIDE =
   documentText('docs/serve.md').split("\n## Ten minutes to a team's server\n")[1]?.split('\n## ')[0] ?? '';
-const IN_CONTAINER = 'docker compose -f deploy/compose.yaml exec one ';
+const COMPOSE = 'docker compose -f deploy/compose.yaml ';
+const IN_CONTAINER = `${COMPOSE}exec one `;
+const IN_DATABASE = `${COMPOSE}exec -T database `;
+const ADDRESS = 'https://prompts.example.com';
 
-it('leads two people, one an author, to a server that they share', async () => {
-  const server = temporaryDirectory();
-  const serving = startCommand(['serve', '--port', '0'], { home: server });
-  onTestFinished(() => void serving.child.kill());
-  const [, url = ''] = await serving.untilStdout(/^listening on (\S+)\/v1$/m);
-  const lines = shellLines(GUIDE);
+const programs = postgresPrograms();
 
-  const keys: string[] = [];
-  for (const line of lines.filter(line => line.startsWith(IN_CONTAINER))) {
-    const { code, stdout } = await runCommand(wordsOf(line.slice(IN_CONTAINER.length)), { home: server });
-    expect([line, code]).toEqual([line, 0]);
-    keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
-  }
-  expect(keys).toHaveLength(2);
+it.skipIf(programs === undefined)(
+  'leads two people, one an author, to a server that they share, and brings it back from a backup',
+  async () => {
+    const lines = shellLines(GUIDE);
+    const database = await startDatabase();
+    let server = await startInstance(database);
 
-  const own = lines.filter(line => line.startsWith('promptrun '));
-  const homes = keys.map(() => temporaryDirectory());
-  writeFileSync(path.join(homes[0] ?? '', 'haiku.prompt'), '---\nmodel: echo\n---\nOn {{topic}}.\n');
-  let person = -1;
-  let printed = '';
-  for (const line of own) {
-    const words = wordsOf(line).map(word => word.replace('https://prompts.example.com', url));
-    if (words[0] === 'login') person += 1;
-    const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
-    const outcome = await runCommand(words, { home: homes[person] ?? '', stdin });
-    expect([line, outcome.code, outcome.stderr]).toEqual([line, 0, expect.any(String)]);
-    printed = outcome.stdout;
-  }
-  expect(person).toBe(1);
-  expect(printed).toBe('On rain.\n');
+    const keys: string[] = [];
+    for (const line of lines.filter(line => line.startsWith(IN_CONTAINER))) {
+      const { code, stdout } = await server.run(wordsOf(line.slice(IN_CONTAINER.length)));
+      expect([line, code]).toEqual([line, 0]);
+      keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
+    }
+    expect(keys).toHaveLength(2);
 
-  const refused = ['prompts', 'publish', path.join(homes[0] ?? '', 'haiku.prompt'), '--profile', 'team'];
-  expect(await runCommand(refused, { home: homes[1] ?? '' })).toMatchObject({ code: 3 });
-});
+    const homes = keys.map(() => temporaryDirectory());
+    let person = -1;
+    let printed = '';
+    for (const line of lines.filter(line => line.startsWith('promptrun '))) {
+      const words = wordsOf(line).map(word => word.replace(ADDRESS, server.url));
+      if (words[0] === 'login') person += 1;
+      const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
+      const outcome = await runCommand(words, { home: homes[person] ?? '', stdin });
+      expect([line, outcome.code, outcome.stderr]).toEqual([line, 0, expect.any(String)]);
+      printed = outcome.stdout;
+    }
+    expect(person).toBe(1);
+    expect(await pictureAt(printed, server.url)).toBe('image/png');
+    const [ada = '', ben = ''] = homes;
+    const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
+    expect(await runCommand(refused, { home: ben })).toMatchObject({ code: 3 });
+
+    const place = temporaryDirectory();
+    const [dump = '', restore = ''] = lines.filter(line => line.startsWith(IN_DATABASE));
+    database.shell(dump.slice(IN_DATABASE.length), place);
+    await server.stop();
+    await database.empty();
+    database.shell(restore.slice(IN_DATABASE.length), place);
+    server = await startInstance(database, new URL(server.url).port);
+    expect(server.key()).toBeUndefined();
+    expect(await pictureAt(printed, server.url)).toBe('image/png');
+    const { stdout } = await runCommand(['runs', 'list', '--profile', 'team'], { home: ben });
+    expect(stdout).toMatch(/\tPoster\n$/u);
+  },
+);
+
+/** What the service of compose.yaml starts, on a port of this machine. */
+async function startInstance({ url }: Database, port = '0') {
+  const { one } = (parse(documentText('deploy/compose.yaml'), { merge: true }) as Compose).services;
+  const filledIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
+  const options = { home: temporaryDirectory(), env: { PROMPTRUN_DATABASE_URL: url } };
+  expect(one.environment['PROMPTRUN_DATABASE_URL']).toMatch(
+    /^postgres:\/\/promptrun:\$\{[^}]*\}@database:5432\/promptrun$/u,
+  );
+  const running: RunningCommand = startCommand([...one.command.map(filledIn), '--port', port], options);
+  onTestFinished(() => void running.child.kill());
+  const [, ownPort = ''] = await running.untilStdout(/^listening on http:\/\/0\.0\.0\.0:(\d+)\/v1$/mu);
+  expect(running.stderr()).not.toContain('warning:');
+  return {
+    url: `http://127.0.0.1:${ownPort}`,
+    key: () => /^key: (\S+)$/mu.exec(running.stdout())?.[1],
+    run: (words: readonly string[]) => runCommand(words, options),
+    async stop() {
+      running.child.kill();
+      await running.ended;
+    },
+  };
+}
+
+interface Compose {
+  readonly services: { readonly one: { command: string[]; environment: Record<string, string> } };
+}
+
+type Database = Awaited<ReturnType<typeof startDatabase>>;
+
+/** The database of compose.yaml, and the shell of its container. */
+async function startDatabase() {
+  const cluster: PostgresCluster = await startPostgres();
+  onTestFinished(() => cluster.remove());
+  const { hostname, port } = new URL(cluster.url);
+  const env = { PATH: `${programs}:/usr/bin:/bin`, PGHOST: hostname, PGPORT: port };
+  execFileSync('createuser', ['-U', 'postgres', '--superuser', 'promptrun'], { env });
+  const url = new URL(await makeDatabase(cluster.url, 'promptrun'));
+  url.username = 'promptrun';
+  return {
+    url: url.href,
+    shell(line: string, cwd: string) {
+      const { status, stderr } = spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' });
+      expect([line, status, stderr]).toEqual([line, 0, '']);
+    },
+    async empty() {
+      execFileSync('dropdb', ['-U', 'postgres', 'promptrun'], { env });
+      await makeDatabase(cluster.url, 'promptrun');
+    },
+  };
+}
+
+/** What a printed URL of a picture leads to; the address stands for the server. */
+async function pictureAt(printed: string, server: string): Promise<string | null> {
+  expect(printed).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
+  const answer = await fetch(printed.trim().replace(ADDRESS, server));
+  return answer.headers.get('content-type');
+}
