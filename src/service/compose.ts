@@ -89,6 +89,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     executor,
     inputs,
     clock,
+    batchAnswers,
     onFault,
     onEnd: options.onRunEnd && namingUsers(store, options.onRunEnd),
     maxMediaBytes: options.maxMediaBytes,

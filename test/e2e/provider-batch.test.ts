@@ -3,7 +3,8 @@ import path from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandOutcome, runCommand } from '../support/command.ts';
+import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
+import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger } from '../support/provider-ledger.ts';
@@ -23,7 +24,7 @@ beforeEach(async () => {
   writeFileSync(
     path.join(dataDir, 'models.yaml'),
     `providers:
-  o: {baseUrl: "${provider.baseUrl}", batch: true}
+  o: {baseUrl: "${provider.baseUrl}", batch: true, apiKeyEnv: O_KEY}
   a: {baseUrl: "${ledger.origin}", batch: true, engine: anthropic}
   plain: {baseUrl: "${provider.baseUrl}"}
 models:
@@ -39,7 +40,7 @@ models:
 });
 afterEach(() => provider.close());
 
-function batch(model: string, ...flags: string[]): Promise<CommandOutcome> {
+function start(model: string, ...flags: string[]): RunningCommand {
   const args = [
     'batch',
     `${model}.prompt`,
@@ -50,7 +51,19 @@ function batch(model: string, ...flags: string[]): Promise<CommandOutcome> {
     '--provider-batch',
     ...flags,
   ];
-  return runCommand(args, { home, env: { PROMPTRUN_DATA_DIR: path.join(home, 'the-data') } });
+  const env = { PROMPTRUN_DATA_DIR: path.join(home, 'the-data'), O_KEY: 'k-secret-12345' };
+  return startCommand(args, { home, env });
+}
+
+const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> => start(model, ...flags).ended;
+
+/** A batch that does not end at the provider, and is left by Ctrl-C. */
+async function leave(model: string): Promise<CommandOutcome> {
+  ledger.looksToEnd = 1000;
+  const { child, untilStderr, ended } = start(model);
+  await untilStderr(/in_progress/);
+  child.kill('SIGINT');
+  return await ended;
 }
 
 interface Line {
@@ -98,6 +111,23 @@ describe('the ledger', () => {
   });
 });
 
+it.each(['openai', 'anthropic'] as const)(
+  'survives a kill at each step at %s: one batch, each row once, at half the price',
+  async engine => {
+    const { stderr, ...verdict } = await killAtEachStep(engine, 40, temporaryDirectory());
+    expect(verdict, stderr).toMatchObject({
+      exitCode: 0,
+      batches: [40],
+      wrong: [],
+      lines: 40,
+      bill: 0.056,
+      cost: 0.056,
+      open: false,
+    });
+  },
+  120_000,
+);
+
 describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   it('answers each row with its own, at half the price', async () => {
     const { code, stderr } = await batch(model, '--sorted');
@@ -134,9 +164,12 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   });
 
   it('that was left goes on another time, and is one batch', async () => {
-    ledger.looksToEnd = 1000;
-    const left = await batch(model, '--timeout', '2s');
-    expect(left.code).toBe(6);
+    const left = await leave(model);
+    expect(left).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining('--resume collects it') as string,
+    });
+    expect((await batch(model, '--resume', '--timeout', '2s')).code).toBe(6);
     ledger.looksToEnd = 1;
     expect((await batch(model, '--resume')).code).toBe(0);
     expect(ledger.batches).toHaveLength(1);
@@ -146,15 +179,24 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   it('whose creation was not answered is looked up, and is one batch', async () => {
     ledger.unanswered = /^POST .*batches$/;
     expect((await batch(model)).code).toBe(1);
-    if (model === 'claude') for (const one of ledger.batches) one.looks = 1;
     expect((await batch(model, '--resume')).code).toBe(0);
     expect(ledger.batches).toHaveLength(1);
     expect(new Set(lines().map(({ id }) => id)).size).toBe(3);
   });
 
+  it('that was announced and never created is created once', async () => {
+    const stopped = ledger.stopAt(/^POST .*(?:files|batches)$/, 'before');
+    const { child, ended } = start(model);
+    await stopped;
+    child.kill('SIGKILL');
+    await ended;
+    expect((await batch(model, '--resume')).code).toBe(0);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3]);
+    expect(lines()).toHaveLength(3);
+  });
+
   it('can be cancelled, and keeps what was done', async () => {
-    ledger.looksToEnd = 1000;
-    await batch(model, '--timeout', '2s');
+    await leave(model);
     ledger.verdict = entry => (JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing');
     expect((await batch(model, '--resume', '--cancel')).code).toBe(5);
     expect(ledger.batches).toMatchObject([{ cancelled: true }]);
@@ -179,7 +221,55 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   });
 });
 
+it('waits as long as the provider wants before it asks again', async () => {
+  ledger.refusals.push(
+    { at: /^POST .*batches$/, status: 429, headers: { 'retry-after': '3' } },
+    { at: /^GET .*batches\/\w+$/, status: 429, headers: { 'retry-after-ms': '1' } },
+    { at: /^GET .*content$/, status: 503, headers: { 'retry-after-ms': '1' } },
+  );
+  const startedAt = Date.now();
+  expect((await batch('open')).code).toBe(0);
+  expect(Date.now() - startedAt).toBeGreaterThan(3000);
+  expect([ledger.files.length, ledger.batches.length]).toEqual([1, 1]);
+});
+
+it('takes a refusal for the end of its rows, and one of the key for that of the command', async () => {
+  ledger.refusals.push({ at: /^POST .*batches$/, status: 401 });
+  const denied = await batch('open');
+  expect(denied).toMatchObject({ code: 3, stderr: expect.stringContaining('--resume') as string });
+  expect(denied.stderr).not.toContain('k-secret-12345');
+  ledger.refusals.push({ at: /^POST .*batches$/, status: 400 });
+  expect((await batch('open', '--resume')).code).toBe(5);
+  expect(lines().map(({ error }) => error)).toEqual(Array(3).fill(expect.stringContaining('answered 400')));
+  expect((await batch('open', '--resume', '--retry-failed')).code).toBe(0);
+  expect(ledger.batches).toHaveLength(1);
+});
+
+it('refuses rows that are no longer what was handed over, or hands them over anew', async () => {
+  await leave('open');
+  ledger.looksToEnd = 1;
+  writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Zoe\nr3,Cy\n');
+  expect(await batch('open', '--resume')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no longer what was sent') as string,
+  });
+  expect((await batch('open', '--resume', '--changed', 'run', '--sorted')).code).toBe(0);
+  expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 1]);
+  expect(lines().map(({ outputs }) => /Name: (\w+)/.exec(outputs[0]?.data ?? '')?.[1])).toEqual([
+    'Ada',
+    'Zoe',
+    'Cy',
+  ]);
+});
+
+it('is estimated at half the price, and nothing is asked', async () => {
+  const { stdout } = await batch('open', '--dry-run', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ creations: 3, estimate: { cost: 0.012008 } });
+  expect(provider.asked).toEqual([]);
+});
+
 it('is refused for a provider without batches', async () => {
+  expect((await batch('plain', '--dry-run')).code).toBe(2);
   const { code, stderr } = await batch('plain');
   expect(code).toBe(2);
   expect(stderr).toContain('can’t be asked in a batch');

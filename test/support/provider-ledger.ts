@@ -17,9 +17,13 @@ interface LedgerBatch {
 /** What becomes of a request: its text, or the reason why it has none. */
 export type Verdict = { readonly text: string } | 'expired' | 'refused' | 'missing';
 
+/** Where a request is stopped: before it is carried out, after it, or in the middle of its answer. */
+export type StopPoint = 'before' | 'after' | 'within';
+
 /**
  * The batches of OpenAI's and Anthropic's interface, with a ledger of what was uploaded and of what was created. A batch has
- * ended once it was looked at `looksToEnd` times. Answers come in reverse order, with a stranger and a double among them.
+ * ended once it was looked at, alone or in a list, `looksToEnd` times. Answers come in reverse order, with a stranger and a
+ * double among them.
  */
 export class ProviderLedger {
   readonly files: Entry[][] = [];
@@ -27,12 +31,44 @@ export class ProviderLedger {
   looksToEnd = 1;
   /** Requests by method and path that get no answer: the connection is closed after they were carried out. */
   unanswered: RegExp | undefined;
+  /** Answers in place of those that would come, by method and path. */
+  readonly refusals: { readonly at: RegExp; readonly status: number; readonly headers?: object }[] = [];
+  #stop: { readonly at: RegExp; readonly point: StopPoint; readonly onStop: () => void } | undefined;
   resultsAreGone = false;
   verdict: (entry: Entry) => Verdict = ({ parameters }) => ({ text: JSON.stringify(parameters['messages']) });
 
+  /** Resolves once a request by this method and path came and was stopped; it is never answered to its end. */
+  stopAt(at: RegExp, point: StopPoint): Promise<void> {
+    return new Promise(resolve => {
+      this.#stop = { at, point, onStop: resolve };
+    });
+  }
+
+  /** What all batches cost so far at half of 2 and 8 dollars a million tokens, in dollars. */
+  get bill(): number {
+    const answers = this.batches.flatMap(({ entries }) => entries.map(entry => this.verdict(entry)));
+    return (answers.filter(verdict => typeof verdict === 'object').length * 14) / 10_000;
+  }
+
   readonly handler: ProviderHandler = (response, request) => {
+    const place = `${request.method} ${request.path}`;
+    const refused = this.refusals.findIndex(({ at }) => at.test(place));
+    if (refused >= 0) {
+      const [{ status, headers } = { status: 500 }] = this.refusals.splice(refused, 1);
+      return void response
+        .writeHead(status, { ...headers })
+        .end('{"error":{"message":"not now, k-secret-12345"}}');
+    }
+    const stop = this.#stop?.at.test(place) ? this.#stop : undefined;
+    if (stop) this.#stop = undefined;
+    if (stop?.point === 'before') return stop.onStop();
     const answer = this.#answer(request);
-    if (this.unanswered?.test(`${request.method} ${request.path}`)) {
+    if (stop?.point === 'within' && typeof answer === 'string') {
+      response.writeHead(200, { 'content-type': 'application/x-jsonl' });
+      response.write(answer.slice(0, answer.indexOf('\n', answer.length / 2) + 1));
+    }
+    if (stop) return stop.onStop();
+    if (this.unanswered?.test(place)) {
       this.unanswered = undefined;
       return void response.destroy();
     }
@@ -60,6 +96,7 @@ export class ProviderLedger {
       return this.#shown(batch, isAnthropic);
     }
     if (id !== '') return undefined;
+    for (const one of this.batches) one.looks += 1;
     const data = this.batches.map(one => this.#shown(one, isAnthropic)).reverse();
     return { data, has_more: false, first_id: null, last_id: null, object: 'list' };
   }

@@ -3,11 +3,12 @@ import { counted } from '../core/counted.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { buildRunBody } from '../inputs/request-body.ts';
+import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
+import { providerOf } from './provider-batch/desk.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { type RowSource, readRows } from './rows/source.ts';
 
@@ -16,8 +17,9 @@ export async function dryRun(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
-  { shard }: Pick<BatchOptions, 'shard'>,
+  { shard, providerBatch }: Pick<BatchOptions, 'shard' | 'providerBatch'>,
 ): Promise<ExitCode> {
+  if (providerBatch) await providerOf(batch.connection, batch.promptVersionId);
   let rows = 0;
   let faults = 0;
   const forecast = new Forecast();
@@ -26,7 +28,9 @@ export async function dryRun(
       continue;
     }
     rows += 1;
-    const fault = await faultOf(ctx, batch, row, forecast);
+    const add = (request: RunRequest): Promise<void> =>
+      forecast.add(batch.connection, buildRunBody(request), batch.estimatedCredits, providerBatch);
+    const fault = await faultOf(ctx, batch, row, add);
     if (fault !== undefined) {
       faults += 1;
       reportRow(ctx, source.name, row, { error: fault });
@@ -44,14 +48,13 @@ async function faultOf(
   ctx: Context,
   batch: PreparedBatch,
   row: SourceRow,
-  forecast: Forecast,
+  onRequest: (request: RunRequest) => Promise<void>,
 ): Promise<CliError | undefined> {
   if (isFaulty(row)) {
     return usageError(row.fault);
   }
   try {
-    const request = await prepareRow(ctx, batch, row);
-    await forecast.add(batch.connection, buildRunBody(request), batch.estimatedCredits);
+    await onRequest(await prepareRow(ctx, batch, row));
     return undefined;
   } catch (error) {
     if (error instanceof CliError) {

@@ -12,7 +12,7 @@ import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from
 import { startProgress } from './progress/progress.ts';
 import { Reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
-import { isHandedOver } from './provider-batch/desk.ts';
+import { handedRows } from './provider-batch/handed-over.ts';
 import { throughProvider } from './provider-batch/through-provider.ts';
 import { conclude } from './report/summary.ts';
 import { checkPlaces } from './results/results.ts';
@@ -22,6 +22,7 @@ import { openSource, type RowSource, readRows, repeatableSource } from './rows/s
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
 import { concurrencyFor } from './run/paced.ts';
+import type { JobState } from './run/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './run/recall-jobs.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 import { Stop } from './run/stop.ts';
@@ -66,21 +67,26 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const stop = new Stop();
   const budget = new Budget(ctx, options.caps, stop.reading);
   budget.check(connection);
+  const handed = handedRows(journal);
   const before = spentBefore(known);
   const kept = [...results.states];
   const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
   const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
-  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost]);
+  const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
+  const names = unanswered.map(([, { customId }]) => customId);
+  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost, ...names]);
   const release = stop.listen(ctx, tally);
   const stopProgress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };
   const report = new Reporter(ctx, { source: source.name, maxFailures: options.maxFailures, tally, stop });
   const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
-    const settle = (job: Job, outcome: JobOutcome): Promise<void> =>
-      finishRow(parts, (job as RowJob).source, outcome);
+    const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
+      await finishRow(parts, (job as RowJob).source, outcome);
+      job.batched?.settled();
+    };
     const planned = plannedRows(parts, open, known);
-    const handsOver = options.providerBatch || isHandedOver(journal);
+    const handsOver = options.providerBatch || handed.size > 0;
     const handing = {
       ctx: dropping,
       connection,
@@ -106,6 +112,10 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);
   const { advise } = connection;
   return conclude(ctx, options, { tally, stop, rows, results, journal, budget, advise });
+}
+
+function hasEnded(state: JobState | undefined): boolean {
+  return state?.step === 'succeeded' || state?.step === 'failed';
 }
 
 /** A row as the engine runs it. */

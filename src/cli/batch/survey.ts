@@ -3,6 +3,7 @@ import { usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { handedRows } from './provider-batch/handed-over.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
 import { type RowSource, readRows } from './rows/source.ts';
@@ -53,13 +54,15 @@ class RowCheck {
   readonly #ctx: Context;
   readonly #parts: CheckParts;
   readonly #strays: Set<string>;
+  readonly #handed: ReturnType<typeof handedRows>;
   readonly #changed = new Map<string, SourceRow>();
   #unknown: SourceRow | undefined;
 
   constructor(ctx: Context, parts: CheckParts) {
     this.#ctx = ctx;
     this.#parts = parts;
-    this.#strays = new Set(idsThatMatter(parts.before));
+    this.#handed = handedRows(parts.before.journal);
+    this.#strays = new Set([...idsThatMatter(parts.before), ...this.#handed.keys()]);
   }
 
   async take(row: SourceRow): Promise<void> {
@@ -108,11 +111,11 @@ class RowCheck {
 
   async #isChanged(row: SourceRow): Promise<boolean> {
     const { batch, before } = this.#parts;
-    const entry = before.journal.states.get(row.id)?.entry;
-    if (entry === undefined) return false;
-    if (isFaulty(row) || entry.promptVersionId !== batch.promptVersionId) return true;
+    const sent = this.#handed.get(row.id) ?? before.journal.states.get(row.id)?.entry;
+    if (sent === undefined) return false;
+    if (isFaulty(row) || sent.promptVersionId !== batch.promptVersionId) return true;
     try {
-      return requestDigest(await prepareRow(this.#ctx, batch, row)) !== entry.inputsDigest;
+      return requestDigest(await prepareRow(this.#ctx, batch, row)) !== sent.inputsDigest;
     } catch {
       return true;
     }

@@ -48,12 +48,25 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode: exitCodeOf(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
+  if (isRefusal(error)) return failure(error.status, error.message, exitCodeOfHttp(error.httpStatus));
   const known = SERVICE_ERRORS[codeOf(error) ?? ''];
   if (known !== undefined) return failure(known.status, error.message, known.exitCode);
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a fault of promptrun itself; --debug shows where.',
   ]);
+}
+
+/** Any error as one of the command line. */
+export function toCliError(error: unknown): CliError {
+  const { message, ...failure } = failureOf(error);
+  return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
+}
+
+/** Whether the service in this process refused something as it refuses a request. */
+function isRefusal(error: Error): error is Error & { status: string; httpStatus: number } {
+  const { status, httpStatus } = error as { status?: unknown; httpStatus?: unknown };
+  return typeof status === 'string' && typeof httpStatus === 'number';
 }
 
 /** Errors of the local service by their codes. */

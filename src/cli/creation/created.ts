@@ -24,7 +24,7 @@ export interface CreateOptions {
   /** An entry of the journal to send once more, under the same key; a new one by default. */
   readonly entry?: JournalEntry | undefined;
   /** Called with the creation before it is sent, while it is written to the journal; awaited. */
-  readonly onBegin?: (entry: JournalEntry) => Promise<void>;
+  readonly onBegin?: (entry: JournalEntry) => Promise<void> | undefined;
   /** Called with every answer of the service to the creation. */
   readonly onAnswer?: (answer: RawAnswer) => void;
   /** Whether the list is looked at where the answer is lost; true by default. False leaves that to `searchRuns`. */

@@ -2,8 +2,8 @@ import { text as textOf } from 'node:stream/consumers';
 import type { CostEstimate } from '../../service/costs/costs.ts';
 import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
-import { CliError, configError } from '../errors.ts';
+import { toCliError } from '../core/failure.ts';
+import { configError } from '../errors.ts';
 import { creditsIn, creditsText, inCredits } from './caps.ts';
 import type { CreationRequest } from './send-creation.ts';
 import { addUp } from './spending.ts';
@@ -21,8 +21,7 @@ export async function estimateCost(
   if (costs === undefined) return undefined;
   const creation = JSON.parse(await textOf(body.chunks())) as Parameters<typeof costs.estimate>[0];
   return costs.estimate({ ...creation, providerBatch }).catch((error: unknown) => {
-    const { message, ...fault } = failureOf(error);
-    throw new CliError(message, { ...fault, cause: error });
+    throw toCliError(error);
   });
 }
 
@@ -47,11 +46,16 @@ export class Forecast {
   readonly #credits: (number | undefined)[] = [];
 
   /** @param listed what the service's search says that a run is expected to take */
-  async add(connection: Connection, request: CreationRequest, listed: unknown): Promise<void> {
+  async add(
+    connection: Connection,
+    request: CreationRequest,
+    listed: unknown,
+    providerBatch = false,
+  ): Promise<void> {
     this.#creations += 1;
     this.#credits.push(creditsIn(listed));
     // What it would be refused with is told elsewhere.
-    this.#costs.push(await estimateCost(connection, request).catch(() => undefined));
+    this.#costs.push(await estimateCost(connection, request, providerBatch).catch(() => undefined));
   }
 
   /** As data: amounts in US dollars and credits, null if they are not known. */

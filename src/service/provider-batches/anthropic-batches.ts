@@ -1,16 +1,28 @@
 import type { Batches as BatchesClient, MessageBatch } from '@anthropic-ai/sdk/resources/messages/batches';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { connect } from '../engines/anthropic/speak.ts';
 import type { Access } from '../engines/provider/access.ts';
-import { reasonOf } from '../engines/provider/refusal.ts';
-import type { BatchAnswer, BatchProvider, BatchState } from './batch-provider.ts';
+import { statusIn } from '../engines/provider/fault.ts';
+import { ProviderFault, reasonOf } from '../engines/provider/refusal.ts';
+import { type BatchAnswer, type BatchProvider, type BatchState, resultsIn } from './batch-provider.ts';
+
+type Results = ReturnType<typeof resultsIn>;
 
 /** Anthropic's Message Batches. They carry no mark of ours but the names of their requests, which their answers show. */
 export async function anthropicBatches(access: Access): Promise<BatchProvider> {
   const { Batches } = await import('@anthropic-ai/sdk/resources/messages/batches');
-  const batches = new Batches(await connect(access, Number.POSITIVE_INFINITY));
+  const client = await connect(access, Number.POSITIVE_INFINITY);
+  const batches = new Batches(client);
+  const look = (id: string, signal: AbortSignal): Promise<MessageBatch> =>
+    batches.retrieve(id, {}, { signal });
+  async function* results(id: string, signal: AbortSignal): Results {
+    const { results_url: url } = await look(id, signal);
+    if (url === null) throw new ProviderFault(`has no results of the batch ${id}`, { status: 410 });
+    yield* resultsIn(await client.get(url, { signal }).asResponse());
+  }
   return {
     name: access.provider.name,
-    limits: { requests: 100_000, bytes: 250 * 1024 * 1024 },
+    limits: { requests: 100_000, bytes: 250_000_000 },
     async create(requests, _key, _upload, signal) {
       const parameters = requests.map(({ customId, parameters }) => ({
         custom_id: customId,
@@ -18,11 +30,20 @@ export async function anthropicBatches(access: Access): Promise<BatchProvider> {
       }));
       return (await batches.create({ requests: parameters }, { signal })).id;
     },
-    find: (key, requests, signal) => findBatch(batches, key, requests, signal),
-    look: async (id, signal) => stateOf(await batches.retrieve(id, {}, { signal })),
+    /** By the first answer of each batch of the same size. */
+    async find(key, requests, signal) {
+      let unread = false;
+      for await (const batch of batches.list({ limit: 100 }, { signal })) {
+        if (sizeOf(batch) !== requests) continue;
+        if (batch.processing_status !== 'ended') unread = true;
+        else if (await startsWith(results(batch.id, signal), key)) return batch.id;
+      }
+      return unread ? 'unread' : undefined;
+    },
+    look: async (id, signal) => stateOf(await look(id, signal)),
     async *collect(id, signal) {
-      for await (const { custom_id: customId, result } of await batches.results(id, {}, { signal })) {
-        yield { customId, answer: answerOf(result) };
+      for await (const { customId, result } of results(id, signal)) {
+        yield { customId, answer: answerOf(result['result']) };
       }
     },
     async cancel(id, signal) {
@@ -31,43 +52,14 @@ export async function anthropicBatches(access: Access): Promise<BatchProvider> {
   };
 }
 
-/** By the first answer of each batch of the same size. */
-async function findBatch(
-  batches: BatchesClient,
-  key: string,
-  requests: number,
-  signal: AbortSignal,
-): Promise<{ id: string } | 'unread' | undefined> {
-  let unread = false;
-  for await (const batch of batches.list({ limit: 100 }, { signal })) {
-    if (sizeOf(batch) !== requests) continue;
-    if (batch.processing_status !== 'ended') unread = true;
-    else if (await isOurs(batches, batch.id, key, signal)) return { id: batch.id };
-  }
-  return unread ? 'unread' : undefined;
-}
-
-async function isOurs(
-  batches: BatchesClient,
-  id: string,
-  key: string,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** Results that are gone can't be told apart from those of others: they are older than ours can be. */
+async function startsWith(results: Results, key: string): Promise<boolean> {
   try {
-    for await (const { custom_id: customId } of await batches.results(id, {}, { signal })) {
-      return customId.startsWith(key);
-    }
+    for await (const { customId } of results) return customId.startsWith(key);
   } catch (error) {
-    signal.throwIfAborted();
-    // Results that are gone can't be told apart from those of others: they are older than ours can be.
-    if (isGone(error)) return false;
-    throw error;
+    if (![404, 410].includes(statusIn(error) ?? 0)) throw error;
   }
   return false;
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof Error && (!('status' in error) || [404, 410].includes(Number(error.status)));
 }
 
 function sizeOf({ request_counts: counts }: MessageBatch): number {
@@ -83,10 +75,10 @@ function stateOf({ processing_status: state, request_counts: counts }: MessageBa
   };
 }
 
-function answerOf(result: BatchesClient.MessageBatchResult): BatchAnswer {
-  if (result.type === 'succeeded') return { body: { ...result.message } };
-  if (result.type === 'errored') {
-    return { fault: `it answered with an error: ${reasonOf(result.error) ?? 'it does not say which'}` };
-  }
-  return { fault: result.type === 'expired' ? 'it did not come to it within its time' : 'it was cancelled' };
+function answerOf(result: unknown): BatchAnswer {
+  const { type, message, error } = isJsonObject(result) ? result : {};
+  if (type === 'succeeded' && isJsonObject(message)) return { body: message };
+  if (type === 'expired') return { fault: 'it did not come to it within its time' };
+  if (type === 'canceled') return { fault: 'it was cancelled' };
+  return { fault: `it answered with an error: ${reasonOf(error) ?? 'it does not say which'}` };
 }

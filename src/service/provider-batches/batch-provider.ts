@@ -1,3 +1,6 @@
+import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { MAX_ANSWER_BYTES } from '../engines/provider/access.ts';
+
 /** One request of a batch, by the name that its answer carries. */
 export interface BatchRequest {
   readonly customId: string;
@@ -19,34 +22,89 @@ export interface BatchState {
 /** What came of a request: its answer as the provider gave it, or why there is none. */
 export type BatchAnswer = { readonly body: Record<string, unknown> } | { readonly fault: string };
 
+/** The requests of a batch as a file of the provider's; `id` is undefined until there is one. */
+export interface Upload {
+  id?: string | undefined;
+  /** Called with the id of a new one before the batch is created. */
+  onUploaded(id: string): Promise<void>;
+}
+
 /** The batches of one provider: requests that it answers within a day, at a lower price. */
 export interface BatchProvider {
   readonly name: string;
   /** What one batch may hold. */
   readonly limits: { readonly requests: number; readonly bytes: number };
-  /**
-   * Hands requests over.
-   *
-   * @param key what the batch is found by
-   * @param file an upload of the same requests that was answered before; undefined if there is none
-   * @param onFile called with the id of a new upload before the batch is created
-   * @returns the provider's id of the batch
-   */
+  /** Hands requests over; `key` is what the batch is found by. Gives the provider's id of it. */
   create(
     requests: readonly BatchRequest[],
     key: string,
-    upload: { readonly file?: string | undefined; onFile(id: string): Promise<void> },
+    upload: Upload,
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * Looks for a batch whose creation was not answered; undefined if there is none, `unread` while one that may be it has
-   * not ended.
-   *
-   * @throws {Error} if the provider's list can't be read
+   * The id of a batch whose creation was not answered, by its key and size; undefined if there is none, `unread` while one
+   * that may be it has not ended.
    */
-  find(key: string, requests: number, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
+  find(key: string, requests: number, signal: AbortSignal): Promise<string | 'unread' | undefined>;
   look(id: string, signal: AbortSignal): Promise<BatchState>;
-  /** The answers of a batch that has ended, in any order. @throws {Error} if they are gone */
-  collect(id: string, signal: AbortSignal): AsyncIterable<{ customId: string; answer: BatchAnswer }>;
+  /** The answers of a batch that has ended, as they are read, in any order. */
+  collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
+}
+
+/** A provider that refused something of a batch, or can't be asked. The message names it and holds no key. */
+export class BatchFault extends Error {
+  override readonly name = 'BatchFault';
+
+  constructor(
+    message: string,
+    /** The HTTP status that it answered with; 410 for results that it no longer has; undefined if no answer came. */
+    readonly status: number | undefined,
+    cause: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** Most values in one result. */
+const MAX_VALUES = 100_000;
+
+/** The results in a file of lines, as they are read. A line that can't be read, or is too long, is not a result. */
+export async function* resultsIn(
+  response: Response,
+): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
+  for await (const line of linesOf(response)) {
+    const result = parse(line);
+    if (isJsonObject(result) && typeof result['custom_id'] === 'string') {
+      yield { customId: result['custom_id'], result };
+    }
+  }
+}
+
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let [pieces, length]: [string[], number] = [[], 0];
+  const add = (piece: string): void => {
+    length += piece.length;
+    if (length > MAX_ANSWER_BYTES) pieces = [];
+    else pieces.push(piece);
+  };
+  for await (const chunk of body ?? []) {
+    const [first = '', ...others] = decoder.decode(chunk as Uint8Array, { stream: true }).split('\n');
+    add(first);
+    for (const next of others) {
+      yield pieces.join('');
+      [pieces, length] = [[], 0];
+      add(next);
+    }
+  }
+  yield pieces.join('');
+}
+
+function parse(line: string): unknown {
+  try {
+    return parseBoundedJson(line, { values: MAX_VALUES });
+  } catch {
+    return undefined;
+  }
 }

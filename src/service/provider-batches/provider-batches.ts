@@ -1,6 +1,8 @@
 import { messageParameters } from '../engines/anthropic/parameters.ts';
 import type { EngineJob } from '../engines/engine.ts';
 import { chatParameters } from '../engines/openai/chat.ts';
+import type { Access } from '../engines/provider/access.ts';
+import { explain, retryWhileBusy } from '../engines/provider/fault.ts';
 import { invalid } from '../http/api-error.ts';
 import { keyOf } from '../models/providers.ts';
 import type { Env } from '../outgoing/proxy.ts';
@@ -11,7 +13,7 @@ import { requireAccess, requireRunnable } from '../runs/run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import { anthropicBatches } from './anthropic-batches.ts';
-import type { BatchAnswer, BatchProvider } from './batch-provider.ts';
+import { type BatchAnswer, BatchFault, type BatchProvider } from './batch-provider.ts';
 import { openAiBatches } from './openai-batches.ts';
 
 /** Runs whose models are asked in batches of their providers. */
@@ -29,6 +31,7 @@ const NO_MEMORY = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
 export function createProviderBatches(options: ProviderBatchesOptions) {
   const { services, userId, env, answers, signal } = options;
+  const sleep: EngineJob['sleep'] = (ms, stopped) => services.clock.sleep(ms, stopped);
   return {
     /**
      * The batches of the provider that a version's model has.
@@ -45,7 +48,8 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       }
       requireAccess(services, model);
       const access = { provider, key: keyOf(provider, env), env };
-      return provider.engine === 'anthropic' ? await anthropicBatches(access) : await openAiBatches(access);
+      const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
+      return patient(await batches, access, { model, sleep });
     },
     /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
     async prepare(creation: CreateRun): Promise<object> {
@@ -62,13 +66,57 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         runOptions: { ...config, ...runOptions },
         json: wantsJson(output) ? { schema: output.schema } : undefined,
         signal,
-        sleep: (ms, stopped) => services.clock.sleep(ms, stopped),
+        sleep,
       };
       const { stream: _, ...parameters } =
         model.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
       return parameters;
     },
-    /** From now on a creation under this key takes the answer instead of asking the provider. */
+    /** Until `withdraw` a creation under this key takes the answer instead of asking the provider. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
+    withdraw: (key: string) => void answers.delete(key),
+  };
+}
+
+/** Asks again while the provider is busy, and after any passing fault if nothing can be made twice by it. */
+function patient(
+  batches: BatchProvider,
+  access: Access,
+  { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
+): BatchProvider {
+  const ask = async <T>(signal: AbortSignal, isRead: boolean, request: () => Promise<T>): Promise<T> => {
+    try {
+      return await retryWhileBusy({ sleep, signal }, request, isRead);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message, status } = await explain(error, { model, signal }, access);
+      throw new BatchFault(message, status, error);
+    }
+  };
+  return {
+    ...batches,
+    create: (requests, key, upload, signal) =>
+      ask(signal, false, () => batches.create(requests, key, upload, signal)),
+    find: (key, requests, signal) => ask(signal, true, () => batches.find(key, requests, signal)),
+    look: (id, signal) => ask(signal, true, () => batches.look(id, signal)),
+    cancel: (id, signal) => ask(signal, true, () => batches.cancel(id, signal)),
+    /** What was given before a fault is given once more. */
+    async *collect(id, signal) {
+      let answers = batches.collect(id, signal);
+      try {
+        for (;;) {
+          const { done, value } = await ask(signal, true, () =>
+            answers.next().catch((error: unknown) => {
+              answers = batches.collect(id, signal);
+              throw error;
+            }),
+          );
+          if (done) return;
+          yield value;
+        }
+      } finally {
+        await answers.return(undefined);
+      }
+    },
   };
 }

@@ -89,6 +89,8 @@ export class CommandRunner implements Runner {
 
   async #create(run: NewlyMade): Promise<Created> {
     this.#refuseBarred(run);
+    const answered = await this.#createAnswered(run);
+    if (answered) return answered;
     const detached = await this.detach?.();
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
     this.#refuseBarred(run);
@@ -99,6 +101,16 @@ export class CommandRunner implements Runner {
       return { creation, ending: undefined };
     }
     return { creation, ending: isNew ? this.carryOut(run) : undefined };
+  }
+
+  /** A run whose provider has answered in a batch is put on disk with its end, so that a kill leaves nothing in between. */
+  async #createAnswered(run: NewlyMade): Promise<Created | undefined> {
+    const { batchAnswers, executor } = this.#options;
+    if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
+    const outcome = await executor(run, this.#closing.signal);
+    if (!outcome) return undefined;
+    const creation = await this.#work.keep({ ...run, status: 'running', worker: null, outcome });
+    return { creation, ending: Promise.resolve(outcome) };
   }
 
   #refuseBarred({ idempotency }: NewlyMade): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
+import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
 import type { Creation, NewRun, Outcome, StoredRun, UserLimits } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
@@ -7,7 +8,7 @@ import type { Executor } from './executor.ts';
 import type { InputFiles } from './input-files.ts';
 
 /** A run that is neither started nor queued yet. */
-export type NewlyMade = Omit<NewRun, 'status' | 'worker'>;
+export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
 
 export interface Created {
   readonly creation: Creation;
@@ -38,6 +39,8 @@ export interface RunWorkOptions {
   readonly executor: Executor;
   readonly inputs: InputFiles;
   readonly clock: Clock;
+  /** What providers answered in batches, by the keys of the creations that take it. */
+  readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
   /** Called for each run that ended here and was written down. */
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
   /** Faults that no caller hears of. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { endRun } from './run-endings.ts';
 import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
 
@@ -25,6 +26,7 @@ export async function createRun(
       const createdAt = await reserve(db, run, limits, now);
       if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw refusal('queue');
       await insertRun(db, run, createdAt);
+      if (run.outcome) await endRun(db, run.id, run.outcome);
       return { state: 'created' };
     });
   } catch (error) {
@@ -101,7 +103,7 @@ async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): 
 }
 
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
-  const { idempotency: _, needsSpace: __, promptId, request, ...row } = run;
+  const { idempotency: _, needsSpace: __, outcome: ___, promptId, request, ...row } = run;
   await db
     .insertInto('runs')
     .values({ ...row, createdAt, request: JSON.stringify(request) })

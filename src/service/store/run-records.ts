@@ -43,6 +43,8 @@ export interface NewRun {
   needsSpace: boolean;
   worker: string | null;
   idempotency?: Idempotency | undefined;
+  /** How it has ended already: it is on disk with its end or not at all. */
+  outcome?: Outcome | undefined;
 }
 
 /** What a user may have at once. */

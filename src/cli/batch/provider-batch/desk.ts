@@ -1,162 +1,141 @@
-import { messageOf } from '../../../files/error-utils.ts';
 import type {
+  BatchFault,
   BatchProvider,
   BatchRequest,
   BatchState,
 } from '../../../service/provider-batches/batch-provider.ts';
-import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import type { ProviderBatches } from '../../../service/provider-batches/provider-batches.ts';
+import type { Connection, Context } from '../../context.ts';
+import { toCliError } from '../../core/failure.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../run/job-journal.ts';
 import type { Stop } from '../run/stop.ts';
+import { type HandedOver, journalProgress } from './handed-over.ts';
 
-/** Requests that were handed over, or are about to be, as one batch of the provider. */
-export interface HandedOver {
-  /** Begins the name of each of its requests, and is what the batch is found by. */
-  readonly key: string;
-  readonly time: string;
-  /** Digests of the inputs by the ids of rows, in order: the nth is the request `<key>-<n>`. */
-  readonly rows: ReadonlyMap<string, { readonly customId: string; readonly digest: string }>;
-  file?: string | undefined;
-  batch?: string | undefined;
-}
-
-const MARK = 'provider-batch:';
 const FIRST_POLL_MS = 1000;
 const LONGEST_POLL_MS = 30_000;
-const RETRIES = 3;
+/** How often the state of a batch is told though it has not changed. */
+const TELL_EVERY_MS = 30_000;
 
-/** Whether a batch has handed rows over to a provider. */
-export function isHandedOver({ marks }: Pick<BatchJournal, 'marks'>): boolean {
-  return [...marks.keys()].some(id => id.startsWith(MARK));
+const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
+/** How the command ends after an answer with this HTTP status. */
+const ENDS: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
+  401: DENIED,
+  402: DENIED,
+  403: DENIED,
+  429: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+};
+
+interface DeskParts {
+  readonly ctx: Context;
+  readonly journal: BatchJournal;
+  readonly stop: Stop;
 }
 
-/** What was handed over before, in order. */
-export function readHandedOver({ marks }: BatchJournal): HandedOver[] {
-  return [...marks].flatMap(([id, text]): HandedOver[] => {
-    const key =
-      id.startsWith(MARK) && id.endsWith('/rows') ? id.slice(MARK.length, -'/rows'.length) : undefined;
-    if (key === undefined) return [];
-    const { time, rows } = JSON.parse(text) as { time: string; rows: [id: string, digest: string][] };
-    const state = JSON.parse(marks.get(`${MARK}${key}`) ?? '{}') as Pick<HandedOver, 'file' | 'batch'>;
-    return [{ ...handedOver(key, time, rows), ...state }];
+/** @throws {CliError} for a model whose provider has no batches, or can't be asked */
+export async function providerOf(
+  { providerBatches }: Connection,
+  promptVersionId: string,
+): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
+  if (!providerBatches) {
+    throw usageError('--provider-batch works on this machine’s own service only', 'Add --profile local');
+  }
+  const batches = await providerBatches();
+  const provider = await batches.of(promptVersionId).catch((error: unknown) => {
+    throw toCliError(error);
   });
+  return { batches, provider };
 }
 
-export function handedOver(
-  key: string,
-  time: string,
-  rows: readonly (readonly [string, string])[],
-): HandedOver {
-  const named = rows.map(([id, digest], at) => [id, { customId: `${key}-${at + 1}`, digest }] as const);
-  return { key, time, rows: new Map(named) };
-}
-
-/** Where batches are handed over, looked for and waited for; each step is in the journal. */
+/** Where batches are handed over, looked for, waited for and cancelled; each step is in the journal. */
 export class BatchDesk {
-  readonly #parts: { ctx: Context; journal: BatchJournal; stop: Stop; cancel: boolean };
+  readonly #parts: DeskParts;
   readonly #provider: BatchProvider;
 
-  /** @param parts `cancel` says whether what was handed over is to be cancelled */
-  constructor(
-    parts: { ctx: Context; journal: BatchJournal; stop: Stop; cancel: boolean },
-    provider: BatchProvider,
-  ) {
+  constructor(parts: DeskParts, provider: BatchProvider) {
     this.#parts = parts;
     this.#provider = provider;
   }
 
-  /** The journal holds what is handed over before it is. */
-  async announce({ key, time, rows }: HandedOver): Promise<void> {
-    const digests = [...rows].map(([id, { digest }]) => [id, digest]);
-    await this.#parts.journal.mark(`${MARK}${key}/rows`, JSON.stringify({ time, rows: digests }));
-  }
-
-  /** Why the provider refused it; undefined if it took it. */
+  /** Hands requests over that are in the journal. Gives why the provider refused them; undefined if it took them. */
   async create(handed: HandedOver, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
-    const { ctx } = this.#parts;
-    const onFile = (file: string): Promise<void> => this.#note(handed, { file });
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const upload = { file: handed.file, onFile };
-        await this.#note(handed, {
-          batch: await this.#provider.create(requests, handed.key, upload, ctx.signal),
-        });
-        return undefined;
-      } catch (error) {
-        ctx.signal.throwIfAborted();
-        const status = statusOf(error);
-        if (status === 429 && tries < RETRIES) {
-          await ctx.clock.sleep(FIRST_POLL_MS * 2 ** tries, ctx.signal);
-        } else if (status !== undefined && status >= 400 && status < 500) {
-          return this.fault(`refused the batch: ${messageOf(error)}`, EXIT.runFailed);
-        } else {
-          throw this.fault(`did not answer the creation of the batch: ${messageOf(error)}`);
-        }
-      }
+    const { ctx, journal } = this.#parts;
+    const onUploaded = (file: string): Promise<void> => journalProgress(journal, handed, { file });
+    try {
+      const upload = { id: handed.file, onUploaded };
+      const batch = await this.#provider.create(requests, handed.key, upload, ctx.signal);
+      await journalProgress(journal, handed, { batch });
+      return undefined;
+    } catch (error) {
+      const fault = this.fault(error);
+      const isRefused = fault.exitCode === EXIT.fault && (statusOf(error) ?? 500) < 500;
+      if (!isRefused) throw fault;
+      return new CliError(fault.message, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
     }
   }
 
-  async #note(handed: HandedOver, news: Pick<HandedOver, 'file' | 'batch'>): Promise<void> {
-    Object.assign(handed, news);
-    const { file, batch } = handed;
-    await this.#parts.journal.mark(`${MARK}${handed.key}`, JSON.stringify({ file, batch }));
-  }
-
-  /** Looks for a batch whose creation was not answered; false if the provider has none. */
-  async find(handed: HandedOver): Promise<boolean> {
-    const { ctx } = this.#parts;
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-      const found = await this.#provider
-        .find(handed.key, handed.rows.size, ctx.signal)
-        .catch((error: unknown) => {
-          ctx.signal.throwIfAborted();
-          throw this.fault(`did not give its list of batches: ${messageOf(error)}`);
-        });
-      if (found === undefined) return false;
-      if (found !== 'unread') {
-        await this.#note(handed, { batch: found.id });
-        return true;
+  /** Looks for a batch whose creation was not answered; `left` if that can't be told before nothing more is wanted. */
+  async find(handed: HandedOver): Promise<'found' | 'none' | 'left'> {
+    const { ctx, journal, stop } = this.#parts;
+    for (const pause of pauses(2)) {
+      const found = this.#provider.find(handed.key, handed.rows.size, stop.reading);
+      const batch = await found.catch((error: unknown) => {
+        throw this.fault(error);
+      });
+      if (batch === undefined) return 'none';
+      if (batch !== 'unread') {
+        await journalProgress(journal, handed, { batch });
+        return 'found';
       }
       ctx.io.note('note: a batch that may be this one has not ended; waiting for it to tell');
-      if (!(await this.#pause(pause))) return true;
+      if (!(await this.#pause(pause))) break;
+    }
+    return 'left';
+  }
+
+  async cancel(id: string): Promise<void> {
+    try {
+      await this.#provider.cancel(id, this.#parts.ctx.signal);
+    } catch (error) {
+      // One that has ended can't be cancelled any more.
+      const state = await this.#look(id);
+      if (!state?.ended) throw this.fault(error);
     }
   }
 
   /** How a batch ended; undefined if it is left there. */
   async wait(id: string, rows: number): Promise<BatchState | undefined> {
-    const { ctx, cancel } = this.#parts;
+    const { ctx } = this.#parts;
     const { name } = this.#provider;
-    if (cancel) await this.#provider.cancel(id, ctx.signal).catch(() => {});
-    let shown = '';
-    let shownAt = 0;
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
+    let told = { line: '', at: 0 };
+    for (const pause of pauses(1.5)) {
       const state = await this.#look(id);
       if (state?.ended) return state;
-      const line =
-        state &&
-        `note: batch ${id} at ${name}: ${state.state}, ${state.done} done, ${state.failed} failed of ${rows}`;
-      if (line !== undefined && (line !== shown || ctx.clock.now() - shownAt >= LONGEST_POLL_MS)) {
+      const { done = 0, failed = 0 } = state ?? {};
+      const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer at present'}, ${done} done, ${failed} failed of ${rows}`;
+      if (line !== told.line || ctx.clock.now() - told.at >= TELL_EVERY_MS) {
         ctx.io.note(line);
-        [shown, shownAt] = [line, ctx.clock.now()];
+        told = { line, at: ctx.clock.now() };
       }
-      if (await this.#pause(pause)) continue;
-      ctx.io.note(
-        `note: the batch ${id} goes on at ${name}; --resume collects it, with --cancel it is cancelled`,
-      );
-      return undefined;
+      if (!(await this.#pause(pause))) break;
     }
+    ctx.io.note(
+      `note: the batch ${id} goes on at ${name}; --resume collects it, with --cancel it is cancelled`,
+    );
+    return undefined;
   }
 
   /** undefined if the provider can't be asked at present. */
   async #look(id: string): Promise<BatchState | undefined> {
+    const { stop } = this.#parts;
     try {
-      return await this.#provider.look(id, this.#parts.ctx.signal);
+      return await this.#provider.look(id, stop.reading);
     } catch (error) {
-      const status = statusOf(error);
-      if (status === 404) return { state: 'gone', ended: true, done: 0, failed: 0, fault: 'it is gone' };
-      if (status === 401 || status === 403)
-        throw this.fault(`refuses the key: ${messageOf(error)}`, EXIT.unauthorised);
+      if (stop.isStopping()) return undefined;
+      if (isGone(error)) return { state: 'gone', ended: true, done: 0, failed: 0, fault: 'it is gone' };
+      const fault = this.fault(error);
+      if (fault.exitCode === EXIT.unauthorised) throw fault;
       return undefined;
     }
   }
@@ -168,21 +147,29 @@ export class BatchDesk {
     return !stop.isStopping();
   }
 
-  /** A fault of the provider, which --resume goes on after. */
-  fault(what: string, exitCode: CliError['exitCode'] = EXIT.fault): CliError {
-    return new CliError(`${this.#provider.name} ${what}`, {
-      status: exitCode === EXIT.runFailed ? 'RUN_FAILED' : 'NETWORK_ERROR',
-      exitCode,
-      hints:
-        exitCode === EXIT.fault
-          ? ['Go on with --resume: it looks for the batch before anything is handed over again.']
-          : [],
+  /** What the provider did as the end of the command, after which `--resume` goes on. @throws what is not its doing */
+  fault(error: unknown): CliError {
+    if (!isBatchFault(error)) throw error;
+    return new CliError(error.message, {
+      ...(ENDS[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
+      hints: ['Go on with --resume: it looks for the batch before anything is handed over again.'],
     });
   }
 }
 
-/** The HTTP status of a refusal. */
-export function statusOf(error: unknown): number | undefined {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  return typeof status === 'number' ? status : undefined;
+function* pauses(growth: number): Generator<number> {
+  for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, LONGEST_POLL_MS)) yield ms;
+}
+
+/** Whether the provider no longer has what it was asked for. */
+export function isGone(error: unknown): boolean {
+  return [404, 410].includes(statusOf(error) ?? 0);
+}
+
+function statusOf(error: unknown): number | undefined {
+  return isBatchFault(error) ? error.status : undefined;
+}
+
+function isBatchFault(error: unknown): error is BatchFault {
+  return error instanceof Error && error.name === 'BatchFault';
 }

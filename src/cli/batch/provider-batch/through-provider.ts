@@ -1,18 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../../files/error-utils.ts';
-import type { BatchProvider } from '../../../service/provider-batches/batch-provider.ts';
+import { text as textOf } from 'node:stream/consumers';
+import type {
+  BatchAnswer,
+  BatchProvider,
+  BatchState,
+} from '../../../service/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/provider-batches/provider-batches.ts';
 import type { Connection, Context } from '../../context.ts';
-import { exitCodeOfHttp } from '../../core/failure.ts';
-import { isObject } from '../../core/json-value.ts';
+import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { buildRunBody } from '../../inputs/request-body.ts';
+import { usageError } from '../../errors.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../run/engine.ts';
-import { failedOutcome, type Job, type JobOutcome } from '../run/job.ts';
+import { failedOutcome, type Job, type JobOutcome, verdictOn } from '../run/job.ts';
 import type { BatchJournal } from '../run/job-journal.ts';
 import type { Stop } from '../run/stop.ts';
-import { BatchDesk, type HandedOver, handedOver, readHandedOver, statusOf } from './desk.ts';
+import { BatchDesk, isGone, providerOf } from './desk.ts';
+import { type HandedOver, journalHandover, newHandover, readHandedOver } from './handed-over.ts';
 
 export interface ProviderBatchParts {
   readonly ctx: Context;
@@ -28,13 +31,17 @@ export interface ProviderBatchParts {
   readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
 }
 
+/** A row as its model is to be asked. */
+interface Draft extends Expected {
+  readonly inputsDigest: string;
+  readonly parameters: object;
+}
+
 /** A row that a batch answers. */
-interface Awaited {
+interface Expected {
   readonly job: Job;
-  readonly handed: HandedOver;
-  readonly customId: string;
-  readonly digest: string;
-  readonly reservation?: Reservation | undefined;
+  /** undefined if it was handed over before. */
+  readonly reservation: Reservation | undefined;
 }
 
 /**
@@ -47,15 +54,7 @@ export async function* throughProvider(
   jobs: AsyncIterable<PlannedJob>,
   parts: ProviderBatchParts,
 ): AsyncGenerator<PlannedJob> {
-  const { connection, promptVersionId } = parts;
-  if (!connection.providerBatches) {
-    throw usageError('--provider-batch works on this machine’s own service only', 'Add --profile local');
-  }
-  const batches = await connection.providerBatches();
-  const provider = await batches.of(promptVersionId).catch((error: unknown) => {
-    throw serviceFault(error);
-  });
-  yield* new Handover(parts, batches, provider).run(jobs);
+  yield* new Handover(parts, await providerOf(parts.connection, parts.promptVersionId)).run(jobs);
 }
 
 class Handover {
@@ -63,182 +62,188 @@ class Handover {
   readonly #batches: ProviderBatches;
   readonly #provider: BatchProvider;
   readonly #desk: BatchDesk;
-  readonly #handed: HandedOver[];
-  readonly #awaited = new Map<HandedOver, Awaited[]>();
+  readonly #handedBefore: readonly HandedOver[];
+  readonly #expected = new Map<HandedOver, Expected[]>();
   #chunkBytes = 0;
-  #chunk: { job: Job; digest: string; parameters: object; reservation: Reservation }[] = [];
+  #chunk: Draft[] = [];
   /** Whether the cap keeps more rows from being handed over. */
   #isFull = false;
 
-  constructor(parts: ProviderBatchParts, batches: ProviderBatches, provider: BatchProvider) {
+  constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof providerOf>>) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;
-    this.#handed = readHandedOver(parts.journal);
+    this.#handedBefore = readHandedOver(parts.journal).reverse();
     this.#desk = new BatchDesk(parts, provider);
   }
 
   async *run(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
     for await (const planned of jobs) {
-      const before = this.#handedBefore(planned);
-      if (before) this.#await(before);
-      else if (planned.plan.kind !== 'create') yield planned;
-      else await this.#take(planned.job);
+      const { job, plan } = planned;
+      const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
+      if (handed) this.#expect(handed, { job, reservation: undefined });
+      else if (plan.kind !== 'create') yield planned;
+      else if (!this.#isFull) await this.#take(job);
     }
-    await this.#handOver();
-    for (const handed of this.#handed) yield* this.#collect(handed);
+    await this.#handOverChunk();
+    if (this.#parts.cancel) {
+      for (const { batch } of this.#expected.keys()) if (batch !== undefined) await this.#desk.cancel(batch);
+    }
+    for (const [handed, rows] of this.#expected) yield* this.#answers(handed, rows);
   }
 
-  /** The batch that answers a job which was handed over and has not ended. */
-  #handedBefore({ job, plan }: PlannedJob): Awaited | undefined {
-    const repeated = plan.kind === 'repeat' ? plan.entry.id : undefined;
-    if (plan.kind !== 'create' && repeated === undefined) return undefined;
+  #expect(handed: HandedOver, row: Expected): void {
+    const rows = this.#expected.get(handed);
+    if (rows) rows.push(row);
+    else this.#expected.set(handed, [row]);
+  }
+
+  /** The batch that answers a job as it is now. */
+  async #batchOf(job: Job): Promise<HandedOver | undefined> {
     const step = this.#parts.journal.states.get(job.id)?.step;
-    if (step === 'failed' || step === 'succeeded') return undefined;
-    for (const handed of this.#handed.toReversed()) {
-      const row = handed.rows.get(job.id);
-      if (row && (repeated === undefined || repeated === row.customId)) return { job, handed, ...row };
-    }
-    return undefined;
+    const handed = this.#handedBefore.find(({ rows }) => rows.has(job.id));
+    if (!handed || step === 'failed' || step === 'succeeded') return undefined;
+    return (await this.#unchanged(handed, job)) && handed;
   }
 
-  #await(awaited: Awaited): void {
-    const rows = this.#awaited.get(awaited.handed);
-    if (rows) rows.push(awaited);
-    else this.#awaited.set(awaited.handed, [awaited]);
+  /** What a job asks for; undefined if that is no longer what was handed over. */
+  async #unchanged({ rows, promptVersionId }: HandedOver, job: Job): Promise<RunRequest | undefined> {
+    if (promptVersionId !== this.#parts.promptVersionId) return undefined;
+    const request = await job.request().catch(() => undefined);
+    const isSame = request && buildRunBody(request).digest === rows.get(job.id)?.inputsDigest;
+    return isSame ? request : undefined;
   }
 
   async #take(job: Job): Promise<void> {
+    const { limits } = this.#provider;
+    const draft = await this.#draft(job, true);
+    if (!draft) return;
+    const bytes = Buffer.byteLength(JSON.stringify(draft.parameters)) + 200;
+    const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
+    if (isFull) await this.#handOverChunk();
+    this.#chunk.push(draft);
+    this.#chunkBytes += bytes;
+  }
+
+  /** undefined for a row that can't be handed over, which is settled then unless it is the cap that forbids it. */
+  async #draft(job: Job, isNew: boolean): Promise<Draft | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
-    if (this.#isFull) return;
     try {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
-      const body = buildRunBody(await job.request());
-      const parameters = await this.#batches.prepare(await bodyOf(body.body.chunks()));
-      const bytes = JSON.stringify(parameters).length + 200;
-      const { limits } = this.#provider;
-      const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
-      if (isFull) await this.#handOver();
-      const reservation = await budget.reserve(connection, body, { estimatedCredits, providerBatch: true });
-      this.#chunk.push({ job, digest: body.digest, parameters, reservation });
-      this.#chunkBytes += bytes;
-    } catch (error) {
-      if (budget.reached !== undefined && error === budget.reached) {
-        this.#isFull = true;
-        return;
-      }
-      await settle(job, failedOutcome(ctx, serviceFault(error)));
-    }
-  }
-
-  /** The journal holds what is handed over before it is. */
-  async #handOver(): Promise<void> {
-    const { ctx, journal, stop, settle } = this.#parts;
-    const chunk = this.#chunk;
-    this.#chunk = [];
-    this.#chunkBytes = 0;
-    if (chunk.length === 0 || stop.isStopping()) return;
-    const key = randomUUID().replaceAll('-', '');
-    const time = new Date(ctx.clock.now()).toISOString();
-    const handed = handedOver(
-      key,
-      time,
-      chunk.map(({ job, digest }) => [job.id, digest]),
-    );
-    // A row that failed before is no longer taken for one that has ended.
-    for (const { job } of chunk) if (journal.states.has(job.id)) await journal.waiting(job);
-    await this.#desk.announce(handed);
-    const awaited = chunk.map(({ job, digest, reservation }, at) => {
-      return { job, handed, customId: `${key}-${at + 1}`, digest, reservation };
-    });
-    const requests = chunk.map(({ parameters }, at) => ({ customId: `${key}-${at + 1}`, parameters }));
-    const refused = await this.#desk.create(handed, requests);
-    if (!refused) {
-      this.#handed.push(handed);
-      this.#awaited.set(handed, awaited);
-      return;
-    }
-    for (const { job, reservation } of chunk) {
-      reservation.refused();
-      await settle(job, failedOutcome(ctx, refused));
-    }
-  }
-
-  async *#collect(handed: HandedOver): AsyncGenerator<PlannedJob> {
-    const rows = new Map((this.#awaited.get(handed) ?? []).map(row => [row.customId, row]));
-    if (rows.size === 0 || this.#parts.stop.isStopping()) return;
-    if (handed.batch === undefined) await this.#settleDoubt(handed, [...rows.values()]);
-    const ended = handed.batch === undefined ? undefined : await this.#desk.wait(handed.batch, rows.size);
-    if (!ended) return;
-    const { ctx } = this.#parts;
-    try {
-      for await (const { customId, answer } of this.#provider.collect(handed.batch ?? '', ctx.signal)) {
-        const row = rows.get(customId);
-        if (!row || !rows.delete(customId)) continue;
-        this.#batches.offer(customId, answer);
-        yield this.#answered(row);
-      }
+      const request = buildRunBody(await job.request());
+      const parameters = await this.#batches.prepare(
+        JSON.parse(await textOf(request.body.chunks())) as Creation,
+      );
+      const room = { estimatedCredits, providerBatch: true };
+      const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
+      return { job, inputsDigest: request.digest, parameters, reservation };
     } catch (error) {
       ctx.signal.throwIfAborted();
-      if (!isGone(error)) throw this.#desk.fault(`did not give its results: ${messageOf(error)}`);
-      ctx.io.error(`error: the results of the batch ${handed.batch} at ${this.#provider.name} are gone`);
+      this.#isFull ||= budget.reached !== undefined && error === budget.reached;
+      if (this.#isFull) return undefined;
+      const fault = toCliError(error);
+      if (verdictOn(fault, undefined) === 'fatal') throw fault;
+      await settle(job, failedOutcome(ctx, fault));
+      return undefined;
     }
-    for (const [customId, row] of rows) {
-      this.#batches.offer(customId, { fault: ended.fault ?? 'it gave no result for it' });
-      yield this.#answered(row);
+  }
+
+  async #handOverChunk(): Promise<void> {
+    const drafts = this.#chunk;
+    [this.#chunk, this.#chunkBytes] = [[], 0];
+    if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
+    const handed = newHandover(this.#parts.promptVersionId, rowsOf(drafts));
+    for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
+  }
+
+  /** Puts it into the journal before it is handed over. Gives the rows that it answers; none if it was refused. */
+  async #handOver(handed: HandedOver, drafts: readonly Draft[]): Promise<Expected[]> {
+    const { ctx, journal, settle } = this.#parts;
+    await journalHandover(journal, handed);
+    // A row that failed before is no longer taken for one that has ended.
+    const known = drafts.filter(({ job }) => journal.states.has(job.id));
+    await Promise.all(known.map(({ job }) => journal.waiting(job)));
+    const requests = drafts.map(({ job, parameters }) => {
+      return { customId: handed.rows.get(job.id)?.customId ?? '', parameters };
+    });
+    const refused = await this.#desk.create(handed, requests);
+    if (!refused) return drafts.map(({ job, reservation }) => ({ job, reservation }));
+    for (const { job, reservation } of drafts) {
+      reservation?.refused();
+      await settle(job, failedOutcome(ctx, refused));
     }
+    return [];
+  }
+
+  async *#answers(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+    if (rows.length === 0 || this.#parts.stop.isStopping()) return;
+    const found = handed.batch === undefined ? await this.#desk.find(handed) : 'found';
+    if (found === 'none') return yield* this.#handOverAgain(handed, rows);
+    const { batch } = handed;
+    const ended = batch === undefined ? undefined : await this.#desk.wait(batch, rows.length);
+    if (batch !== undefined && ended) yield* this.#collect(handed, { id: batch, ended }, rows);
+  }
+
+  /** What was announced and never created; without the rows that are no longer wanted it is another batch. */
+  async *#handOverAgain(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+    const drafts: Draft[] = [];
+    for (const { job } of rows) {
+      const draft = await this.#draft(job, false);
+      if (draft) drafts.push(draft);
+    }
+    const isSame = drafts.length === handed.rows.size;
+    const again = isSame ? handed : newHandover(this.#parts.promptVersionId, rowsOf(drafts));
+    if (drafts.length > 0) yield* this.#answers(again, await this.#handOver(again, drafts));
+  }
+
+  async *#collect(
+    handed: HandedOver,
+    { id, ended }: { id: string; ended: BatchState },
+    rows: readonly Expected[],
+  ): AsyncGenerator<PlannedJob> {
+    const { io, signal } = this.#parts.ctx;
+    const { name } = this.#provider;
+    const open = new Map(rows.map(row => [handed.rows.get(row.job.id)?.customId ?? '', row]));
+    try {
+      for await (const { customId, answer } of this.#provider.collect(id, signal)) {
+        const row = open.get(customId);
+        if (row && open.delete(customId)) yield* this.#answered(row, { handed, customId, answer });
+      }
+    } catch (error) {
+      if (!isGone(error)) throw this.#desk.fault(error);
+      io.error(`error: the results of the batch ${id} at ${name} are gone`);
+    }
+    const isWhole = ['completed', 'ended'].includes(ended.state);
+    const fault = ended.fault ?? (isWhole ? 'it gave no result for it' : `the batch is ${ended.state}`);
+    for (const [customId, row] of open) yield* this.#answered(row, { handed, customId, answer: { fault } });
   }
 
   /** Its creation under the name of its request takes the answer. */
-  #answered({ job, handed, customId, digest, reservation: taken }: Awaited): PlannedJob {
-    const { connection, promptVersionId, budget } = this.#parts;
-    const reservation = taken ?? budget.paid(connection, { promptVersionId });
-    const entry = {
-      id: customId,
-      time: handed.time,
-      baseUrl: connection.service,
-      promptVersionId,
-      inputsDigest: digest,
-    };
-    const request: Job['request'] = async () => {
-      const now = await job.request();
-      if (buildRunBody(now).digest === digest) return now;
-      throw usageError('the row is no longer what was handed over', 'Put it back as it was, then --resume');
-    };
-    return { job: { ...job, isUntimed: true, reservation, request }, plan: { kind: 'repeat', entry } };
-  }
-
-  /** A batch whose creation was not answered is created again only if the provider has none. */
-  async #settleDoubt(handed: HandedOver, rows: readonly Awaited[]): Promise<void> {
-    if (await this.#desk.find(handed)) return;
-    const requests = [];
-    for (const { job, customId } of rows) {
-      const { chunks } = buildRunBody(await job.request()).body;
-      requests.push({ customId, parameters: await this.#batches.prepare(await bodyOf(chunks())) });
+  async *#answered(
+    { job, reservation: taken }: Expected,
+    { handed, customId, answer }: { handed: HandedOver; customId: string; answer: BatchAnswer },
+  ): AsyncGenerator<PlannedJob> {
+    const { ctx, connection, promptVersionId, budget } = this.#parts;
+    const request = await this.#unchanged(handed, job);
+    if (!request) {
+      const what = `row ${job.row} is no longer what was handed over, and its answer was left`;
+      return ctx.io.error(`error: ${what}; put it back as it was, then --resume`);
     }
-    const refused = await this.#desk.create(handed, requests);
-    if (refused)
-      for (const { job } of rows) await this.#parts.settle(job, failedOutcome(this.#parts.ctx, refused));
+    this.#batches.offer(customId, answer);
+    const { digest: inputsDigest } = buildRunBody(request);
+    const time = new Date(ctx.clock.now()).toISOString();
+    const entry = { id: customId, time, baseUrl: connection.service, promptVersionId, inputsDigest };
+    const reservation = taken ?? budget.paid(connection, { promptVersionId });
+    const batched = { settled: () => this.#batches.withdraw(customId) };
+    yield {
+      job: { ...job, reservation, batched, request: () => Promise.resolve(request) },
+      plan: { kind: 'repeat', entry },
+    };
   }
 }
 
-/** The body of a creation, as the service reads it. */
-async function bodyOf(chunks: AsyncIterable<Uint8Array>): Promise<Parameters<ProviderBatches['prepare']>[0]> {
-  const pieces: Uint8Array[] = [];
-  for await (const chunk of chunks) pieces.push(Uint8Array.from(chunk));
-  return JSON.parse(Buffer.concat(pieces).toString()) as Parameters<ProviderBatches['prepare']>[0];
+function rowsOf(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
+  return drafts.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }
 
-/** A refusal of the service in this process, as it would have been answered. */
-function serviceFault(error: unknown): unknown {
-  if (!(error instanceof Error) || !isObject(error)) return error;
-  const { httpStatus, status } = error as { httpStatus?: unknown; status?: unknown };
-  if (typeof httpStatus !== 'number' || typeof status !== 'string') return error;
-  return new CliError(error.message, { status, exitCode: exitCodeOfHttp(httpStatus) });
-}
-
-function isGone(error: unknown): boolean {
-  return (
-    [404, 410].includes(statusOf(error) ?? 0) || (error instanceof Error && /results_url/.test(error.message))
-  );
-}
+type Creation = Parameters<ProviderBatches['prepare']>[0];

@@ -28,8 +28,11 @@ export interface JobName {
 
 /** One run to make, whatever it is made from. */
 export interface Job extends JobName {
-  /** Whether how long it took says nothing: its model was asked in a batch of its provider. */
-  readonly isUntimed?: boolean;
+  /**
+   * Set if its model was asked in a batch of its provider; called once it is settled. That batch is in the journal, so its
+   * creation is never in doubt, and how long it took says nothing.
+   */
+  readonly batched?: { readonly settled: () => void };
   /** Room in the budget that was taken before it is created. */
   readonly reservation?: Reservation;
   /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */

@@ -77,7 +77,7 @@ class RunningJob {
   }
 
   #facts(): RunFacts {
-    const sentAt = this.#job.isUntimed ? undefined : this.#sentAt;
+    const sentAt = this.#job.batched ? undefined : this.#sentAt;
     return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
   }
 
@@ -124,7 +124,7 @@ class RunningJob {
       },
       onBegin: entry => {
         this.#entry = entry;
-        return journal.creating(this.#job, entry);
+        return this.#job.batched ? undefined : journal.creating(this.#job, entry);
       },
       onRunId: async (runId, recovered) => {
         this.#runId = runId;
@@ -157,7 +157,7 @@ class RunningJob {
   /** Whether what was dropped may have a run of unknown id. @param error what it ended with */
   #isInDoubt(error: unknown): boolean {
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
-    return isSent && this.#runId === undefined && wasStarted(error);
+    return !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
   }
 
   async #afterFault(error: unknown): Promise<JobOutcome | JobDoubt> {

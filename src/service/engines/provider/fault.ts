@@ -16,6 +16,11 @@ function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   return undefined;
 }
 
+/** The HTTP status that a provider answered with, in what was thrown. */
+export function statusIn(thrown: unknown): number | undefined {
+  return providerFaultIn(thrown)?.more.status;
+}
+
 const MAX_LENGTH = 600;
 
 /** A fault as it is told: a line that says who did what, without keys, and what to do next; and whether it cost nothing. */
@@ -23,7 +28,7 @@ export async function explain(
   thrown: unknown,
   { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
   access: Access,
-): Promise<{ message: string; isRefused: boolean }> {
+): Promise<{ message: string; isRefused: boolean; status: number | undefined }> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
   const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
@@ -35,7 +40,7 @@ export async function explain(
     fault.more.mayHaveCost ? '; it may have been paid for' : '',
     advice === '' ? '' : `: ${advice}`,
   ].join('');
-  return { message, isRefused: fault.more.isRefused === true };
+  return { message, isRefused: fault.more.isRefused === true, status: fault.more.status };
 }
 
 function adviceOn(
@@ -125,27 +130,31 @@ const LONGEST_WAIT_MS = 60_000;
 /**
  * Asks again, up to three times, if the provider refused because it is busy (429, 529): not if it wants more than 60 s, nor
  * if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
+ *
+ * @param isRead whether nothing is made: then it is asked again after a fault of the network or of the provider's own too
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
   ask: () => Promise<T>,
+  isRead = false,
 ): Promise<T> {
   for (let retries = 0; ; retries += 1) {
     try {
       return await ask();
     } catch (error) {
-      const waitMs = retries === RETRIES ? undefined : waitBeforeRetry(error, FIRST_WAIT_MS * 2 ** retries);
-      if (waitMs === undefined) throw error;
+      const waitMs = waitBeforeRetry(error, FIRST_WAIT_MS * 2 ** retries, isRead);
+      if (waitMs === undefined || retries === RETRIES) throw error;
       await sleep(waitMs, signal);
     }
   }
 }
 
 /** In milliseconds; undefined if asking again is of no use. */
-function waitBeforeRetry(error: unknown, otherwise: number): number | undefined {
-  const { status, quotaUsedUp, retryAfterMs = otherwise } = providerFaultIn(error)?.more ?? {};
-  const isBusy = status === 429 || status === 529;
-  return isBusy && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
+function waitBeforeRetry(error: unknown, otherwise: number, isRead: boolean): number | undefined {
+  const fault = providerFaultIn(error);
+  const { status = fault ? 0 : 500, quotaUsedUp, retryAfterMs = otherwise } = fault?.more ?? {};
+  const isPassing = status === 429 || status === 529 || (isRead && status >= 500);
+  return isPassing && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
 }
 
 const SHOWN = 5;

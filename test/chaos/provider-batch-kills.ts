@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { commandEnvironment } from '../support/environment.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
+import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+
+/** The requests of a batch in their order, and where the command is killed at each. */
+const STEPS: Readonly<Record<'openai' | 'anthropic', readonly (readonly [RegExp, StopPoint])[]>> = {
+  openai: [
+    [/^POST .*\/files$/, 'before'],
+    [/^POST .*\/files$/, 'after'],
+    [/^POST .*\/batches$/, 'before'],
+    [/^POST .*\/batches$/, 'after'],
+    [/^GET .*\/batches\?/, 'before'],
+    [/^GET .*\/batches\/\w+$/, 'before'],
+    [/^GET .*\/files\/.*\/content$/, 'within'],
+  ],
+  anthropic: [
+    [/^POST .*\/batches$/, 'before'],
+    [/^POST .*\/batches$/, 'after'],
+    [/^GET .*\/batches\?/, 'before'],
+    [/^GET .*\/batches\/\w+$/, 'before'],
+    [/^GET .*\/results$/, 'within'],
+  ],
+};
+
+export interface KillsVerdict {
+  readonly starts: number;
+  readonly exitCode: number | null;
+  readonly stderr: string;
+  /** Rows of each batch that was created. */
+  readonly batches: readonly number[];
+  /** Rows that have no line, or another row's answer; ids. */
+  readonly wrong: readonly string[];
+  readonly lines: number;
+  /** What the provider asks for and what the lines say, in dollars. */
+  readonly bill: number;
+  readonly cost: number;
+  /** What the journals name that is still open. */
+  readonly open: boolean;
+}
+
+interface Line {
+  readonly id: string;
+  readonly outputs: readonly { readonly data: string }[];
+  readonly cost: number | null;
+}
+
+/** Hands rows over to a provider in a batch, with the command killed at each step of it; asks the ledger then. */
+export async function killAtEachStep(
+  engine: 'openai' | 'anthropic',
+  rows: number,
+  home: string,
+): Promise<KillsVerdict> {
+  const provider = await FakeProvider.start();
+  try {
+    return await run(engine, rows, { home, provider });
+  } finally {
+    await provider.close();
+  }
+}
+
+async function run(
+  engine: 'openai' | 'anthropic',
+  rows: number,
+  { home, provider }: { home: string; provider: FakeProvider },
+): Promise<KillsVerdict> {
+  const ledger = new ProviderLedger();
+  ledger.origin = new URL(provider.baseUrl).origin;
+  provider.reset(ledger.handler);
+  writeBatch(
+    home,
+    rows,
+    `{baseUrl: "${engine === 'openai' ? provider.baseUrl : ledger.origin}", batch: true, engine: ${engine}}`,
+  );
+  const out = path.join(home, 'out.jsonl');
+  let starts = 0;
+  for (const [at, point] of STEPS[engine]) {
+    const stopped = ledger.stopAt(at, point);
+    const { child, ended } = start(home, starts++ > 0);
+    const early = ended.then(({ code, stderr }) =>
+      Promise.reject(new Error(`ended (${code}) before ${String(at)}: ${stderr}`)),
+    );
+    await Promise.race([stopped, early]);
+    // What came in the middle of the answers is in the results before the rest of them comes.
+    while (point === 'within' && readLines(out).length < rows / 4) await Promise.race([pause(20), early]);
+    early.catch(() => {});
+    child.kill('SIGKILL');
+    await ended;
+  }
+  const { code: exitCode, stderr } = await start(home, true).ended;
+  const lines = readLines(out);
+  const isRight = ({ id, outputs: [output] }: Line): boolean => output?.data.includes(`<row ${id}>`) ?? false;
+  const right = new Set(lines.filter(isRight).map(({ id }) => id));
+  return {
+    starts: starts + 1,
+    exitCode,
+    stderr,
+    batches: ledger.batches.map(({ entries }) => entries.length),
+    wrong: Array.from({ length: rows }, (_, at) => String(at + 1)).filter(id => !right.has(id)),
+    lines: lines.length,
+    bill: ledger.bill,
+    cost: lines.reduce((sum, { cost }) => sum + Math.round((cost ?? 0) * 1e6), 0) / 1e6,
+    open: existsSync(`${out}.journal`),
+  };
+}
+
+function writeBatch(home: string, rows: number, provider: string): void {
+  mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+  writeFileSync(
+    path.join(home, 'data', 'models.yaml'),
+    `providers: {p: ${provider}}\nmodels: [{model: m, modality: text, provider: p, price: {input: 2, output: 8}}]\n`,
+  );
+  writeFileSync(path.join(home, 'ask.prompt'), '---\nmodel: m\n---\nAsk {{{name}}}');
+  const names = Array.from({ length: rows }, (_, at) => `<row ${at + 1}>`);
+  writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
+}
+
+function start(
+  home: string,
+  resumes: boolean,
+): { child: ChildProcess; ended: Promise<{ code: number | null; stderr: string }> } {
+  const flags = ['--out', 'out.jsonl', '--provider-batch', ...(resumes ? ['--resume'] : [])];
+  const command = path.resolve('bin/promptrun.js');
+  const child = spawn(process.execPath, [command, 'batch', 'ask.prompt', '--from', 'rows.csv', ...flags], {
+    cwd: home,
+    env: commandEnvironment(home, { PROMPTRUN_DATA_DIR: path.join(home, 'data') }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<{ code: number | null; stderr: string }>(resolve =>
+    child.on('close', code => resolve({ code, stderr })),
+  );
+  return { child, ended };
+}
+
+function readLines(file: string): Line[] {
+  if (!existsSync(file)) return [];
+  const whole = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return whole.map(line => JSON.parse(line) as Line);
+}
