@@ -163,7 +163,7 @@ it('tells faults of models.yaml in lists of models and in doctor, which asks pro
   const whole = await runCommand(['doctor'], homeWith(tinyAt(provider.baseUrl)));
   expect(whole).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/provider\tok\there at .* has 1 models/) as string,
+    stdout: expect.stringMatching(/provider\tok\there at .* has 1 model/) as string,
   });
   const gone = await runCommand(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
   expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing listens there') as string });

@@ -36,7 +36,7 @@ export async function anthropicBatches(access: Access): Promise<BatchProvider> {
       for await (const batch of batches.list({ limit: 100 }, { signal })) {
         if (sizeOf(batch) !== requests) continue;
         if (batch.processing_status !== 'ended') unread = true;
-        else if (await startsWith(results(batch.id, signal), key)) return batch.id;
+        else if (await startsWith(results(batch.id, signal), key)) return { id: batch.id };
       }
       return unread ? 'unread' : undefined;
     },

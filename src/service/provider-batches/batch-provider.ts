@@ -42,10 +42,10 @@ export interface BatchProvider {
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * The id of a batch whose creation was not answered, by its key and size; undefined if there is none, `unread` while one
-   * that may be it has not ended.
+   * A batch whose creation was not answered, by its key and size; undefined if there is none, `unread` while one that may
+   * be it has not ended.
    */
-  find(key: string, requests: number, signal: AbortSignal): Promise<string | 'unread' | undefined>;
+  find(key: string, requests: number, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   look(id: string, signal: AbortSignal): Promise<BatchState>;
   /** The answers of a batch that has ended, as they are read, in any order. */
   collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;

@@ -40,7 +40,7 @@ export async function openAiBatches(access: Access): Promise<BatchProvider> {
     },
     async find(key, _requests, signal) {
       for await (const { id, metadata } of client.batches.list({ limit: 100 }, { signal })) {
-        if (metadata?.[MARK] === key) return id;
+        if (metadata?.[MARK] === key) return { id };
       }
       return undefined;
     },

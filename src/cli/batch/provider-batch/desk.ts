@@ -27,7 +27,7 @@ const ENDS: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | unde
   429: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
 };
 
-interface DeskParts {
+export interface DeskParts {
   readonly ctx: Context;
   readonly journal: BatchJournal;
   readonly stop: Stop;
@@ -85,7 +85,7 @@ export class BatchDesk {
       });
       if (batch === undefined) return 'none';
       if (batch !== 'unread') {
-        await journalProgress(journal, handed, { batch });
+        await journalProgress(journal, handed, { batch: batch.id });
         return 'found';
       }
       ctx.io.note('note: a batch that may be this one has not ended; waiting for it to tell');

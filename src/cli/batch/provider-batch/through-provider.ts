@@ -5,24 +5,19 @@ import type {
   BatchState,
 } from '../../../service/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/provider-batches/provider-batches.ts';
-import type { Connection, Context } from '../../context.ts';
+import type { Connection } from '../../context.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../run/engine.ts';
 import { failedOutcome, type Job, type JobOutcome, verdictOn } from '../run/job.ts';
-import type { BatchJournal } from '../run/job-journal.ts';
-import type { Stop } from '../run/stop.ts';
-import { BatchDesk, isGone, providerOf } from './desk.ts';
+import { BatchDesk, type DeskParts, isGone, providerOf } from './desk.ts';
 import { type HandedOver, journalHandover, newHandover, readHandedOver } from './handed-over.ts';
 
-export interface ProviderBatchParts {
-  readonly ctx: Context;
+export interface ProviderBatchParts extends DeskParts {
   readonly connection: Connection;
   readonly promptVersionId: string;
-  readonly journal: BatchJournal;
-  readonly stop: Stop;
   readonly budget: Budget;
   /** What the service's search says that a run is expected to take. */
   readonly estimatedCredits: unknown;
@@ -178,7 +173,10 @@ class Handover {
   async *#answers(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
     if (rows.length === 0 || this.#parts.stop.isStopping()) return;
     const found = handed.batch === undefined ? await this.#desk.find(handed) : 'found';
-    if (found === 'none') return yield* this.#handOverAgain(handed, rows);
+    if (found === 'none') {
+      yield* this.#handOverAgain(handed, rows);
+      return;
+    }
     const { batch } = handed;
     const ended = batch === undefined ? undefined : await this.#desk.wait(batch, rows.length);
     if (batch !== undefined && ended) yield* this.#collect(handed, { id: batch, ended }, rows);
@@ -227,7 +225,8 @@ class Handover {
     const request = await this.#unchanged(handed, job);
     if (!request) {
       const what = `row ${job.row} is no longer what was handed over, and its answer was left`;
-      return ctx.io.error(`error: ${what}; put it back as it was, then --resume`);
+      ctx.io.error(`error: ${what}; put it back as it was, then --resume`);
+      return;
     }
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
