@@ -2,9 +2,9 @@ import type { ReadOptions } from '../../client/request.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { countOf } from '../core/json-value.ts';
-import { type CliError, usageError } from '../errors.ts';
+import type { CliError } from '../errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { type Caps, capReached, creditsIn } from './caps.ts';
+import { type Caps, capReached, costsAreNotTold, creditsIn } from './caps.ts';
 import { knownCost } from './forecast.ts';
 import type { CreationRequest } from './send-creation.ts';
 import {
@@ -73,11 +73,14 @@ export class Budget {
 
   /** @throws {CliError} USAGE_ERROR for `--max-cost` at another service, which does not say what a run costs */
   check({ costs, recorder }: Connection): void {
-    if (this.#caps.cost === undefined || costs !== undefined || recorder?.mode === 'replay') return;
-    throw usageError(
-      "--max-cost is for this machine's own service: another one does not tell what a run costs",
-      'Bound the credits instead, with --max-credits <n>.',
-    );
+    if (this.#caps.cost !== undefined && !costs && recorder?.mode !== 'replay') throw costsAreNotTold();
+  }
+
+  /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything is created */
+  async checkPrice(connection: Connection, request: CreationRequest): Promise<void> {
+    if (this.#caps.cost !== undefined && connection.recorder?.mode !== 'replay') {
+      await knownCost(connection, request);
+    }
   }
 
   /**
@@ -103,12 +106,11 @@ export class Budget {
     request: CreationRequest,
     options: ReserveOptions = {},
   ): Promise<Reservation> {
-    const { entry } = options;
     if (!this.#isCapped || connection.recorder?.mode === 'replay') return this.paid(connection, request);
     const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
     this.#turn = turn.catch(() => {});
     const estimate = await turn;
-    if (entry !== undefined) this.#lostBefore.delete(entry.id);
+    this.#lostBefore.delete(options.entry?.id ?? '');
     return this.#reservation(connection, request, estimate);
   }
 
@@ -124,11 +126,10 @@ export class Budget {
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
     const listed = creditsIn(estimatedCredits);
-    const signal = this.#until;
     const expected =
       this.#caps.cost === undefined ? undefined : await knownCost(connection, request, providerBatch);
     for (;;) {
-      signal.throwIfAborted();
+      this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
       await this.#spending.learnCosts();
       if (this.#caps.credits !== undefined) await this.#learnCredits();
@@ -152,7 +153,7 @@ export class Budget {
         );
         throw this.#reached;
       }
-      await this.#untilOneEnds(signal);
+      await this.#untilOneEnds();
     }
   }
 
@@ -173,12 +174,12 @@ export class Budget {
     return addUp([this.#spending.sum(unit, need), ...before, ...open]);
   }
 
-  async #untilOneEnds(signal: AbortSignal): Promise<void> {
+  async #untilOneEnds(): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve;
-      signal.addEventListener('abort', this.#wake, { once: true });
+      this.#until.addEventListener('abort', this.#wake, { once: true });
     });
-    signal.removeEventListener('abort', this.#wake);
+    this.#until.removeEventListener('abort', this.#wake);
   }
 
   #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {

@@ -55,6 +55,14 @@ export function creditsText(amount: Credits): string {
   return counted(inCredits(amount), 'credit');
 }
 
+/** Why `--max-cost` is refused. */
+export function costsAreNotTold(): CliError {
+  return usageError(
+    "--max-cost is for this machine's own service: another one does not tell what a run costs",
+    'Bound the credits instead, with --max-credits <n>.',
+  );
+}
+
 /** What says that nothing more is created. @param spent undefined if it could not be learnt */
 export function capReached(unit: keyof Caps, cap: number, spent: number | undefined): CliError {
   const flag = unit === 'cost' ? '--max-cost' : '--max-credits';

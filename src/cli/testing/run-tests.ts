@@ -17,7 +17,7 @@ import { findTests, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
-import { type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
+import { checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { runEntries } from './run/run-entries.ts';
 import { TestState } from './run/test-state.ts';
 import { toolsFor } from './run/tools.ts';
@@ -56,12 +56,12 @@ export async function runRound(
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
-  const isJudged = [...all].some(needsJudge);
+  const judged = [...all].filter(needsJudge);
   const paced = pacedConnections(ctx, options.rate);
   const connectionOf = async (target: string): Promise<Connection> => {
     const connection = await paced(target);
     // What judging costs counts, whatever service runs the prompts.
-    if (!isJudged) budget.check(connection);
+    if (judged.length === 0) budget.check(connection);
     return connection;
   };
   const chosen =
@@ -72,7 +72,9 @@ export async function runRound(
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
-  if (round !== undefined && (await isFree(ctx, prepared.entries, isJudged))) round.onFree();
+  await checkPrices(budget, prepared.entries);
+  for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(model);
+  if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
   const material = { media: new Map<string, MediaContent>(), budget };
   const tests = { entries: prepared.entries, paths, judge, budget, material };
   const results = await runAll(ctx, tests, options).catch((error: unknown) => {

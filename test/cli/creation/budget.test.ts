@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseResultsLine, resultState } from '../../../src/cli/batch/results/results-line.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { parseCaps } from '../../../src/cli/creation/caps.ts';
@@ -218,6 +220,76 @@ describe('a budget', () => {
     const budget = new Budget(contextOf(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
     await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('price') });
+  });
+
+  it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
+    const starts = fc.array(fc.record({ made: fc.nat(20), open: fc.nat(8) }), { maxLength: 4 });
+    const charges = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 200, maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(starts, charges, async (killed, charge) => {
+        const ledger = new Ledger(1, () => 500);
+        const connection = ledger.connection();
+        const cap = 100_000;
+        const lost: string[] = [];
+        let budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+        const start = (): void => {
+          budget = new Budget(contextOf(), { cost: cap, credits: undefined });
+          const known = [...ledger.charges.keys()].filter(runId => !lost.includes(runId));
+          budget.resume(
+            connection,
+            known.map(runId => ({ runId })),
+            lost,
+          );
+        };
+        const create = async (isLost: boolean): Promise<void> => {
+          const reservation = await budget.reserve(connection, request);
+          const runId = `run-${ledger.charges.size}`;
+          ledger.charges.set(runId, charge[ledger.charges.size] ?? 500);
+          if (isLost) lost.push(runId);
+          else await reservation.made({ runId, tokens: 1 });
+        };
+        for (const { made, open } of killed) {
+          for (let run = 0; run < made; run += 1) await create(false);
+          for (let run = 0; run < open; run += 1) await create(true);
+          start();
+        }
+        await expect(
+          (async () => {
+            for (;;) await create(false);
+          })(),
+        ).rejects.toMatchObject({ exitCode: 8 });
+        const known = [...ledger.charges].filter(([runId]) => !lost.includes(runId)).map(([, cost]) => cost);
+        const above = lost.map(runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known));
+        expect(ledger.sum).toBeLessThanOrEqual(cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0));
+      }),
+      { numRuns: 50, seed: 1 },
+    );
+  });
+
+  it('loses nothing by way of a file of results: what was read from one adds up to the same', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1e12)), fc.nat(1e12), (costs, credits) => {
+        const line = { row: 1, runStatus: 'succeeded', error: null, outputs: [], tokens: 1 };
+        const written = costs.map((cost, at) =>
+          JSON.stringify({
+            ...line,
+            id: String(at),
+            runId: String(at),
+            cost: cost / 1e8,
+            credits: credits / 1e6,
+          }),
+        );
+        const read = written.flatMap(
+          text => resultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
+        );
+        const budget = new Budget(contextOf(), parseCaps({}));
+        budget.resume(new Ledger(1).connection(), read, []);
+        const { runs, cost, credits: sum } = budget.totalsOf();
+        expect([runs, cost ?? 0]).toEqual([costs.length, costs.reduce((all, one) => all + one, 0) / 1e8]);
+        expect(sum ?? 0).toBe((credits * costs.length) / 1e6);
+      }),
+      { seed: 1 },
+    );
   });
 
   it('adds up integers: nothing drifts', async () => {

@@ -105,9 +105,10 @@ function failuresOf(rows: readonly ResultsLine[]): { reason: string; rows: numbe
     .toSorted((one, other) => other.rows - one.rows);
 }
 
-/** The error without what is this row's alone: its line. */
-function reasonOf({ error, runStatus }: ResultsLine): string {
-  return (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
+/** The error without what is this row's alone: its line, and its run. */
+function reasonOf({ error, runStatus, runId }: ResultsLine): string {
+  const reason = (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
+  return runId === null ? reason : reason.replaceAll(runId, '<run>');
 }
 
 function round(seconds: number): number {

@@ -13,6 +13,7 @@ import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { imagesHere } from '../../inputs/images/open-image.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
+import { buildRunBody } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { printValue } from '../../outputs/json.ts';
@@ -72,6 +73,10 @@ export async function compare(ctx: Context, options: CompareOptions): Promise<Ex
     await printValue(ctx, { rows: rows.length, ...forecast.data() });
     ctx.io.note(`note: ${forecast.text()}; nothing was created`);
     return EXIT.ok;
+  }
+  for (const [at, { connection }] of variants.entries()) {
+    const request = rows[0]?.requests[at];
+    if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
   const { report } = options;
   const keepMedia = report !== undefined;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
+import type { CreationRequest } from '../../creation/send-creation.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
@@ -44,16 +45,15 @@ export class Judge {
     await this.#version(this.#model ?? model);
   }
 
+  /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost` */
+  async checkPrice(model: string | undefined): Promise<void> {
+    const body = await this.#bodyOf({ prompt: '?', ...(model !== undefined && { model }) });
+    await this.#budget.checkPrice(await this.#local(), body);
+  }
+
   /** The answer to a question. @throws {CliError} for a model that is not there, or a run that failed */
-  readonly ask = async ({ prompt, system, model }: Question): Promise<string> => {
-    const judge = this.#model ?? model;
-    const promptVersionId = await this.#version(judge);
-    const text = new Map([
-      ...(system === undefined ? [] : [['system', system] as const]),
-      ['prompt', prompt],
-    ]);
-    const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
-    const body = buildRunBody({ ...request, ...(judge !== undefined && { model: judge }) });
+  readonly ask = async (question: Question): Promise<string> => {
+    const body = await this.#bodyOf(question);
     const created = await createAndWait(this.#ctx, await this.#local(), body, { budget: this.#budget });
     await this.onRun(created.kind === 'ended' ? created.run.runId : created.runId);
     if (created.kind === 'ended' && created.run.runStatus === 'succeeded') {
@@ -61,6 +61,17 @@ export class Judge {
     }
     throw new CliError("the judge's run failed", { status: 'PROTOCOL_ERROR', exitCode: EXIT.fault });
   };
+
+  async #bodyOf({ prompt, system, model }: Question): Promise<CreationRequest> {
+    const judge = this.#model ?? model;
+    const promptVersionId = await this.#version(judge);
+    const text = new Map([
+      ...(system === undefined ? [] : [['system', system] as const]),
+      ['prompt', prompt],
+    ]);
+    const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
+    return buildRunBody({ ...request, ...(judge !== undefined && { model: judge }) });
+  }
 
   #local(): Promise<Connection> {
     this.#connection ??= this.#ctx.localConnection();

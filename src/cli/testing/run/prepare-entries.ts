@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import type { Budget } from '../../creation/budget.ts';
 import { checkModelAccess } from '../../creation/model-access.ts';
 import { CliError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
-import type { RunRequest } from '../../inputs/request-body.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { readVersion } from '../../inputs/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
@@ -59,6 +60,14 @@ export async function prepareEntries(
     }
   }
   return { entries, faults };
+}
+
+/** @throws {CliError} CONFIG_ERROR for a version whose model has no price, under `--max-cost` */
+export async function checkPrices(budget: Budget, entries: readonly PreparedEntry[]): Promise<void> {
+  const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
+  for (const { connection, request } of oneOfEach.values()) {
+    await budget.checkPrice(connection, buildRunBody(request));
+  }
 }
 
 async function entriesOf(

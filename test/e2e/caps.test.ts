@@ -1,0 +1,207 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { localService } from '../cli/batch/support.ts';
+import { type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { FakeProvider, said } from '../support/fake-provider.ts';
+
+/** In hundred-millionths of a dollar: what a token costs by models.yaml. */
+const [INPUT, OUTPUT] = [200, 800];
+/** The dearest answer, and what is expected before the first: 10 tokens in, 100 out. */
+const DEAREST = 10 * INPUT + 100 * OUTPUT;
+
+/** A provider that answers late, refuses, breaks down and charges by its own ledger; the same every time. */
+class ChargingProvider {
+  readonly charges: number[] = [];
+  #seed: number;
+  #wanted = Number.POSITIVE_INFINITY;
+  #reached = (): void => {};
+
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  get sum(): number {
+    return this.charges.reduce((sum, charge) => sum + charge, 0);
+  }
+
+  /** Resolves once it has charged so often. */
+  async charged(times: number): Promise<void> {
+    this.#wanted = times;
+    if (this.charges.length < times) await new Promise<void>(resolve => (this.#reached = resolve));
+  }
+
+  readonly handler = (response: ServerResponse): void => {
+    const chance = this.#chance();
+    if (chance < 0.05) return void response.writeHead(429, { 'retry-after': '0' }).end('{}');
+    if (chance < 0.1) return void response.writeHead(400).end('{"error":{"message":"no"}}');
+    const output = 10 * Math.ceil(this.#chance() * 10);
+    if (this.charges.push(10 * INPUT + output * OUTPUT) >= this.#wanted) this.#reached();
+    if (chance < 0.15) return void response.writeHead(500).end('{}');
+    const usage = { prompt_tokens: 10, completion_tokens: output, total_tokens: 10 + output };
+    const body = { ...(said('an answer').body as object), usage };
+    setTimeout(() => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    }, this.#chance() * 20);
+  };
+
+  #chance(): number {
+    this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#seed / 2 ** 32;
+  }
+}
+
+let provider: FakeProvider;
+let home: string;
+let env: Record<string, string>;
+
+beforeEach(async () => {
+  provider = await FakeProvider.start();
+  home = temporaryDirectory();
+  const dataDir = path.join(home, 'the-data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  env = { PROMPTRUN_DATA_DIR: dataDir };
+  const models = `providers:
+  p: {baseUrl: "${provider.baseUrl}"}
+models:
+  - {model: priced, modality: text, provider: p, price: {input: 2, output: 8}}
+  - {model: unpriced, modality: text, provider: p}
+`;
+  writeFileSync(path.join(dataDir, 'models.yaml'), models);
+  for (const model of ['priced', 'unpriced']) {
+    const head = `model: ${model}\nconfig: { maxOutputTokens: 100 }\ninput:\n  schema:\n    name: string`;
+    writeFileSync(path.join(home, `${model}.prompt`), `---\n${head}\n---\nName: {{name}}`);
+  }
+});
+afterEach(() => provider.close());
+
+/** Kills the command each time so many more runs were charged for, goes on, and lets it end at last. */
+async function killedAndResumed(
+  args: readonly string[],
+  ledger: ChargingProvider,
+  kills: readonly number[],
+): Promise<CommandOutcome> {
+  for (const [at, charged] of kills.entries()) {
+    const running = startCommand([...args, ...(at === 0 ? [] : ['--resume'])], { env, home });
+    await ledger.charged(charged);
+    running.child.kill('SIGKILL');
+    await running.ended;
+  }
+  return runCommand([...args, '--resume'], { env, home });
+}
+
+describe('a cap on what a command costs', () => {
+  it.each([1, 4, 16])(
+    'holds through kills and resumes, %i at a time',
+    { timeout: 90_000 },
+    async concurrency => {
+      const ledger = new ChargingProvider(concurrency);
+      provider.reset(ledger.handler);
+      const names = Array.from({ length: 1000 }, (_, at) => `n${at}\n`);
+      writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
+      const cap = 0.06;
+      const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
+      const capped = [...args, '--max-cost', String(cap), '--concurrency', String(concurrency)];
+      const ended = await killedAndResumed(capped, ledger, [40, 60]);
+      expect(ended).toMatchObject({
+        code: 8,
+        stderr: expect.stringContaining('--resume and --max-cost <more>'),
+      });
+      // The dearest had been seen before the first kill, so nothing cost more than was expected of it.
+      expect(Math.max(...ledger.charges.slice(0, 40 - concurrency))).toBe(DEAREST);
+      expect(ledger.sum).toBeLessThanOrEqual(cap * 1e8);
+      // All that is not known counts as the dearest: what was open when it was killed, and what broke down.
+      expect(ledger.sum).toBeGreaterThan(cap * 1e8 - (3 * concurrency + 20) * DEAREST);
+      const spent = ledger.sum;
+      expect((await runCommand([...capped, '--resume'], { env, home })).code).toBe(8);
+      expect(ledger.sum).toBe(spent);
+    },
+  );
+
+  it('holds for tests that are killed and resumed', { timeout: 90_000 }, async () => {
+    const ledger = new ChargingProvider(7);
+    provider.reset(ledger.handler);
+    writeFileSync(
+      path.join(home, 'priced.test.yaml'),
+      'cases:\n  - { inputs: { name: Ada }, repeat: 900, pass: 1 }\n',
+    );
+    const args = ['test', '--max-cost', '0.06', '--concurrency', '8'];
+    const ended = await killedAndResumed(args, ledger, [30, 50]);
+    expect(ended).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('--resume and --max-cost <more>'),
+    });
+    expect(ledger.sum).toBeLessThanOrEqual(0.06 * 1e8);
+    expect(ledger.charges.length).toBeGreaterThan(50);
+  });
+
+  it('counts credits of another service, runs of killed starts among them', async () => {
+    const service = await localService();
+    const names = Array.from({ length: 100 }, (_, at) => `n${at}\n`);
+    writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
+    const args = ['batch', 'hello', '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'];
+    const capped = [...args, '--max-credits', '40', '--with-inputs'];
+    const options = { env: service.env, home };
+    const running = startCommand(capped, options);
+    while ((await service.runs()).length < 15);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const ended = await runCommand([...capped, '--resume', '--json'], options);
+    expect(ended.code).toBe(8);
+    expect(await service.runs()).toHaveLength(40);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ succeeded: 40, totals: { runs: 40, credits: 40 } });
+  });
+
+  it('refuses a model without a price before anything is sent, whichever case or side it is of', async () => {
+    writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\n');
+    writeFileSync(
+      path.join(home, 'priced.test.yaml'),
+      'models: [priced, unpriced]\ncases:\n  - { inputs: { name: Ada } }\n',
+    );
+    const commands = [
+      ['test'],
+      ['test', '-m', 'priced', '--judge', 'unpriced', 'judged.test.yaml'],
+      ['compare', 'priced.prompt', 'unpriced.prompt', '--from', 'rows.csv'],
+      ['batch', 'unpriced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'],
+    ];
+    writeFileSync(
+      path.join(home, 'judged.test.yaml'),
+      'target: priced.prompt\ncases:\n  - { inputs: { name: Ada }, expect: [{ rubric: is polite }] }\n',
+    );
+    for (const command of commands) {
+      const { code, stderr } = await runCommand([...command, '--max-cost', '1'], { env, home });
+      expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
+    }
+    expect(provider.asked).toEqual([]);
+  });
+
+  it('keeps what was spent on a row before it was run again', async () => {
+    const ledger = new ChargingProvider(1);
+    let fails = true;
+    provider.reset(response => {
+      if (!fails) return ledger.handler(response);
+      const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 };
+      const choices = [{ index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'cut' } }];
+      ledger.charges.push(DEAREST);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices, usage }));
+    });
+    writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBob\n');
+    const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
+    expect((await runCommand(args, { env, home })).code).toBe(5);
+    const again = [...args, '--resume', '--retry-failed', '--max-cost'];
+    // Both rows have ended, so the journal is gone: what they cost stands in the results.
+    expect((await runCommand([...again, '0.0020'], { env, home })).code).toBe(8);
+    expect(ledger.charges).toHaveLength(2);
+    expect((await runCommand([...again, '1'], { env, home })).code).toBe(5);
+    fails = false;
+    await runCommand([...again, '1'], { env, home });
+    const lines = readFileSync(path.join(home, 'out.jsonl'), 'utf8').trim().split('\n');
+    expect(lines.map(line => (JSON.parse(line) as { earlierRunIds: string[] }).earlierRunIds.length)).toEqual(
+      [2, 2],
+    );
+    const report = await runCommand(['batch', 'report', 'out.jsonl', '--json'], { env, home });
+    expect(JSON.parse(report.stdout)).toMatchObject({ runs: 6, cost: ledger.sum / 1e8 });
+  });
+});
