@@ -64,6 +64,7 @@ it.skipIf(programs === undefined)(
     const { stdout } = await runCommand(['runs', 'list', '--profile', 'team'], { home: ben });
     expect(stdout).toMatch(/\tPoster\n$/u);
   },
+  120_000,
 );
 
 /** What the service of compose.yaml starts, on a port of this machine. */

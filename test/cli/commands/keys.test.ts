@@ -104,6 +104,6 @@ it.each([
   const { exitCode, stderr } = await runInProcess(['keys', 'create', `${flag}=${value}`]);
   expect([exitCode, stderr()]).toEqual([
     2,
-    expect.stringMatching(new RegExp(`^error: ${flag}.*\\(USAGE_ERROR\\)`)),
+    expect.stringMatching(new RegExp(`^error: .*${flag}.*\\(USAGE_ERROR\\)`)),
   ]);
 });

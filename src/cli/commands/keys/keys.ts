@@ -1,5 +1,6 @@
 import type { NewKey } from '../../../service/keys/keys.ts';
 import type { KeyView } from '../../../service/lifecycle/local-store.ts';
+import type { Plan } from '../../../service/store/tables.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
@@ -10,7 +11,7 @@ import type { Column } from '../../terminal/table.ts';
 
 interface Flags extends DatabaseFlag {
   readonly user?: string;
-  readonly plan?: string;
+  readonly plan?: Plan;
   readonly credits?: string;
   readonly author?: boolean;
 }
@@ -37,16 +38,10 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
       'Letters, digits, dots, dashes, @ and underscores.',
     );
   }
-  if (plan !== undefined && plan !== 'pro' && plan !== 'none') throw usageError("--plan is 'pro' or 'none'");
   if (credits !== undefined && !/^\d{1,12}$/.test(credits)) {
     throw usageError('--credits is a whole number from 0');
   }
-  return {
-    ...(user === undefined ? {} : { user }),
-    ...(plan === undefined ? {} : { plan }),
-    ...(credits === undefined ? {} : { credits: Number(credits) }),
-    ...(author === undefined ? {} : { author }),
-  };
+  return { user, plan, credits: credits === undefined ? undefined : Number(credits), author };
 }
 
 const COLUMNS: readonly Column[] = [

@@ -82,21 +82,22 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
   }
+  const { database, page, newStore, hideTemplates, rerun } = flags;
   return {
+    database,
+    page,
+    newStore,
+    hideTemplates,
+    rerun,
     host: host(flags.host),
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
-    page: flags.page,
     maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
-    newStore: flags.newStore ?? false,
-    hideTemplates: flags.hideTemplates ?? false,
-    rerun: flags.rerun,
-    ...(flags.database === undefined ? {} : { database: flags.database }),
-    ...(flags.prompts === undefined ? {} : { promptsDir: directory(flags.prompts, '--prompts', cwd) }),
-    ...(flags.mediaDir === undefined ? {} : { mediaDir: directory(flags.mediaDir, '--media-dir', cwd) }),
-    ...(flags.rateLimit === undefined ? {} : { rateLimit: rate(flags.rateLimit) }),
-    ...(flags.publicUrl === undefined ? {} : { publicUrl: publicUrl(flags.publicUrl) }),
+    promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
+    mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),
+    rateLimit: flags.rateLimit === undefined ? undefined : rate(flags.rateLimit),
+    publicUrl: flags.publicUrl === undefined ? undefined : publicUrl(flags.publicUrl),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
+import type { Plan } from '../../../service/store/tables.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
@@ -36,7 +37,7 @@ export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag)
 
 interface UsersSetFlags extends DatabaseFlag {
   readonly credits?: string;
-  readonly plan?: string;
+  readonly plan?: Plan;
 }
 
 /** Changes the credits or the plan of a user of the local service. */
@@ -57,15 +58,12 @@ function changesOf({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined && plan === undefined) {
     throw usageError('there is nothing to set', 'Give --credits or --plan.');
   }
-  if (plan !== undefined && plan !== 'pro' && plan !== 'none') throw usageError("--plan is 'pro' or 'none'");
   if (credits !== undefined && !/^[+-]?\d{1,12}$/.test(credits)) {
     throw usageError('--credits is a whole number, or +n or -n');
   }
+  if (credits === undefined) return { plan };
   const amount = Number(credits);
-  return {
-    ...(plan !== undefined && { plan }),
-    ...(credits !== undefined && { credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } }),
-  };
+  return { plan, credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } };
 }
 
 function cells({ user, plan, credits, keys }: Account): string[] {
