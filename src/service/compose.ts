@@ -19,7 +19,6 @@ import type { BatchAnswer } from './provider-batches/batch-provider.ts';
 import type { ProviderBatches } from './provider-batches/provider-batches.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
-import type { MediaUrl } from './runs/run-rows.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
@@ -67,48 +66,27 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const resources = resourcesView(models);
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
-  const engines = createEngines({ env });
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
-  const texts = new TextFeed();
   const batchAnswers = new Map<string, BatchAnswer>();
+  const parts = { store, clock, models, tasks, definitions, media, inputs, batchAnswers, onFault };
+
+  const texts = new TextFeed();
   const executor = createExecutor({
-    definitions,
-    tasks,
-    models,
-    engines,
-    inputs,
-    batchAnswers,
-    media,
+    ...parts,
+    engines: createEngines({ env }),
     texts,
-    clock,
     onNotice,
   });
-  const work = {
-    store,
-    executor,
-    inputs,
-    clock,
-    batchAnswers,
-    onFault,
-    onEnd: options.onRunEnd && namingUsers(store, options.onRunEnd),
-    maxMediaBytes: options.maxMediaBytes,
-  };
-  const runner = options.runner(work, models);
-  const mediaUrl: MediaUrl = (output, origin) => options.mediaUrl(media, output, origin);
+  const onEnd = options.onRunEnd && namingUsers(store, options.onRunEnd);
+  const runner = options.runner({ ...parts, executor, onEnd, maxMediaBytes: options.maxMediaBytes }, models);
   const services: Services = {
-    store,
+    ...parts,
     runner,
-    definitions,
-    tasks,
-    models,
     resources,
-    media,
-    inputs,
-    clock,
     syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
     hideTemplates: options.hideTemplates ?? false,
-    mediaUrl,
+    mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
     loadImages: (images, onBytes) =>
       loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
   };
@@ -126,25 +104,20 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     closing,
     onFault,
   });
-  const housekeeping = { store, media, inputs, clock, onFault };
   const providerBatches = async (): Promise<ProviderBatches> => {
     const { createProviderBatches } = await import('./provider-batches/provider-batches.ts');
     return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
   };
-  const costs = createCosts({ store, userId: user.id, definitions, models, tasks });
   return {
+    ...parts,
     api,
     runner,
-    media,
-    models,
-    tasks,
     texts,
     /** A key of the user `local` that is stored nowhere. */
     sessionKey,
     userId: user.id,
-    costs,
+    costs: createCosts({ ...parts, userId: user.id }),
     providerBatches,
-    housekeeping,
   };
 }
 

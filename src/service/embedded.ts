@@ -119,7 +119,7 @@ export async function openForCommand(options: CommonOptions) {
     const housekeeping = clock
       .sleep(HOUSEKEEPING_AFTER_MS, closing.signal)
       .catch(() => {})
-      .then(() => runHousekeeping(parts.housekeeping, closing.signal));
+      .then(() => runHousekeeping(parts, closing.signal));
     return {
       store,
       parts,
@@ -131,7 +131,7 @@ export async function openForCommand(options: CommonOptions) {
         await requests?.ended();
         await parts.tasks.close();
         await housekeeping;
-        if (gaveMedia) await parts.media.sweep().catch(parts.housekeeping.onFault);
+        if (gaveMedia) await parts.media.sweep().catch(parts.onFault);
         await store.close();
       },
     };

@@ -84,9 +84,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const { api } = parts;
   const http = createHttpServer({ ...options, api, host, closing: closing.signal });
   const watched =
-    promptsDir === undefined
-      ? undefined
-      : await publishFromDirectory(promptsDir, { store, clock, ...parts }, onNotice);
+    promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
     closing.abort();
     watched?.close();
@@ -102,7 +100,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
   if (!isLoopbackHost(host) && !isBehindTls) onNotice(openToOthers(host));
   parts.runner.start();
-  const housekeeping = runHousekeeping(parts.housekeeping, closing.signal);
+  const housekeeping = runHousekeeping(parts, closing.signal);
   return {
     url: `${originOf(http.server, host)}${PATH_PREFIX}`,
     newKey,

@@ -37,21 +37,19 @@ const queued = sql<boolean>`status = 'queued'`;
 /** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   const take = async (db: Db, userId: number, worker: string, models: Claim['models']) => {
-    const oldest = await queuedRuns(db, models)
+    const oldest = queuedRuns(db, models)
       .select('id')
       .where('userId', '=', userId)
       .orderBy('createdAt')
       .limit(1)
-      .$if(shared, query => query.forUpdate().skipLocked())
-      .executeTakeFirst();
-    if (!oldest) return undefined;
+      .$if(shared, query => query.forUpdate().skipLocked());
     const run = await db
       .updateTable('runs')
       .set({ status: 'running', worker })
-      .where('id', '=', oldest.id)
+      .where('id', '=', oldest)
       .returning(['id', 'userId', 'promptVersionId', 'request'])
-      .executeTakeFirstOrThrow();
-    return { ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest };
+      .executeTakeFirst();
+    return run && { ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest };
   };
   return {
     /** The workers that are carrying out runs. */

@@ -1,6 +1,7 @@
-import type { RunStatus } from '../../wire/index.ts';
+import type { Selectable } from 'kysely';
 import type { StoredMedia } from './media-store.ts';
 import type { RunUsage } from './run-usage.ts';
+import type { Tables } from './tables.ts';
 
 /** An output as it is kept: media by id, since its URL depends on who serves it. */
 export type StoredOutput =
@@ -64,18 +65,6 @@ export type Creation =
 
 export type RefusalReason = 'credits' | 'queue' | 'space' | 'key';
 
-/** A run as it is read. */
-export interface StoredRun {
-  id: string;
-  promptVersionId: string;
-  name: string;
-  status: RunStatus;
-  createdAt: number;
-  credits: number;
-  tokens: number;
-  outputs: StoredOutput[];
-}
-
 /** How a run ended. */
 export interface Outcome {
   status: 'succeeded' | 'failed';
@@ -98,8 +87,11 @@ export const RUN_COLUMNS = [
   'outputs',
 ] as const;
 
-export function parseOutputs<R extends { outputs: string }>(
-  row: R,
-): Omit<R, 'outputs'> & Pick<StoredRun, 'outputs'> {
-  return { ...row, outputs: row.outputs === '[]' ? [] : (JSON.parse(row.outputs) as StoredOutput[]) };
+/** A run as it is read. */
+export type StoredRun = Omit<Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>, 'outputs'> & {
+  outputs: StoredOutput[];
+};
+
+export function parseOutputs<R extends { outputs: string }>(row: R) {
+  return { ...row, outputs: JSON.parse(row.outputs) as StoredOutput[] };
 }

@@ -4,21 +4,6 @@ import type { Db } from './writer.ts';
 /** What a run used and cost. */
 export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
 
-/** A run with what is known of its cost. */
-export interface UsedRun {
-  readonly id: string;
-  readonly promptVersionId: string;
-  /** The model that its prompt names. */
-  readonly promptModel: string;
-  readonly status: 'queued' | 'running' | 'succeeded' | 'failed';
-  /** 0 for a free run. */
-  readonly credits: number;
-  /** Microseconds since the Unix epoch. */
-  readonly createdAt: number;
-  /** undefined if nothing was kept: its model needs no provider, or it did not end by itself. */
-  readonly usage: RunUsage | undefined;
-}
-
 /** What runs used. */
 export function runUsageStore(db: Db) {
   return {
@@ -60,13 +45,13 @@ function used(db: Db, userId: number) {
     .where('runs.userId', '=', userId);
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof used>['execute']>>[number];
+/** A run with what is known of its cost. */
+export type UsedRun = ReturnType<typeof runOf>;
 
-function runOf({ id, promptVersionId, promptModel, status, credits, createdAt, ...row }: Row): UsedRun {
-  const { usageOf, model, input, output, cached, cost, estimated } = row;
-  const usage =
-    usageOf === null
-      ? undefined
-      : { model: model ?? promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
-  return { id, promptVersionId, promptModel, status, credits, createdAt, usage };
+/** `promptModel` is what the prompt names; there is no usage if the model needs no provider, or the run did not end by itself. */
+function runOf({ usageOf, model, input, output, cached, cost, estimated, ...run }: Row) {
+  const used = { model: model ?? run.promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
+  return { ...run, usage: usageOf === null ? undefined : used };
 }
+
+type Row = Awaited<ReturnType<ReturnType<typeof used>['execute']>>[number];

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Clock } from '../clock.ts';
 import type { RateLimiter } from '../http/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
 import { mediaStore } from './media-store.ts';
@@ -10,6 +11,21 @@ import { runsStore } from './runs-store.ts';
 import { settingsStore } from './settings-store.ts';
 import { type Db, Writer } from './writer.ts';
 
+export interface StoreOptions {
+  dataDir: string;
+  /** What this process carries runs out as; default `serve`. */
+  worker?: WorkerKind | undefined;
+  /** A URL of PostgreSQL; by default the store is a file in the data directory. */
+  database?: string | undefined;
+  /** A directory that all instances on the database share, for media and inputs; default the database. */
+  mediaDir?: string | undefined;
+  clock: Clock;
+  /** Keeps the file that is there under another name, and begins a new one; default false. */
+  newStore?: boolean | undefined;
+  /** Called with where the former store is kept, and with that an older one was brought to this version. */
+  onNotice?: ((line: string) => void) | undefined;
+}
+
 /** What each kind of database does in its own way. */
 interface Backend {
   readonly db: Db;
@@ -19,8 +35,6 @@ interface Backend {
   readonly blobs: Readonly<Record<Collection, Blobs>>;
   /** Counts requests over all processes of a shared store; gives how long to wait, in milliseconds. */
   readonly requestRates?: (perSecond: number) => RateLimiter;
-  /** Rejects while the database is away. */
-  ping(): Promise<void>;
   /** Closes the database; nothing is being written any more. */
   close(): Promise<void>;
 }
@@ -41,6 +55,8 @@ export function storeOn({ db, ...backend }: Backend) {
     queue: runQueue(db, writer, backend),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
+    /** Rejects while the database is away. */
+    ping: () => db.selectFrom('users').select('id').limit(1).execute(),
     /** Waits for what is being written, and closes the database. */
     async close() {
       await writer.idle();

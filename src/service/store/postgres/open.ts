@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import { blobFiles } from '../blob-files.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { type Blobs, type Collection, MIGRATED, type Store, storeOn } from '../store.ts';
+import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
@@ -14,14 +14,10 @@ import { requestRates } from './request-rates.ts';
 /**
  * Opens the store in a PostgreSQL database, making its tables where there are none.
  *
- * @param options.mediaDir where media and inputs are kept as files; default in the database
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
  * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
  */
-export async function openPostgresStore(
-  url: string,
-  { mediaDir, onNotice }: { mediaDir?: string | undefined; onNotice?: ((line: string) => void) | undefined },
-): Promise<Store> {
+export async function openPostgresStore(url: string, { mediaDir, onNotice }: StoreOptions): Promise<Store> {
   const place = placeOf(checkDatabaseUrl(url));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connectionPool(url) }) });
   try {
@@ -43,9 +39,6 @@ export async function openPostgresStore(
     workers: leases(db),
     blobs: { media: blobs('media'), inputs: blobs('inputs') },
     requestRates: perSecond => requestRates(db, perSecond),
-    ping: async () => {
-      await sql`select 1`.execute(db);
-    },
     close: () => db.destroy(),
   });
 }
