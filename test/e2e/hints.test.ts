@@ -91,10 +91,10 @@ const cases: {
       [RUN, 'SIGINT', elsewhere, 130, RERUN_HERE],
       [RUN, 'SIGTERM', elsewhere, 143, RERUN_HERE],
       [RUN, 'SIGHUP', elsewhere, 143, RERUN_HERE],
-      [RUN, '--timeout 2s', elsewhere, 6, RERUN_HERE],
+      [RUN, '--timeout 5s', elsewhere, 6, RERUN_HERE],
       [HOSTED_RUN, 'SIGINT', hosted, 130, /^promptrun runs wait --last$/],
-      [HOSTED_RUN, '--timeout 2s', hosted, 6, WAIT_FOR_ID],
-      [HOSTED_RUN, '--timeout 1s', () => hosted('50ms'), 6, WAIT_FOR_ID],
+      [HOSTED_RUN, '--timeout 5s', hosted, 6, WAIT_FOR_ID],
+      [HOSTED_RUN, '--timeout 5s', () => hosted('50ms'), 6, WAIT_FOR_ID],
     ] as const
   ).map(([line, by, where, code, advises]) => ({
     name: `${line} stopped by ${by}`,
@@ -285,8 +285,8 @@ it.each(cases)('$name: what is advised leads there', async one => {
 });
 
 it.each([
-  { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout 2s' },
-  { line: 'test ask.test.yaml', by: '--timeout 2s' },
+  { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout 5s' },
+  { line: 'test ask.test.yaml', by: '--timeout 5s' },
   { line: 'test ask.test.yaml', by: 'SIGINT' },
 ])('$line, stopped by $by: the same command with what is advised goes on', async ({ line, by }) => {
   elsewhere();

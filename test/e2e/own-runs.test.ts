@@ -40,7 +40,7 @@ describe('a run on this machine belongs to its command, which is', () => {
     { by: 'Ctrl-C', code: 130, stop: (running: RunningCommand) => running.child.kill('SIGINT') },
     { by: 'SIGTERM', code: 143, stop: (running: RunningCommand) => running.child.kill('SIGTERM') },
     { by: 'SIGHUP', code: 143, stop: (running: RunningCommand) => running.child.kill('SIGHUP') },
-    { by: '--timeout', code: 6, flags: ['--timeout', '3s'], stop: () => {} },
+    { by: '--timeout', code: 6, flags: ['--timeout', '5s'], stop: () => {} },
   ];
 
   it.each(stopped)(
