@@ -3,7 +3,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { checkModelAccess } from '../creation/model-access.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { imagesHere } from '../inputs/images/open-image.ts';
+import { imagesHere } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
   type GivenInputs,

@@ -3,7 +3,7 @@ import { isObject } from '../core/json-value.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
 import { askFreely, problemOf } from './ask-freely.ts';
-import { openImage } from './images/open-image.ts';
+import { openImage } from './images/image-source.ts';
 import type { RunInputs } from './images/place-images.ts';
 import type { ImageField, InputFields, TextField } from './input-fields.ts';
 import { inputText } from './literal.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { openImage } from './images/open-image.ts';
+import { isImageUrl, openImage } from './images/image-source.ts';
 import type { ImageFinder } from './images/place-images.ts';
 
 /** Where a file that may be a stranger's stands, and what it may name. */
@@ -64,7 +64,7 @@ export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
     cwd,
     async open(given) {
       if (given === '-') throw usageError('an image that a file names can’t come from standard input');
-      if (!/^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given)) await checkNamedFile(folder, given);
+      if (!isImageUrl(given)) await checkNamedFile(folder, given);
       return openImage({ ...ctx, cwd }, given);
     },
   };

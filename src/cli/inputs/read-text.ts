@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { codeOf } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
@@ -34,12 +35,16 @@ export function fileFault(error: unknown, file: string, flag: string): CliError 
   return usageError(`${flag}: ${file} can't be read (${code})`);
 }
 
-/** Reads standard input to its end; stops as soon as more than `limit` bytes came, or the command is interrupted. */
-export async function readStandardInput(ctx: Context, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
-  const { stream } = ctx.io.stdin;
-  const giveUp = (): unknown => stream.destroy(ctx.signal.reason as Error);
-  ctx.signal.throwIfAborted();
-  ctx.signal.addEventListener('abort', giveUp, { once: true });
+/** Reads standard input to its end, as `readUpTo` does. */
+export function readStandardInput(ctx: Context, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
+  return readUpTo(ctx.io.stdin.stream, limit, ctx.signal);
+}
+
+/** Reads a stream to its end; stops as soon as more than `limit` bytes came, or the signal is aborted. */
+export async function readUpTo(stream: Readable, limit: number, signal: AbortSignal): Promise<Buffer> {
+  signal.throwIfAborted();
+  const giveUp = (): unknown => stream.destroy(signal.reason as Error);
+  signal.addEventListener('abort', giveUp, { once: true });
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
@@ -50,7 +55,7 @@ export async function readStandardInput(ctx: Context, limit = Number.POSITIVE_IN
       if (length > limit) break;
     }
   } finally {
-    ctx.signal.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', giveUp);
   }
   return Buffer.concat(chunks);
 }

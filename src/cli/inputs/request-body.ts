@@ -92,36 +92,7 @@ function encodedLength(part: Part): number {
 async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield Buffer.from(part);
-    else yield* base64(part.chunks());
-  }
-}
-
-/** Base64 of bytes that come in pieces: what does not fill three bytes waits for the next piece. */
-async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const memory = Buffer.allocUnsafeSlow(ENCODED_BYTES);
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
-    const whole = bytes.length - (bytes.length % 3);
-    yield* encoded(bytes.subarray(0, whole), memory);
-    rest = Buffer.from(bytes.subarray(whole)); // the piece does not stay as it is
-  }
-  yield* encoded(rest, memory);
-}
-
-/** Bytes that become one text on the way; longer texts would outlive it, and their memory with them. */
-const SLICE_BYTES = 90 * 1024;
-/** How much is encoded into the same memory at a time, since new memory takes longer than encoding. */
-const ENCODED_BYTES = 4 * SLICE_BYTES * (4 / 3);
-
-function* encoded(bytes: Buffer, memory: Buffer): Generator<Uint8Array> {
-  let end = 0;
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    end += memory.write(bytes.toString('base64', at, at + SLICE_BYTES), end, 'latin1');
-    if (end < memory.length && at + SLICE_BYTES < bytes.length) continue;
-    yield memory.subarray(0, end);
-    end = 0;
+    else yield Buffer.from((await part.read()).toString('base64'), 'latin1');
   }
 }
 

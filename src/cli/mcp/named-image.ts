@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { openImage } from '../inputs/images/open-image.ts';
+import { isImageUrl, openImage } from '../inputs/images/image-source.ts';
 import type { ImageFinder } from '../inputs/images/place-images.ts';
 
 /** Whether a file lies below a directory, by its real path; one that is not there does not. */
@@ -22,8 +22,7 @@ export function imagesBelow(ctx: Context): ImageFinder {
     cwd,
     async open(name) {
       const file = path.resolve(cwd, name);
-      const isUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|data:)/iu.test(name);
-      if (isUrl || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile()))
+      if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile()))
         return openImage(ctx, name);
       throw usageError(`the image ${JSON.stringify(name)} is not a file below the working directory`);
     },

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import { askForInputs } from '../../../src/cli/inputs/ask.ts';
-import { openImage } from '../../../src/cli/inputs/images/open-image.ts';
+import { openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import type { RunInputs } from '../../../src/cli/inputs/images/place-images.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';

@@ -3,18 +3,13 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
-import { openImage } from '../../../src/cli/inputs/images/open-image.ts';
+import { type ImageSource, openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import { testContext } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 
 type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
 
-async function bytesOf(image: Bytes): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces);
-}
+const bytesOf = (image: Bytes): Promise<Buffer> => image.read();
 
 async function opened(content: Buffer): Promise<{ file: string; image: Bytes }> {
   const { ctx, home } = await testContext();

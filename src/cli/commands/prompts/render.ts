@@ -6,8 +6,7 @@ import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { openImage } from '../../inputs/images/open-image.ts';
+import { type ImageSource, isImageUrl, openImage } from '../../inputs/images/image-source.ts';
 import {
   type ImageFinder,
   openGivenImages,
@@ -114,16 +113,13 @@ function shortUrl(url: string): string {
 function pictureUrls(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,
-    open: async given =>
-      /^(?:data:|[a-z][a-z0-9+.-]*:\/\/)/iu.test(given) ? given : dataUrlOf(await openImage(ctx, given)),
+    open: async given => (isImageUrl(given) ? given : dataUrlOf(await openImage(ctx, given))),
   };
 }
 
 async function dataUrlOf(image: ImageSource): Promise<string> {
   if (image.kind === 'url') return image.url;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of image.chunks()) chunks.push(Buffer.from(chunk));
-  const bytes = Buffer.concat(chunks);
+  const bytes = await image.read();
   const { fileTypeFromBuffer } = await import('file-type');
   const type = (await fileTypeFromBuffer(bytes))?.mime ?? 'application/octet-stream';
   return `data:${type};base64,${bytes.toString('base64')}`;

@@ -3,7 +3,7 @@ import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { imagesHere } from '../../inputs/images/open-image.ts';
+import { imagesHere } from '../../inputs/images/image-source.ts';
 import {
   type GivenImage,
   type GivenInputs,

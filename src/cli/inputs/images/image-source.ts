@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
+import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { fileFault, readStandardInput, readUpTo } from '../read-text.ts';
+import type { ImageFinder } from './place-images.ts';
 
 /** An image to send: a URL as it is, or bytes that are read again each time they are sent. */
 export type ImageSource =
@@ -12,19 +18,98 @@ export type ImageSource =
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
-      /**
-       * The bytes, in pieces of any size, each good until the next is asked for.
-       *
-       * @throws where they are no longer those that were checked
-       */
-      chunks(): AsyncIterable<Uint8Array>;
+      /** @throws {CliError} USAGE_ERROR if they are no longer those that were checked */
+      read(): Promise<Buffer>;
     };
 
-/** How many bytes show what kind of file it is. */
-export const SNIFFED_BYTES = 4100;
+const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
+
+/** Whether an image is named by a URL of any kind, and not as a file. */
+export function isImageUrl(given: string): boolean {
+  return /^data:/iu.test(given) || URL_SCHEME.test(given);
+}
+
+/** Images as the command line names them. */
+export function imagesHere(ctx: Context): ImageFinder {
+  return { cwd: ctx.cwd, open: given => openImage(ctx, given) };
+}
+
+/** An image from a file, an https URL, a data URL or `-` for standard input; checked before anything is sent. @throws {CliError} USAGE_ERROR */
+export async function openImage(ctx: Context, given: string): Promise<ImageSource> {
+  if (given === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
+  if (/^data:/iu.test(given)) return imageInMemory(decodeDataUrl(given), 'the data URL');
+  if (URL_SCHEME.test(given)) return imageByUrl(given);
+  return imageInFile(ctx, given);
+}
+
+function imageByUrl(given: string): ImageSource {
+  if (!URL.canParse(given)) throw usageError(`image ${given} is not a valid URL`);
+  if (new URL(given).protocol === 'https:') return { kind: 'url', url: given, name: given };
+  throw usageError(
+    `image ${given} is not an https URL; the service takes no other`,
+    'Download the image and give the file instead.',
+  );
+}
+
+function decodeDataUrl(given: string): Buffer {
+  const comma = given.indexOf(',');
+  if (comma === -1) throw usageError('the data URL holds no comma and so no data');
+  const [head, data] = [given.slice(0, comma), given.slice(comma + 1)];
+  if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
+  const base64 = data.replace(/\s+/gu, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
+    throw usageError('the data URL does not hold valid base64');
+  }
+  return Buffer.from(base64, 'base64');
+}
+
+/** Percent-encoded bytes as one character each. */
+function decodePercent(data: string): string {
+  return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+async function imageInFile(ctx: Context, given: string): Promise<ImageSource> {
+  const file = path.resolve(ctx.cwd, given);
+  const read = async <T>(reading: Promise<T>): Promise<T> =>
+    reading.catch((error: unknown) => {
+      throw fileFault(error, given === '' ? '(an empty name)' : given, 'image');
+    });
+  const stats: Stats = await read(stat(file));
+  if (stats.isDirectory()) throw usageError(`image ${given} is a directory`);
+  // A pipe or a device has no size, and can be read once only.
+  if (!stats.isFile()) {
+    return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), given);
+  }
+  checkSize(stats.size, given);
+  const { size, sha256 } = await imageInMemory(await read(readFile(file)), given);
+  return {
+    kind: 'bytes',
+    name: given,
+    size,
+    sha256,
+    async read() {
+      const bytes = await read(readFile(file));
+      if (sha256Of(bytes) === sha256) return bytes;
+      throw usageError(
+        `image ${given} changed while it was being sent`,
+        'Nothing was started. Run it again.',
+      );
+    },
+  };
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<ImageSource, { kind: 'bytes' }>> {
+  checkSize(bytes.length, name);
+  await checkContent(bytes, name);
+  return { kind: 'bytes', name, size: bytes.length, sha256: sha256Of(bytes), read: async () => bytes };
+}
 
 /** Refuses an image that is empty or larger than the service takes. */
-export function checkImageSize(size: number, name: string): void {
+function checkSize(size: number, name: string): void {
   if (size === 0) throw usageError(`image ${name} is empty`);
   if (size > MAX_IMAGE_BYTES) {
     const mebibytes = (size / 1024 / 1024).toFixed(1);
@@ -32,40 +117,19 @@ export function checkImageSize(size: number, name: string): void {
   }
 }
 
-/** Refuses bytes that are not the beginning of an image, whatever the file is called. */
-export async function checkImageContent(beginning: Uint8Array, name: string): Promise<void> {
-  if (beginsAsUsual(beginning)) return;
+/** How PNG, JPEG, GIF and WebP begin, in hexadecimal: what knows the other kinds takes long to load. */
+const USUAL_BEGINNING = /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
+/** How many bytes show what kind of file it is. */
+const SNIFFED_BYTES = 4100;
+
+/** Refuses bytes that are not an image, whatever the file is called. */
+async function checkContent(bytes: Buffer, name: string): Promise<void> {
+  if (USUAL_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
   const { fileTypeFromBuffer } = await import('file-type');
-  const type = await fileTypeFromBuffer(beginning);
+  const type = await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES));
   if (type?.mime.startsWith('image/') === true) return;
   throw usageError(
     type === undefined ? `image ${name} is not an image` : `image ${name} is ${type.mime}, not an image`,
     'PNG, JPEG, WebP, GIF and the like are images.',
   );
-}
-
-/** How PNG, JPEG, GIF and WebP begin, in hexadecimal. */
-const USUAL_BEGINNING = /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
-
-/** Whether it is one of the kinds that nearly all are: what knows the others takes long to load. */
-function beginsAsUsual(beginning: Uint8Array): boolean {
-  return USUAL_BEGINNING.test(Buffer.from(beginning.subarray(0, 16)).toString('hex'));
-}
-
-/** An image whose bytes came from where they can't be read again. */
-export async function imageInMemory(bytes: Uint8Array, name: string): Promise<ImageSource> {
-  if (bytes.length > MAX_IMAGE_BYTES) {
-    throw usageError(`image ${name} has more than 20 MiB; the service takes at most that an image`);
-  }
-  checkImageSize(bytes.length, name);
-  await checkImageContent(bytes.subarray(0, SNIFFED_BYTES), name);
-  return {
-    kind: 'bytes',
-    name,
-    size: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    async *chunks() {
-      yield bytes;
-    },
-  };
 }

@@ -11,7 +11,7 @@ import { type Caps, inCredits } from '../../creation/caps.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { imagesHere } from '../../inputs/images/open-image.ts';
+import { imagesHere } from '../../inputs/images/image-source.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';

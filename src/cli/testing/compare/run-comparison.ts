@@ -7,7 +7,7 @@ import type { Budget } from '../../creation/budget.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { imagesHere } from '../../inputs/images/open-image.ts';
+import { imagesHere } from '../../inputs/images/image-source.ts';
 import {
   checkedInputs,
   type GivenInputs,
