@@ -7,10 +7,8 @@ import type { PromptService } from '../../client/client.ts';
 import type { RequestEvent } from '../../client/request.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
-import type { Connection } from '../context.ts';
-import type { LocalService } from '../core/local-service.ts';
-import type { Recorder } from '../core/recorder.ts';
-import type { Advise, Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Connection, Context } from '../context.ts';
+import type { Advise, Env } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { ResourceCache } from '../settings/caches/resource-cache.ts';
@@ -18,28 +16,28 @@ import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.
 import { configuredHost, resolveAddress } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { resolveKey } from '../settings/credentials/resolve-key.ts';
-import type { Settings } from '../settings/settings.ts';
 import { adviseWith } from '../terminal/advise.ts';
-import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { openRecorder, recordingsOf } from './recordings.ts';
-import { openTransport } from './transport.ts';
+import { openRecorder, type Recordings } from './recordings.ts';
 
 /** What a connection is made from. */
-export interface ConnectionSources {
-  readonly io: Io;
-  readonly globals: GlobalOptions;
-  readonly env: Env;
-  readonly clock: Clock;
-  readonly settings: Settings;
-  readonly local: LocalService;
-  readonly dataDir: string;
-  readonly cwd: string;
-  readonly version: string;
-  /** How long the command may still take, in milliseconds. */
-  readonly timeLeftMs: () => number;
-  /** Aborted when the command is interrupted. */
-  readonly signal: AbortSignal;
+export interface ConnectionSources
+  extends Pick<
+    Context,
+    | 'io'
+    | 'globals'
+    | 'env'
+    | 'clock'
+    | 'settings'
+    | 'local'
+    | 'dataDir'
+    | 'version'
+    | 'advise'
+    | 'timeLeftMs'
+    | 'signal'
+    | 'isReplay'
+  > {
+  readonly recordings: Recordings;
 }
 
 export interface OpenConnection {
@@ -50,9 +48,9 @@ export interface OpenConnection {
 
 /** Finds base URL and key and makes the client for them; starts the embedded service if that is what is meant. */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
+  const { advise } = sources;
   const address = resolveAddress(sources);
-  const advise = adviseWith(sources.globals);
-  if (isReplay(sources)) return openReplay(sources, { embedded: address.embedded, advise });
+  if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, advise });
   if (address.embedded) {
     if (!address.chosen) introduceEmbedded(sources);
     return openEmbedded(sources, advise);
@@ -67,27 +65,20 @@ export async function openLocalConnection(sources: ConnectionSources): Promise<O
   if (host === undefined) introduceEmbedded(sources);
   else sources.io.note(`note: runs here, not on ${oneLine(host)}`);
   const advise = adviseWith({ profile: LOCAL_PROFILE });
-  return isReplay(sources) ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
-}
-
-/** Whether the configured service is this machine's own. */
-export function usesLocalService(sources: ConnectionSources): boolean {
-  try {
-    return resolveAddress(sources).embedded;
-  } catch {
-    return false;
-  }
+  return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }
 
 /** Makes the client for a base URL and key that are known already. */
 export function connectTo(
   sources: ConnectionSources,
-  peer: { profile: string | undefined; baseUrl: string; apiKey: string; keySource?: string },
+  { apiKey, ...place }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
-  const { profile, baseUrl, apiKey, keySource } = peer;
-  const advise = adviseWith(sources.globals);
-  const place = { profile, baseUrl, service: baseUrl, embedded: false, advise, keySource };
-  return connect(sources, { place, apiKey, scope: resourceScope(baseUrl, apiKey) });
+  const { baseUrl } = place;
+  return connect(
+    sources,
+    { ...place, service: baseUrl, embedded: false, advise: sources.advise },
+    { apiKey, scope: resourceScope(baseUrl, apiKey) },
+  );
 }
 
 /** Names the built-in service to those who don't know it yet. */
@@ -100,17 +91,10 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     dataDir: sources.dataDir,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
-  const { url: baseUrl, sessionKey: apiKey } = service;
-  const place = {
-    profile: LOCAL_PROFILE,
-    baseUrl,
-    service: 'local',
-    embedded: true,
-    advise,
-    keySource: undefined,
-  };
+  const place = { baseUrl: service.url, service: 'local', embedded: true, advise, keySource: undefined };
+  const secrets = { apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
-    return await connect(sources, { place, apiKey, scope: LOCAL_SCOPE, service });
+    return await connect(sources, { ...place, profile: LOCAL_PROFILE }, secrets, service);
   } catch (error) {
     await service.close();
     throw error;
@@ -122,18 +106,9 @@ function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
-  const place = {
-    ...chosen,
-    profile: undefined,
-    baseUrl: 'http://localhost/v1',
-    service: 'replay',
-    keySource: undefined,
-  };
-  return connect(sources, { place, apiKey: 'replay', scope: 'replay' });
-}
-
-function isReplay({ globals, env, cwd }: ConnectionSources): boolean {
-  return recordingsOf(globals, env, cwd).mode === 'replay';
+  const place = { ...chosen, baseUrl: 'http://localhost/v1', service: 'replay' };
+  const nowhere = { profile: undefined, keySource: undefined };
+  return connect(sources, { ...place, ...nowhere }, { apiKey: 'replay', scope: 'replay' });
 }
 
 function isEmpty(directory: string): boolean {
@@ -144,72 +119,72 @@ function isEmpty(directory: string): boolean {
   }
 }
 
-interface Peer {
-  readonly place: Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'>;
-  readonly apiKey: string;
-  /** What the resource cache calls the two. */
-  readonly scope: string;
-  readonly service?: EmbeddedService;
-}
+type Place = Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'>;
 
-async function connect(sources: ConnectionSources, peer: Peer): Promise<OpenConnection> {
-  const { settings, clock } = sources;
-  const recordings = recordingsOf(sources.globals, sources.env, sources.cwd);
+async function connect(
+  sources: ConnectionSources,
+  place: Place,
+  /** The scope is what the resource cache calls base URL and key. */
+  { apiKey, scope }: { readonly apiKey: string; readonly scope: string },
+  service?: EmbeddedService,
+): Promise<OpenConnection> {
+  const { settings, clock, recordings, signal } = sources;
   // A recording has to hold what a replay asks, which a cache would keep from being asked.
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
   const recorder = await openRecorder(recordings, {
-    baseUrl: peer.place.baseUrl,
+    baseUrl: place.baseUrl,
     client: () => client,
-    signal: sources.signal,
+    signal,
     note: line => sources.io.note(line),
   });
   const caches = {
     directory: scratch ?? settings.directory,
-    service: peer.place.service,
+    service: place.service,
     onProblem: (problem: string) => debugNote(sources, problem),
   };
   const resources: ResourceCache = new ResourceCache({
     ...caches,
-    scope: peer.scope,
+    scope,
     fetch: limits => client.resources.get(limits),
     clock,
   });
-  const client: PromptService = await clientFor(sources, peer, resources, recorder);
-  const prompts = new PromptCache(caches);
+  const open = (): Promise<Transport> => openTransport(service, sources.env);
+  const transport = recorder === undefined ? open : () => recorder.wrap(open);
+  const client: PromptService = await clientFor(sources, place, { apiKey, resources, transport });
   return {
     connection: {
-      ...peer.place,
+      ...place,
       client,
       resources,
-      prompts,
+      prompts: new PromptCache(caches),
       ...(recorder && { recorder }),
-      ...(peer.service && {
-        runsHere: peer.service.runsHere,
-        costs: peer.service.costs,
-        providerBatches: peer.service.providerBatches,
+      ...(service && {
+        runsHere: service.runsHere,
+        costs: service.costs,
+        providerBatches: service.providerBatches,
       }),
     },
     close: async by => {
       await client.close();
       if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
-      await peer.service?.close(by);
+      await service?.close(by);
     },
   };
 }
 
 async function clientFor(
   sources: ConnectionSources,
-  peer: Peer,
-  resources: ResourceCache,
-  recorder: Recorder | undefined,
+  place: Place,
+  {
+    resources,
+    ...options
+  }: { apiKey: string; resources: ResourceCache; transport: () => Promise<Transport> },
 ): Promise<PromptService> {
   const { clock, globals, version, timeLeftMs } = sources;
   const { PromptService } = await import('../../client/client.ts');
-  const open = (): Promise<Transport> => openTransport(peer.service, sources.env);
   return new PromptService({
-    baseUrl: peer.place.baseUrl,
-    apiKey: peer.apiKey,
-    transport: recorder === undefined ? open : () => recorder.wrap(open),
+    ...options,
+    baseUrl: place.baseUrl,
     sleep: async (ms, signal) => {
       if (ms > timeLeftMs()) throw new TimeIsUp();
       await clock.sleep(ms, signal);
@@ -219,7 +194,7 @@ async function clientFor(
     cliAgent: () => resources.cliAgent(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
-    errorContext: peer.place,
+    errorContext: place,
     ...(globals.debug && {
       eventBodies: globals.debugBody,
       onEvent: (event: RequestEvent) => {
@@ -227,6 +202,28 @@ async function clientFor(
       },
     }),
   });
+}
+
+/** What carries requests: the embedded service itself, which outlives its clients, or undici. */
+async function openTransport(service: EmbeddedService | undefined, env: Env): Promise<Transport> {
+  if (service !== undefined) {
+    return {
+      request: request => service.request(request),
+      owns: url => service.owns(url),
+      close: () => Promise.resolve(),
+    };
+  }
+  const { createTransport } = await import('../../client/undici-transport.ts');
+  return await createTransport({ shortLived: true, proxy: proxiesOf(env) });
+}
+
+/** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */
+function proxiesOf(env: Env): { httpsProxy?: string; httpProxy?: string; noProxy?: string } {
+  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
+  const httpProxy =
+    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
+  const noProxy = env['no_proxy'] || env['NO_PROXY'];
+  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
 }
 
 function debugNote({ io, globals }: ConnectionSources, line: string): void {

@@ -1,8 +1,9 @@
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
-import { stopperOf } from '../errors.ts';
+import { stopperOf, TimeIsUp } from '../errors.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
+import { usesLocalService } from '../settings/config/address.ts';
 import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
 import { openSettings } from '../settings/settings.ts';
 import { adviseWith } from '../terminal/advise.ts';
@@ -14,12 +15,10 @@ import {
   type OpenConnection,
   openConnection,
   openLocalConnection,
-  usesLocalService,
 } from './connection.ts';
 import { directories } from './directories.ts';
 import { recordingsOf } from './recordings.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
-import { startTimeLimit } from './time-limit.ts';
 
 /** Everything outside of the command line, given by main.ts or by a test. */
 export interface Surroundings {
@@ -49,7 +48,8 @@ export async function createContext(
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = openSettings(config, clock);
-  const isReplay = recordingsOf(globals, env, cwd).mode === 'replay';
+  const recordings = recordingsOf(globals, env, cwd);
+  const isReplay = recordings.mode === 'replay';
   const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   let checks: Promise<Checks> | undefined;
@@ -57,39 +57,16 @@ export async function createContext(
   const limit = startTimeLimit(clock, globals.timeoutMs);
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
-  const connections = connectionsOf({
-    io,
-    globals,
-    env,
-    clock,
-    settings,
-    local,
-    dataDir,
-    cwd,
-    version,
-    timeLeftMs,
-    signal,
-  });
+  const advise = adviseWith(globals);
+  const place = { io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
+  const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
+  const connections = connectionsOf({ ...base, recordings });
   const ctx: Context = {
-    io,
-    globals,
-    env,
-    cwd,
-    clock,
-    settings,
-    local,
-    version,
-    dataDir,
-    stateDir,
-    journal,
-    isReplay,
-    signal,
-    timeLeftMs,
+    ...base,
     onInterrupt: interrupts.onInterrupt,
     interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
     localConnection: connections.local,
-    advise: adviseWith(globals),
     connectTo: connections.to,
     checks: () => (checks ??= openChecks()),
     prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
@@ -106,6 +83,27 @@ export async function createContext(
   };
 }
 
+/** A signal that is aborted with a `TimeIsUp` once the time is over, if there is a limit, and how much is left until then. */
+function startTimeLimit(
+  clock: Clock,
+  limitMs = Number.POSITIVE_INFINITY,
+): { readonly signal: AbortSignal; readonly timeLeftMs: () => number; readonly stop: () => void } {
+  const over = new AbortController();
+  const stopped = new AbortController();
+  const endsAt = clock.now() + limitMs;
+  if (Number.isFinite(limitMs)) {
+    clock.sleep(limitMs, stopped.signal).then(
+      () => over.abort(new TimeIsUp()),
+      () => {},
+    );
+  }
+  return {
+    signal: over.signal,
+    timeLeftMs: () => Math.max(0, endsAt - clock.now()),
+    stop: () => stopped.abort(),
+  };
+}
+
 async function colouredIo(
   { streams, env }: Surroundings,
   globals: GlobalOptions,
@@ -118,16 +116,8 @@ async function colouredIo(
   return completeIo(plain, { quiet: globals.quiet, paint, paintErr });
 }
 
-interface Connections {
-  /** The same at each call. */
-  readonly configured: () => Promise<Connection>;
-  readonly local: () => Promise<Connection>;
-  readonly to: Context['connectTo'];
-  /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
-  readonly close: (signal: AbortSignal) => Promise<void>;
-}
-
-function connectionsOf(sources: ConnectionSources): Connections {
+/** Connections as they are first asked for, and what closes them all. */
+function connectionsOf(sources: ConnectionSources) {
   const opened: Promise<OpenConnection>[] = [];
   const opening = async (open: Promise<OpenConnection>): Promise<Connection> => {
     opened.push(open);
@@ -135,13 +125,16 @@ function connectionsOf(sources: ConnectionSources): Connections {
   };
   let configured: Promise<Connection> | undefined;
   let local: Promise<Connection> | undefined;
-  const configuredOnce = (): Promise<Connection> => (configured ??= opening(openConnection(sources)));
+  const configuredOnce = () => (configured ??= opening(openConnection(sources)));
   return {
+    /** The same at each call. */
     configured: configuredOnce,
     local: () =>
       (local ??= usesLocalService(sources) ? configuredOnce() : opening(openLocalConnection(sources))),
-    to: peer => opening(connectTo(sources, peer)),
-    close: async signal => {
+    to: (peer: Parameters<Context['connectTo']>[0]) =>
+      opening(connectTo(sources, { ...peer, keySource: undefined })),
+    /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
+    async close(signal: AbortSignal) {
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
         if (!signal.aborted) await open.value.connection.resources.settle(signal);

@@ -61,6 +61,15 @@ export function resolveAddress(sources: AddressSources): Address {
   );
 }
 
+/** Whether the configured service is this machine's own. */
+export function usesLocalService(sources: AddressSources): boolean {
+  try {
+    return resolveAddress(sources).embedded;
+  } catch {
+    return false;
+  }
+}
+
 /** The host of another service than this machine's own; undefined if none is configured, or only half of one. */
 export function configuredHost(sources: AddressSources): string | undefined {
   try {
