@@ -13,45 +13,32 @@ const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 /** Prints the body that would be sent, and on standard error a curl command that sends it. Creates nothing. */
 export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<ExitCode> {
   const { connection, request, estimatedCredits } = prepared;
+  const { io, globals } = ctx;
   const creation = buildRunBody(request);
-  const { body } = creation;
-  if (ctx.globals.query !== undefined) {
-    await printValue(ctx, JSON.parse(await textOf(body.chunks())));
-  } else {
-    const shown = ctx.io.stdout.isTerminal && !wantsJson(ctx) ? shortened(request) : body.chunks();
-    await printWhole(ctx, shown);
-  }
-  if (ctx.globals.quiet) return EXIT.ok;
+  const body = await textOf(creation.body.chunks());
+  if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
+  else await io.out(`${io.stdout.isTerminal && !wantsJson(ctx) ? forPeople(body, request) : body}\n`);
+  if (globals.quiet) return EXIT.ok;
   const forecast = new Forecast();
   await forecast.add(connection, creation, estimatedCredits);
-  ctx.io.note(`note: ${forecast.text()}`);
+  io.note(`note: ${forecast.text()}`);
   if (connection.embedded) {
-    ctx.io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
-    ctx.io.note('note: it prints a key on its first start; others come from: promptrun keys create');
+    io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
+    io.note('note: it prints a key on its first start; others come from: promptrun keys create');
   }
-  await printCurl(ctx, connection.embedded ? LOCAL_BASE_URL : connection.baseUrl, request, body.chunks());
-  return EXIT.ok;
-}
-
-async function printCurl(
-  ctx: Context,
-  baseUrl: string,
-  request: RunRequest,
-  body: AsyncIterable<Uint8Array>,
-): Promise<void> {
   const end = delimiterFor(request);
-  ctx.io.err(
+  io.err(
     [
-      `curl -sS -X POST ${singleQuoted(`${baseUrl}/runs`)} \\`,
+      `curl -sS -X POST ${singleQuoted(`${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`)} \\`,
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
       `  --data-binary @- <<'${end}'`,
+      escapeJson(body),
+      end,
       '',
     ].join('\n'),
   );
-  const decoder = new TextDecoder();
-  for await (const chunk of body) ctx.io.err(escapeJson(decoder.decode(chunk, { stream: true })));
-  ctx.io.err(`\n${end}\n`);
+  return EXIT.ok;
 }
 
 /** A word that stands nowhere in what was given, so that nothing in it can end the here-document. */
@@ -62,30 +49,14 @@ function delimiterFor({ text, options }: RunRequest): string {
   return delimiter;
 }
 
-async function printWhole(ctx: Context, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of chunks) {
-    if (!(await ctx.io.out(chunk))) return;
+/** Pictures by name, since nobody reads base64. */
+function forPeople(body: string, { images }: RunRequest): string {
+  const labels = images.flatMap(image =>
+    image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
+  );
+  const whole = JSON.parse(body) as { inputs: { imageInputs?: { base64?: string }[] } };
+  for (const image of whole.inputs.imageInputs ?? []) {
+    if (image.base64 !== undefined) image.base64 = labels.shift() ?? '';
   }
-  await ctx.io.out('\n');
-}
-
-/** The body for people: pictures by name, since nobody reads base64. */
-async function* shortened(request: RunRequest): AsyncGenerator<Uint8Array> {
-  const { promptVersionId, text, images, options } = request;
-  const inputs = {
-    ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
-    ...(images.length > 0 && {
-      imageInputs: images.map(image =>
-        image.kind === 'url'
-          ? { type: 'url', url: image.url }
-          : { type: 'base64', base64: `<${image.size} bytes of ${image.name}>` },
-      ),
-    }),
-  };
-  const body = {
-    promptVersionId,
-    inputs,
-    ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
-  };
-  yield Buffer.from(JSON.stringify(body, undefined, 2));
+  return JSON.stringify(whole, undefined, 2);
 }

@@ -30,47 +30,36 @@ export function runArgv(
   flags: RunFlags,
   answered: Answers,
 ): string[] {
+  const each = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
+  const given = (flag: string, value: string | undefined) => (value === undefined ? [] : [flag, value]);
+  const { input, image, option, save } = flags;
+  const switches = {
+    '--no-validate': !flags.validate,
+    '--no-wait': !flags.wait,
+    '--no-stream': !flags.stream,
+    '--no-preview': !flags.preview,
+    '--save': save === true,
+    '--force': flags.force,
+    '--dry-run': flags.dryRun,
+  };
   return [
     'promptrun',
     'run',
     target,
-    ...each('-i', [...flags.input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
+    ...each('-i', [...input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
     ...given('--inputs', flags.inputs),
-    ...each('--image', [...flags.image, ...answered.images]),
+    ...each('--image', [...image, ...answered.images]),
     ...given('-m', flags.model),
-    ...each('-o', flags.option),
-    ...wordsOfSwitches(flags),
+    ...each('-o', option),
+    ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),
     ...given('--max-cost', flags.maxCost),
     ...given('--max-credits', flags.maxCredits),
     ...given('--schema', flags.schema),
-    ...given('--save', flags.save === true ? undefined : flags.save),
-    ...wordsOfGlobals(globals),
+    ...given('--save', save === true ? undefined : save),
+    ...serviceWords(globals),
+    ...(globals.json ? ['--json'] : []),
+    ...given('--query', globals.query),
   ];
-}
-
-function wordsOfSwitches(flags: RunFlags): string[] {
-  return [
-    ...(flags.validate ? [] : ['--no-validate']),
-    ...(flags.wait ? [] : ['--no-wait']),
-    ...(flags.stream ? [] : ['--no-stream']),
-    ...(flags.preview ? [] : ['--no-preview']),
-
-    ...(flags.save === true ? ['--save'] : []),
-    ...(flags.force === true ? ['--force'] : []),
-    ...(flags.dryRun === true ? ['--dry-run'] : []),
-  ];
-}
-
-function wordsOfGlobals(globals: GlobalOptions): string[] {
-  return [...serviceWords(globals), ...(globals.json ? ['--json'] : []), ...given('--query', globals.query)];
-}
-
-function each(flag: string, values: readonly string[]): string[] {
-  return values.flatMap(value => [flag, value]);
-}
-
-function given(flag: string, value: string | undefined): string[] {
-  return value === undefined ? [] : [flag, value];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ValidationError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -30,8 +31,7 @@ export async function runTarget(
     wait: flags.wait,
     stream: mayStream(ctx, flags),
     budget,
-  }).catch(async (error: unknown) => {
-    const { withWayToInputs } = await import('./refused-inputs.ts');
+  }).catch((error: unknown) => {
     throw withWayToInputs(error, prepared.connection, target);
   });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
@@ -41,6 +41,14 @@ export async function runTarget(
   return giveRun(ctx, prepared.connection, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
+}
+
+/** What the service has refused, with where to see what the target takes. */
+function withWayToInputs(error: unknown, { advise }: Connection, target: string | undefined): unknown {
+  if (!(error instanceof ValidationError) || target === undefined) return error;
+  const { status, message, data } = error;
+  const hints = [`What it takes: ${advise('prompts', 'get', target)}`];
+  return new CliError(message, { status, exitCode: EXIT.usage, hints, data, cause: error });
 }
 
 /** Most runs have no cap: nothing is counted then. */
