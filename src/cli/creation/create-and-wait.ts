@@ -6,9 +6,8 @@ import { TimeIsUp } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
-import type { Created, CreateOptions } from './created.ts';
 import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
-import { type CreationRequest, mayHaveRun } from './send-creation.ts';
+import { type Created, type CreateOptions, type CreationRequest, mayHaveRun } from './send-creation.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
   /** Keeps room for the run before it is created; nothing is counted by default. */
@@ -72,8 +71,6 @@ async function createToTheEnd(
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }
-
-export type { Created } from './created.ts';
 
 /** What is known of a run while it is waited for. */
 interface WaitProgress {

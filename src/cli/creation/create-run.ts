@@ -6,11 +6,17 @@ import type { Run, RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import type { Created, CreateOptions } from './created.ts';
 import { searchRuns } from './find-run.ts';
 import { gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
 import { CreationInDoubt } from './in-doubt.ts';
-import { type CreationRequest, creationFault, runIn, sendCreation } from './send-creation.ts';
+import {
+  type Created,
+  type CreateOptions,
+  type CreationRequest,
+  creationFault,
+  runIn,
+  sendCreation,
+} from './send-creation.ts';
 
 /** Sendings of one creation in all, where the service keeps idempotency keys. */
 const MOST_SENDINGS = 6;
@@ -35,7 +41,7 @@ export async function createRun(
   ctx.signal.throwIfAborted();
   const entry = options.entry ?? newEntry(ctx, connection, request);
   await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
-  return new Creation(ctx, connection, request, { entry, options }).run();
+  return new Creation({ ctx, connection, request, entry, options }).run();
 }
 
 function newEntry(
@@ -59,36 +65,34 @@ async function begin({ journal }: Context, entry: JournalEntry, again: boolean):
 }
 
 interface CreationParts {
+  readonly ctx: Context;
+  readonly connection: Connection;
+  readonly request: CreationRequest;
   readonly entry: JournalEntry;
   readonly options: CreateOptions;
 }
 
 /** One creation from its first sending until it is known what became of it. */
 class Creation {
-  readonly #ctx: Context;
-  readonly #connection: Connection;
-  readonly #request: CreationRequest;
   readonly #parts: CreationParts;
   /** Whether any of the sending under way may have reached the service. */
   #sent = false;
   /** Whether a sending before may have made a run. */
   #doubted: boolean;
 
-  constructor(ctx: Context, connection: Connection, request: CreationRequest, parts: CreationParts) {
-    this.#ctx = ctx;
-    this.#connection = connection;
-    this.#request = request;
+  constructor(parts: CreationParts) {
     this.#parts = parts;
     this.#doubted = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
   async run(): Promise<Created> {
+    const { signal } = this.#parts.ctx;
     for (let sending = 1; ; sending++) {
       try {
-        return this.#answered(await this.#send(this.#ctx.signal));
+        return this.#answered(await this.#send(signal));
       } catch (error) {
         if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
-        if (this.#ctx.signal.aborted) throw await this.#gaveUp();
+        if (signal.aborted) throw await this.#gaveUp();
         this.#refuseIfRefused(error);
         if (sending === MOST_SENDINGS || !this.#mayBeRepeated()) return this.#afterFault(error, sending);
         await this.#pause(sending);
@@ -97,13 +101,12 @@ class Creation {
   }
 
   async #send(signal: AbortSignal): Promise<Run> {
-    const { entry, options } = this.#parts;
-    const { retries } = options;
+    const { connection, request, entry, options } = this.#parts;
     this.#sent = false;
-    const answer = await sendCreation(this.#connection, this.#request, {
+    const answer = await sendCreation(connection, request, {
       signal,
       key: entry.id,
-      retries,
+      retries: options.retries,
       onSent: () => {
         this.#sent = true;
         options.onSent?.();
@@ -142,11 +145,11 @@ class Creation {
 
   /** Whether the same creation sent again under its key gives the one run. */
   #mayBeRepeated(): boolean {
-    return this.#connection.client.keepsIdempotencyKeys === true;
+    return this.#parts.connection.client.keepsIdempotencyKeys === true;
   }
 
   async #pause(sending: number): Promise<void> {
-    const { clock, signal } = this.#ctx;
+    const { clock, signal } = this.#parts.ctx;
     const ms = FIRST_PAUSE_MS * 2 ** (sending - 1) * (0.5 + clock.random() / 2);
     // The next sending notices a signal that ended the pause.
     await clock.sleep(ms, signal).catch(() => {});
@@ -158,9 +161,9 @@ class Creation {
       throw error;
     }
     this.#note({ outcome: 'lost' });
-    const { entry, options } = this.#parts;
-    if (options.search === false) throw new CreationInDoubt(error, [], entry, this.#connection);
-    const { io, signal } = this.#ctx;
+    const { ctx, connection, entry, options } = this.#parts;
+    if (options.search === false) throw new CreationInDoubt(error, [], entry, connection);
+    const { io, signal } = ctx;
     io.note('note: the answer to the creation was lost; looking for the run it may have made');
     const couldBeRepeated = this.#mayBeRepeated();
     const { run, candidates } = await this.#search(signal);
@@ -170,23 +173,24 @@ class Creation {
       return this.#goesOn(run.runId, true);
     }
     if (!couldBeRepeated && this.#mayBeRepeated()) return this.run();
-    throw new CreationInDoubt(error, candidates, entry, this.#connection);
+    throw new CreationInDoubt(error, candidates, entry, connection);
   }
 
   async #search(signal: AbortSignal): Promise<{ run: RunRow | undefined; candidates: readonly RunRow[] }> {
-    const { entry } = this.#parts;
-    const [found] = await searchRuns(this.#ctx, this.#connection, [entry], { signal }).catch(() => []);
+    const { ctx, connection, entry } = this.#parts;
+    const [found] = await searchRuns(ctx, connection, [entry], { signal }).catch(() => []);
     return found ?? { run: undefined, candidates: [] };
   }
 
   /** What to say once the signal is aborted. */
   async #gaveUp(): Promise<unknown> {
-    const reason: unknown = this.#ctx.signal.reason;
-    const here = await stopHere(this.#connection, this.#parts.entry.id, reason);
+    const { ctx, connection, entry } = this.#parts;
+    const reason: unknown = ctx.signal.reason;
+    const here = await stopHere(connection, entry.id, reason);
     if (here?.runId !== undefined) {
       const { runId, stopped } = here;
       this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
-      return stoppedHere(reason, this.#connection, { runId, stopped });
+      return stoppedHere(reason, connection, { runId, stopped });
     }
     const isInDoubt = here === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
@@ -194,13 +198,12 @@ class Creation {
     if (reason instanceof TimeIsUp) {
       return within(LOOK_MS, undefined, limited => this.#timedOut(reason, limited));
     }
-    return gaveUpCreation(reason, this.#connection, this.#parts.entry, []);
+    return gaveUpCreation(reason, connection, entry, []);
   }
 
   /** The time is over: the run is looked for once, as after a lost answer. */
   async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
-    const { entry, options } = this.#parts;
-    const connection = this.#connection;
+    const { connection, entry, options } = this.#parts;
     if (this.#mayBeRepeated()) {
       const runId = await this.#send(limit).then(({ runId }) => runId, runIdOf);
       if (runId === undefined) return gaveUpCreation(reason, connection, entry, []);
@@ -216,12 +219,11 @@ class Creation {
 
   /** A journal that can't be written any more must not cost the result; whoever closes it waits for this. */
   #note(outcome: JournalOutcome): void {
-    const { io, journal } = this.#ctx;
-    const { offsetMs: clockOffsetMs } = this.#connection.client.clock;
-    const { entry } = this.#parts;
-    const offset = entry.clockOffsetMs ?? clockOffsetMs;
+    const { ctx, connection, entry } = this.#parts;
+    const { io, journal } = ctx;
+    const clockOffsetMs = entry.clockOffsetMs ?? connection.client.clock.offsetMs;
     journal
-      .outcome(entry.id, { ...outcome, ...(offset !== undefined && { clockOffsetMs: offset }) })
+      .outcome(entry.id, { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) })
       .catch((error: unknown) => {
         io.note(`note: the journal ${journal.file} can't be written: ${messageOf(error)}`);
       });

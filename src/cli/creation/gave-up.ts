@@ -5,45 +5,44 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { describeCandidates, laterHint } from './in-doubt.ts';
 
 /**
- * What to say once a creation was given up before any of it was sent, by Ctrl-C, SIGTERM or `--timeout`.
+ * The error of a command that was given up by Ctrl-C, SIGTERM or `--timeout`, with what became of its run.
  *
  * @param reason that of the signal; any other than those is given back
  */
-export function gaveUpUnsent(reason: unknown): unknown {
-  const data = { started: false };
-  if (reason instanceof Interrupted) {
-    return new Interrupted(reason.signal, [], { message: 'no run was started', data });
-  }
-  if (!(reason instanceof TimeIsUp)) return reason;
-  return waitTimeout('gave up waiting; no run was started', { hints: reason.hints, data });
+function gaveUp(
+  reason: unknown,
+  message: string,
+  { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
+): unknown {
+  if (reason instanceof Interrupted) return new Interrupted(reason.signal, hints, { message, data });
+  return reason instanceof TimeIsUp ? waitTimeout(`gave up waiting; ${message}`, { hints, data }) : reason;
 }
 
-/** What to say once a creation was given up before it was answered, and its run is not known. */
+/** Before any of the creation was sent. */
+export function gaveUpUnsent(reason: unknown): unknown {
+  const hints = reason instanceof TimeIsUp ? reason.hints : [];
+  return gaveUp(reason, 'no run was started', { hints, data: { started: false } });
+}
+
+/** Before the creation was answered; its run is not known. */
 export function gaveUpCreation(
   reason: unknown,
   connection: Connection,
   entry: JournalEntry,
   candidates: readonly RunRow[],
 ): unknown {
-  const later = [laterHint(connection, entry)];
-  if (reason instanceof Interrupted) {
-    return new Interrupted(reason.signal, later, { message: 'a run may have been started and may go on' });
-  }
-  if (!(reason instanceof TimeIsUp)) return reason;
-  return waitTimeout('gave up waiting; the creation has not been answered, a run may go on', {
-    hints: [...describeCandidates(connection, candidates), ...later],
-  });
+  const message =
+    reason instanceof TimeIsUp
+      ? 'the creation has not been answered, a run may go on'
+      : 'a run may have been started and may go on';
+  const hints = [...describeCandidates(connection, candidates), laterHint(connection, entry)];
+  return gaveUp(reason, message, { hints });
 }
 
-/** What to say once a run was waited for no longer. */
-export function gaveUpWaiting(reason: unknown, connection: Connection, runId: string): unknown {
-  const data = { runId };
-  const hints = [`Get it with: ${connection.advise('runs', 'wait', runId)}`];
-  if (reason instanceof Interrupted) {
-    return new Interrupted(reason.signal, hints, { message: `run ${runId} goes on`, data });
-  }
-  if (!(reason instanceof TimeIsUp)) return reason;
-  return waitTimeout(`gave up waiting; run ${runId} goes on`, { hints, data });
+/** While a run was waited for. */
+export function gaveUpWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
+  const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
+  return gaveUp(reason, `run ${runId} goes on`, { hints, data: { runId } });
 }
 
 /** A run that this process carried out itself. */
@@ -65,20 +64,17 @@ export async function stopHere(
   return (await runsHere.stop(journalId, by)) ?? { stopped: false };
 }
 
-/** What to say once the run of this very process was stopped, unless it had ended by itself. */
+/** Once the run of this very process was stopped, unless it had ended by itself. */
 export function stoppedHere(
   reason: unknown,
-  connection: Connection,
+  { advise }: Connection,
   { runId, stopped }: { readonly runId: string; readonly stopped: boolean },
 ): unknown {
-  const what = stopped
-    ? `run ${runId} was stopped and has failed; it may have been paid for`
-    : `run ${runId} has ended`;
-  const hints = stopped
-    ? [`Run it again with: ${connection.advise('runs', 'rerun', runId)}`]
-    : [`Get it with: ${connection.advise('runs', 'get', runId)}`];
-  const data = { runId };
-  return reason instanceof Interrupted
-    ? new Interrupted(reason.signal, hints, { message: what, data })
-    : waitTimeout(`gave up waiting; ${what}`, { hints, data });
+  const [message, hint] = stopped
+    ? [
+        `run ${runId} was stopped and has failed; it may have been paid for`,
+        `Run it again with: ${advise('runs', 'rerun', runId)}`,
+      ]
+    : [`run ${runId} has ended`, `Get it with: ${advise('runs', 'get', runId)}`];
+  return gaveUp(reason, message, { hints: [hint], data: { runId } });
 }

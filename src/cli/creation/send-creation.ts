@@ -7,8 +7,9 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
 /** A creation as it is sent. */
@@ -22,6 +23,37 @@ export interface CreationRequest {
   readonly query?: string;
   /** As recordings know it; what has none is neither recorded nor replayed. */
   readonly recorded?: UncountedRequest;
+}
+
+/** A run as the service gave it; one whose creation was not answered is marked. */
+export type CreatedRun = Run & { readonly recovered?: true };
+
+/** A run that exists: with its outputs once it has ended, otherwise only its id. */
+export type Created =
+  | { readonly kind: 'ended'; readonly run: CreatedRun; readonly journalId: string }
+  | {
+      readonly kind: 'going';
+      readonly runId: string;
+      readonly journalId: string;
+      /** The service has just said that it goes on; false where it may have ended meanwhile. */
+      readonly fresh: boolean;
+      /** It was taken from the list of runs, since the creation was not answered. */
+      readonly recovered: boolean;
+    };
+
+export interface CreateOptions {
+  /** Tries after the first, where it was certainly refused; the client's usual number by default. */
+  readonly retries?: number | undefined;
+  /** An entry of the journal to send once more, under the same key; a new one by default. */
+  readonly entry?: JournalEntry | undefined;
+  /** Called with the creation before it is sent, while it is written to the journal; awaited. */
+  readonly onBegin?: (entry: JournalEntry) => Promise<void> | undefined;
+  /** Called with every answer of the service to the creation. */
+  readonly onAnswer?: (answer: RawAnswer) => void;
+  /** Whether the list is looked at where the answer is lost; true by default. False leaves that to `searchRuns`. */
+  readonly search?: boolean;
+  /** Called each time it is about to be written to a connection. */
+  readonly onSent?: () => void;
 }
 
 export interface SendOptions {
@@ -63,6 +95,22 @@ export const sendCreation: SendCreation = async (
     ...(retries !== undefined && { retries }),
   });
 };
+
+/**
+ * Refuses a version whose model can't be asked from this machine, before any run of it is created.
+ *
+ * @throws {CliError} exit 3 for a missing key, exit 2 for one that can't be used
+ */
+export async function checkModelAccess({ costs }: Connection, promptVersionId: string): Promise<void> {
+  const fault = await costs?.accessFault(promptVersionId);
+  if (fault === undefined) return;
+  if (fault.kind !== 'key') throw usageError(fault.message);
+  throw new CliError(fault.message, {
+    status: 'FORBIDDEN_ERROR',
+    exitCode: EXIT.unauthorised,
+    hints: ['Nothing was sent. `promptrun models providers` shows which keys are set.'],
+  });
+}
 
 /** The run in an answer to a creation. @throws {ServiceError | ProtocolError} where there is none */
 export function runIn(answer: RawAnswer): Run {

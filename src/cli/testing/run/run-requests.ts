@@ -3,8 +3,8 @@ import { type Job, type JobJournal, type JobOutcome, type JobPlan, secondsOf } f
 import { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
-import type { CreatedRun } from '../../creation/created.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
+import type { CreatedRun } from '../../creation/send-creation.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 
 /** A request to be run, and what is to be done for it; `create` by default. */
