@@ -3,8 +3,7 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isImageUrl, openImage } from './images/image-source.ts';
-import type { ImageFinder } from './images/place-images.ts';
+import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
 /** Where a file that may be a stranger's stands, and what it may name. */
 export interface NamingFolder {

@@ -2,8 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { isImageUrl, openImage } from '../inputs/images/image-source.ts';
-import type { ImageFinder } from '../inputs/images/place-images.ts';
+import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
 
 /** Whether a file lies below a directory, by its real path; one that is not there does not. */
 export function isBelow(directory: string, file: string): boolean {

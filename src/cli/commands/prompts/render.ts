@@ -6,13 +6,13 @@ import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { type ImageSource, isImageUrl, openImage } from '../../inputs/images/image-source.ts';
 import {
   type ImageFinder,
-  openGivenImages,
-  placeImages,
-  takeNamedImages,
-} from '../../inputs/images/place-images.ts';
+  type ImageSource,
+  isImageUrl,
+  openImage,
+} from '../../inputs/images/image-source.ts';
+import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs, type TypedInputs } from '../../inputs/typed-inputs.ts';

@@ -6,7 +6,6 @@ import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault, readStandardInput, readUpTo } from '../read-text.ts';
-import type { ImageFinder } from './place-images.ts';
 
 /** An image to send: a URL as it is, or bytes that are read again each time they are sent. */
 export type ImageSource =
@@ -21,6 +20,14 @@ export type ImageSource =
       /** @throws {CliError} USAGE_ERROR if they are no longer those that were checked */
       read(): Promise<Buffer>;
     };
+
+/** How images are found that are named in one place. */
+export interface ImageFinder<Image = ImageSource> {
+  /** Absolute. */
+  readonly cwd: string;
+  /** @throws {CliError} USAGE_ERROR for what is not an image */
+  open(given: string): Promise<Image>;
+}
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { usageError } from '../../errors.ts';
 import { checkInputs } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
-import type { ImageSource } from './image-source.ts';
+import type { ImageFinder, ImageSource } from './image-source.ts';
 
 /** An image, by the name of its input if it was given so: only the prompt's config tells the place of that. */
 export interface GivenImage<Image = ImageSource> {
@@ -22,14 +22,6 @@ export interface RunInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
   /** In the prompt's order; undefined in a place that nothing was given for. */
   readonly images: readonly Image[];
-}
-
-/** How images are found that are named in one place. */
-export interface ImageFinder<Image = ImageSource> {
-  /** Absolute. */
-  readonly cwd: string;
-  /** @throws {CliError} USAGE_ERROR for what is not an image */
-  open(given: string): Promise<Image>;
 }
 
 const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;

@@ -7,11 +7,10 @@ import type { Budget } from '../../creation/budget.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { imagesHere } from '../../inputs/images/image-source.ts';
+import { type ImageFinder, imagesHere } from '../../inputs/images/image-source.ts';
 import {
   checkedInputs,
   type GivenInputs,
-  type ImageFinder,
   openGivenImages,
   takeNamedImages,
   withCommonInputs,
