@@ -480,6 +480,32 @@ describe('pictures', () => {
     expect(outputs[0]?.data).toMatch(/larger than 20 MiB/);
     expect(sent).toBeLessThan(40);
   });
+
+  it('more than a run may hold fail it before one is fetched, and its text stays', async () => {
+    const images = Array.from({ length: 65 }, (_, at) => ({
+      image_url: { url: `${provider.baseUrl}/${at}.png` },
+    }));
+    const { runStatus, outputs } = await clever(said('Many', { message: { content: 'Many', images } }));
+    expect({ runStatus, outputs }).toMatchObject({
+      runStatus: 'failed',
+      outputs: [
+        { type: 'text', data: 'Many' },
+        { type: 'error', data: expect.stringMatching(/65 pictures: a run holds at most 64/) as string },
+      ],
+    });
+    expect(outputs[1]?.data).toContain('it may have been paid for');
+    expect(provider.asked).toHaveLength(1);
+  });
+
+  it('of more bytes than a run may hold fail it, and no more are fetched', async () => {
+    const large = Buffer.concat([picture, Buffer.alloc(20 * 1024 * 1024 - picture.length)]);
+    const data = Array.from({ length: 20 }, (_, at) => ({ url: `${provider.baseUrl}/${at}.png` }));
+    const served: ProviderHandler = response => void response.end(large);
+    const { runStatus, outputs } = await run(prompt('model: painter'), [{ body: { data } }, served]);
+    expect(runStatus).toBe('failed');
+    expect(outputs).toMatchObject([{ type: 'error', data: expect.stringContaining('256 MiB') as string }]);
+    expect(provider.asked).toHaveLength(1 + 13);
+  });
 });
 
 it('A model that nobody described is taken for one of the endpoint of the environment, and how to discover them is told', async () => {
