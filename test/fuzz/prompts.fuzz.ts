@@ -235,9 +235,9 @@ export default [
 
   fuzzed('what is nearly YAML is read, or refused with its line', head, async text => {
     await soon(() => {
-      const { root, read } = parseYamlWithFaults(text);
+      const { root } = parseYamlWithFaults(text);
       try {
-        JSON.stringify(read.json(root));
+        JSON.stringify(root.json());
       } catch (error) {
         if (!(error instanceof FileFault)) throw error;
       }

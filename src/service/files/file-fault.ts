@@ -9,6 +9,8 @@ export class FileFault extends Error {
     readonly what: string,
     /** From 1. */
     readonly column = 1,
+    /** If it is not the one that is being read. */
+    readonly file?: string | undefined,
   ) {
     super(`line ${line}: ${what}`);
   }

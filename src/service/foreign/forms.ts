@@ -92,8 +92,7 @@ export function isJinja(text: string): boolean {
 
 function parse(text: string): JsonValue | undefined {
   try {
-    const { root, read } = parseYaml(text);
-    return read.json(root);
+    return parseYaml(text).json();
   } catch (error) {
     if (error instanceof FileFault) return undefined;
     throw error;

@@ -1,13 +1,6 @@
 import { stringify } from 'yaml';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../files/json.ts';
-import {
-  isEmpty,
-  type Place,
-  parseYamlWithFaults,
-  type YamlEntry,
-  type YamlReader,
-  type YamlValue,
-} from '../files/yaml-file.ts';
+import { type Place, parseYamlWithFaults, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import { BOUNDS } from '../prompts/bounds.ts';
 import type { PromptPlaces } from '../prompts/definition.ts';
 import type { Findings } from '../prompts/findings.ts';
@@ -60,137 +53,131 @@ export function readGithubPrompt(
   findings: Findings,
   testFindings: Findings,
 ): GithubPrompt | undefined {
-  const { root, read, faults } = parseYamlWithFaults(text);
+  const { root, faults } = parseYamlWithFaults(text);
   for (const fault of faults) findings.fault(fault, fault.what);
   if (faults.length > 0) return undefined;
-  return findings.attempt(() => new GithubReader(read, findings, testFindings).prompt(root));
+  return findings.attempt(() => new GithubReader(root, findings).prompt(testFindings));
 }
 
 class GithubReader {
-  readonly #read: YamlReader;
+  readonly #root: YamlValue;
+  readonly #entries: ReadonlyMap<string, YamlEntry>;
   readonly #findings: Findings;
-  readonly #testFindings: Findings;
 
-  constructor(read: YamlReader, findings: Findings, testFindings: Findings) {
-    this.#read = read;
+  constructor(root: YamlValue, findings: Findings) {
+    this.#root = root;
     this.#findings = findings;
-    this.#testFindings = testFindings;
+    const entries = root.entries('a prompt of GitHub Models');
+    this.#entries = new Map(entries.map(entry => [entry.key, entry]));
   }
 
-  prompt(root: YamlValue): GithubPrompt {
-    const entries = new Map(
-      this.#read.entries(root, 'a prompt of GitHub Models').map(entry => [entry.key, entry]),
-    );
+  prompt(testFindings: Findings): GithubPrompt {
+    const entries = this.#entries;
     for (const entry of entries.values()) {
       if (KEYS.has(entry.key)) continue;
       this.#findings.note(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
     }
-    const body = this.#messages(entries.get('messages'), root);
-    const parameters = this.#parameters(entries.get('modelParameters'));
+    const body = this.#messages();
+    const parameters = this.#parameters();
     const head = {
-      ...this.#texts(entries),
+      ...this.#texts(),
       ...(parameters.length > 0 && {
         config: Object.fromEntries(parameters.map(({ key, value }) => [key, value])),
       }),
       ...inputSchema(inputsIn(body)),
-      ...this.#output(entries),
+      ...this.#output(),
     };
-    const top = { line: root.line, column: root.column };
     return {
       prompt: `---\n${stringify(head, { lineWidth: 0 })}---\n${asTemplate(ended(body))}\n`,
       places: {
-        model: placeOf(entries.get('model')?.value ?? top),
-        output: placeOf(entries.get('jsonSchema') ?? top),
+        model: placeOf(entries.get('model')?.value ?? this.#root),
+        output: placeOf(entries.get('jsonSchema') ?? this.#root),
         config: Object.fromEntries(parameters.map(({ key, place }) => [key, placeOf(place)])),
         defaults: {},
       },
-      tests: readGithubTests(entries, this.#read, this.#testFindings, inputsIn(body)),
+      tests: readGithubTests(entries, testFindings, inputsIn(body)),
     };
   }
 
-  #texts(entries: ReadonlyMap<string, YamlEntry>): JsonObject {
+  #texts(): JsonObject {
     const texts = { title: 'name', description: 'description', model: 'model' };
     return Object.fromEntries(
       Object.entries(texts).flatMap(([ours, theirs]) => {
-        const entry = entries.get(theirs);
-        const text = entry && this.#text(entry, theirs);
+        const text = this.#text(this.#entries.get(theirs)?.value, theirs);
         return text === undefined ? [] : [[ours, text]];
       }),
     );
   }
 
   /** Undefined if nothing is written. */
-  #text(entry: YamlEntry, name: string): string | undefined {
-    if (isEmpty(entry.value)) return undefined;
-    return this.#findings.attempt(() => this.#read.text(entry.value, name));
+  #text(value: YamlValue | undefined, name: string): string | undefined {
+    if (!value || value.isEmpty) return undefined;
+    return this.#findings.attempt(() => value.text(name));
   }
 
-  #parameters(entry: YamlEntry | undefined): { key: string; value: JsonValue; place: Place }[] {
-    const entries = entry && this.#findings.attempt(() => this.#read.entries(entry.value, 'modelParameters'));
+  #parameters(): { key: string; value: JsonValue; place: Place }[] {
+    const value = this.#entries.get('modelParameters')?.value;
+    const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
     return (entries ?? []).map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
-      value: this.#findings.attempt(() => this.#read.json(value)) ?? null,
+      value: this.#findings.attempt(() => value.json()) ?? null,
       place,
     }));
   }
 
-  #messages(entry: YamlEntry | undefined, root: YamlValue): Piece[] {
-    const items = entry && this.#findings.attempt(() => this.#read.items(entry.value, 'messages'));
-    if (!items || items.length === 0) {
-      if (items || !entry) this.#findings.fault(entry ?? root, '`messages` must be a list with a message');
-      return [];
+  #messages(): Piece[] {
+    const entry = this.#entries.get('messages');
+    const items = this.#findings.attempt(() => entry?.value.items('messages') ?? []) ?? [];
+    const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
+    if (items.length === 0 && !isFaulty) {
+      this.#findings.fault(entry ?? this.#root, '`messages` must be a list with a message');
     }
-    const messages = items.map(item => this.#findings.attempt(() => this.#message(item)) ?? []);
-    const bytes = messages
-      .flat()
-      .reduce((sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0), 0);
+    const pieces = items.flatMap(item => this.#findings.attempt(() => this.#message(item)) ?? []);
+    const bytes = pieces.reduce(
+      (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0),
+      0,
+    );
     if (bytes > BOUNDS.fileBytes && entry) {
       this.#findings.fault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
     }
-    return messages.flat();
+    return pieces;
   }
 
   #message(item: YamlValue): Piece[] {
-    const entries = this.#read.entries(item, 'a message');
-    const entry = (name: string): YamlEntry | undefined => entries.find(({ key }) => key === name);
+    const entries = item.entries('a message');
+    const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
     for (const stranger of entries) {
       if (stranger.key !== 'role' && stranger.key !== 'content') {
         this.#findings.note(stranger, `\`${stranger.key}\` of a message has no effect`);
       }
     }
-    const [role, content] = [entry('role'), entry('content')];
-    const name = role && this.#text(role, 'role')?.toLowerCase();
+    const [role, content] = [value('role'), value('content')];
+    const name = this.#text(role, 'role')?.toLowerCase();
     if (name === undefined || !Object.hasOwn(ROLES, name)) {
-      this.#findings.fault(role?.value ?? item, 'the `role` of a message must be system, user or assistant');
+      this.#findings.fault(role ?? item, 'the `role` of a message must be system, user or assistant');
     }
     if (!content) this.#findings.fault(item, 'a message needs `content`');
-    const text = content && !isEmpty(content.value) ? this.#read.text(content.value, 'content') : '';
+    const text = content?.isEmpty === false ? content.text('content') : '';
     return [{ tag: `{{role "${ROLES[name ?? ''] ?? 'user'}"}}` }, ...piecesOf(text)];
   }
 
   /** `jsonSchema` is the text of `{name, strict, schema}`, or that map itself. */
-  #output(entries: ReadonlyMap<string, YamlEntry>): JsonObject {
-    const format = entries.get('responseFormat');
-    const name = format && this.#text(format, 'responseFormat');
+  #output(): JsonObject {
+    const format = this.#entries.get('responseFormat')?.value;
+    const name = this.#text(format, 'responseFormat');
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
     if (name !== 'json_schema') {
-      this.#findings.fault(
-        format.value,
-        `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
-      );
+      this.#findings.fault(format, `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``);
       return {};
     }
-    const written = entries.get('jsonSchema');
-    const value = written && this.#findings.attempt(() => this.#read.json(written.value));
+    const written = this.#entries.get('jsonSchema')?.value;
+    const value = this.#findings.attempt(() => written?.json());
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (isJsonObject(schema)) {
       return { output: { format: 'json', schema: ownValue(schema, 'schema') ?? schema } };
     }
-    this.#findings.fault(
-      written?.value ?? format.value,
-      '`jsonSchema` must be a JSON Schema, as JSON or YAML',
-    );
+    this.#findings.fault(written ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
     return {};
   }
 }

@@ -1,5 +1,5 @@
 import type { Modality, RunOption } from '../../wire/index.ts';
-import { FileFault, isEmpty, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
+import { FileFault, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from './providers.ts';
 
@@ -11,13 +11,13 @@ const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
  *
  * @throws {FileFault} for one that can't be used
  */
-export function readProvider({ key: name, line, value }: YamlEntry, read: YamlReader): Provider {
-  const fields = YamlFields.of({ ...value, line }, read, `the provider \`${name}\``, PROVIDER_FIELDS);
+export function readProvider({ key: name, line, value }: YamlEntry): Provider {
+  const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
   const baseUrl = fields.required('baseUrl');
   const fault = baseUrlFault(baseUrl);
   if (fault !== undefined) throw fields.fault('baseUrl', `baseUrl ${fault}`);
   const apiKeyEnv = readKeyVariable(fields);
-  const headers = readHeaders(fields.value('headers'), read);
+  const headers = readHeaders(fields.value('headers'));
   return {
     name,
     baseUrl,
@@ -38,10 +38,10 @@ function readKeyVariable(fields: YamlFields): string | undefined {
   );
 }
 
-function readHeaders(value: YamlValue | undefined, read: YamlReader): Record<string, string> | undefined {
+function readHeaders(value: YamlValue | undefined): Record<string, string> | undefined {
   if (!value) return undefined;
-  const headers = read.entries(value, 'headers').map(({ key, line, value }) => {
-    const text = read.text(value, `the header \`${key}\``);
+  const headers = value.entries('headers').map(({ key, line, value }) => {
+    const text = value.text(`the header \`${key}\``);
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
       throw new FileFault(line, `\`${key}\` is not the name of a header`);
     }
@@ -70,17 +70,13 @@ const MODEL_FIELDS = [
  *
  * @throws {FileFault} for one that can't be used
  */
-export function readModel(
-  item: YamlValue,
-  providers: ReadonlyMap<string, Provider>,
-  read: YamlReader,
-): ModelEntry {
-  const fields = YamlFields.of(item, read, 'a model', MODEL_FIELDS);
+export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provider>): ModelEntry {
+  const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
   const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
   const id = fields.text('id');
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
   const provider = readProviderName(fields, providers);
-  const price = readPrice(fields.value('price'), read);
+  const price = readPrice(fields.value('price'));
   const shutdownDate = readShutdownDate(fields);
   return {
     model: readName(fields),
@@ -88,7 +84,7 @@ export function readModel(
     engine: provider.engine,
     provider,
     ...(id === undefined ? {} : { id }),
-    runOptions: readRunOptions(fields.value('runOptions'), read),
+    runOptions: readRunOptions(fields.value('runOptions')),
     ...(responseFormat === undefined ? {} : { responseFormat }),
     credits: readCredits(fields, modality),
     ...(price === undefined ? {} : { price }),
@@ -109,20 +105,20 @@ function readProviderName(fields: YamlFields, providers: ReadonlyMap<string, Pro
   throw fields.fault('provider', `the provider \`${name}\` is not described under providers`);
 }
 
-function readRunOptions(value: YamlValue | undefined, read: YamlReader): RunOption[] {
-  const entries = value ? read.entries(value, 'runOptions') : [];
+function readRunOptions(value: YamlValue | undefined): RunOption[] {
+  const entries = value ? value.entries('runOptions') : [];
   return entries.map(({ key, value, line }) => {
-    const values = read.items(value, `the values of \`${key}\``);
+    const values = value.items(`the values of \`${key}\``);
     if (values.length === 0) throw new FileFault(line, `\`${key}\` has no values`);
-    const options = values.map(item => read.text(item, `a value of \`${key}\``));
+    const options = values.map(item => item.text(`a value of \`${key}\``));
     return { key, options: [...new Set(options)] };
   });
 }
 
 /** A model without a price for output makes none: pictures have one of their own. */
-function readPrice(value: YamlValue | undefined, read: YamlReader): Price | undefined {
+function readPrice(value: YamlValue | undefined): Price | undefined {
   if (!value) return undefined;
-  const fields = YamlFields.of(value, read, 'a price', ['input', 'output', 'cachedInput', 'image']);
+  const fields = YamlFields.of(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
   const dollars = (key: string): number | undefined => {
     const text = fields.text(key);
     if (text === undefined || /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i.test(text)) {
@@ -160,37 +156,35 @@ export class YamlFields {
     private readonly owner: string,
     private readonly line: number,
     private readonly entries: ReadonlyMap<string, YamlEntry>,
-    private readonly read: YamlReader,
   ) {}
 
   /**
+   * @param line where faults stand that concern no field; default that of the value
    * @param faults takes in what concerns one field alone, which is left out then
    * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `known` too
    */
   static of(
     value: YamlValue,
-    read: YamlReader,
     owner: string,
     known: readonly string[],
-    faults?: FileFault[],
+    { line: owned = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
   ): YamlFields {
-    const entries = read.entries(value, owner, faults);
+    const entries = value.entries(owner, faults);
     for (const { key, line } of entries.filter(({ key }) => !known.includes(key))) {
       const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${known.join(', ')}`);
       if (!faults) throw fault;
       faults.push(fault);
     }
-    return new YamlFields(owner, value.line, new Map(entries.map(entry => [entry.key, entry])), read);
+    return new YamlFields(owner, owned, new Map(entries.map(entry => [entry.key, entry])));
   }
 
   value(key: string): YamlValue | undefined {
     const value = this.entries.get(key)?.value;
-    return value && !isEmpty(value) ? value : undefined;
+    return value?.isEmpty === false ? value : undefined;
   }
 
   text(key: string): string | undefined {
-    const value = this.value(key);
-    return value && this.read.text(value, key);
+    return this.value(key)?.text(key);
   }
 
   required(key: string): string {

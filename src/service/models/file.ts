@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { FileFault, parseYaml, type YamlEntry, type YamlReader, type YamlValue } from '../files/yaml-file.ts';
+import { FileFault, parseYaml, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { readModel, readProvider, YamlFields } from './file-entries.ts';
@@ -74,19 +74,18 @@ function readEntries(
   known: readonly Provider[],
   faults: FileFault[],
 ): Omit<ModelsFile, 'faults'> {
-  const { root, read } = parseYaml(text);
-  const fields = YamlFields.of(root, read, 'the file', ['models', 'providers', 'modelAliases'], faults);
-  const described = listed(faults, fields.value('providers'), value =>
-    read.entries(value, 'providers', faults),
-  );
-  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry, read)) ?? []);
+  const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
+    faults,
+  });
+  const described = listed(faults, fields.value('providers'), value => value.entries('providers', faults));
+  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry)) ?? []);
   const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
   const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
   const byName = new Map([...known, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) byName.delete(name);
-  const items = listed(faults, fields.value('models'), value => read.items(value, 'models'));
+  const items = listed(faults, fields.value('models'), value => value.items('models'));
   const all = items.flatMap(item => {
-    const entry = gather(faults, () => readModel(item, byName, read));
+    const entry = gather(faults, () => readModel(item, byName));
     return entry ? [{ line: item.line, entry }] : [];
   });
   const models = withoutDoubles(all, faults);
@@ -95,9 +94,9 @@ function readEntries(
     names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
   const aliases = new Map<string, string>();
   for (const entry of listed(faults, fields.value('modelAliases'), value =>
-    read.entries(value, 'modelAliases', faults),
+    value.entries('modelAliases', faults),
   )) {
-    const model = gather(faults, () => readAlias(entry, { read, names, isModel }));
+    const model = gather(faults, () => readAlias(entry, { names, isModel }));
     if (model !== undefined) aliases.set(entry.key, model);
   }
   return { models, providers, brokenProviders, aliases };
@@ -126,13 +125,9 @@ function withoutDoubles(
 
 function readAlias(
   { key, line, value }: YamlEntry,
-  {
-    read,
-    names,
-    isModel,
-  }: { read: YamlReader; names: ReadonlySet<string>; isModel: (name: string) => boolean },
+  { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
-  const model = read.text(value, `the alias \`${key}\``);
+  const model = value.text(`the alias \`${key}\``);
   if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
   if (isModel(model)) return model;
   throw new FileFault(line, `there is no model \`${model}\`: there are ${[...names].join(', ')}`);

@@ -1,13 +1,6 @@
-import { isMap, isScalar } from 'yaml';
+import { isMap } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../files/json.ts';
-import {
-  isEmpty,
-  type Place,
-  parseYamlWithFaults,
-  type YamlEntry,
-  type YamlReader,
-  type YamlValue,
-} from '../files/yaml-file.ts';
+import { type Place, parseYamlWithFaults, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import type { Findings } from './findings.ts';
 import type { PromptOutput } from './output.ts';
 import { readSchema } from './schemas/picoschema.ts';
@@ -53,9 +46,9 @@ export function readFrontMatter(
   findings: Findings,
   named?: Readonly<Record<string, JsonObject>>,
 ): FrontMatter {
-  const { root, read, faults } = parseYamlWithFaults(text, firstLine);
+  const { root, faults } = parseYamlWithFaults(text, firstLine);
   for (const fault of faults) findings.fault(fault, fault.what);
-  const head = new HeadReader(read, findings, named);
+  const head = new HeadReader(findings, named);
   const entries = head.entries(faults.length === 0 ? root : undefined, 'the front matter');
   for (const entry of entries.values()) noteUnknown(entry, findings);
   const input = head.entries(entries.get('input')?.value, 'input', ['schema', 'default']);
@@ -65,8 +58,8 @@ export function readFrontMatter(
     ...head.texts(entries),
     config: head.values(entries.get('config')?.value, 'config'),
     ...(inputSchema && { inputSchema }),
-    mentioned: faults.length === 0 ? namesIn(input.get('schema'), read) : undefined,
-    placeOfField: key => placeOfField(key, input.get('schema'), read),
+    mentioned: faults.length === 0 ? namesIn(input.get('schema')) : undefined,
+    placeOfField: key => placeOfField(key, input.get('schema')),
     defaults: head.values(input.get('default')?.value, 'input.default'),
     output: head.output(output),
     outputPlace: placeOf(output.get('schema') ?? entries.get('output')),
@@ -82,16 +75,15 @@ class HeadReader {
   private readonly schemas;
 
   constructor(
-    private readonly read: YamlReader,
     private readonly findings: Findings,
     named?: Readonly<Record<string, JsonObject>>,
   ) {
-    this.schemas = schemaContext(read, findings, named);
+    this.schemas = schemaContext(findings, named);
   }
 
   /** The entries of a map; those that are not among `known` are reported. */
   entries(value: YamlValue | undefined, name: string, known?: readonly string[]): Entries {
-    const entries = (value && this.findings.attempt(() => this.read.entries(value, name))) ?? [];
+    const entries = (value && this.findings.attempt(() => value.entries(name))) ?? [];
     const strangers = known ? entries.filter(({ key }) => !known.includes(key)) : [];
     for (const entry of strangers) {
       const takes = known?.join(' and ') ?? '';
@@ -112,7 +104,7 @@ class HeadReader {
   values(value: YamlValue | undefined, name: string): Map<string, Placed<JsonValue>> {
     const values = new Map<string, Placed<JsonValue>>();
     for (const entry of this.entries(value, name).values()) {
-      const json = this.findings.attempt(() => this.read.json(entry.value));
+      const json = this.findings.attempt(() => entry.value.json());
       if (json !== undefined) values.set(entry.key, { value: json, place: entry });
     }
     return values;
@@ -133,7 +125,7 @@ class HeadReader {
 
   extensions(entries: Entries): Pick<FrontMatter, 'ext' | 'whole'> {
     const whole = [...entries.values()].flatMap(({ key, value }): [string, JsonValue][] => {
-      const json = this.findings.attempt(() => this.read.json(value));
+      const json = this.findings.attempt(() => value.json());
       return json === undefined ? [] : [[key, json]];
     });
     const written = whole.find(([key]) => key === 'ext')?.[1];
@@ -144,8 +136,8 @@ class HeadReader {
   }
 
   private text(entry: YamlEntry | undefined, name: string): Placed<string> | undefined {
-    if (!entry || isEmpty(entry.value)) return undefined;
-    const text = this.findings.attempt(() => this.read.text(entry.value, name));
+    if (!entry || entry.value.isEmpty) return undefined;
+    const text = this.findings.attempt(() => entry.value.text(name));
     const value = text?.replace(/\s+/g, ' ').trim() ?? '';
     return value === '' ? undefined : { value, place: entry.value };
   }
@@ -175,23 +167,20 @@ function extensionsOf(entries: readonly (readonly [string, JsonValue])[], writte
 }
 
 /** Where a field is declared. */
-function placeOfField(key: string, schema: YamlEntry | undefined, read: YamlReader): Place {
+function placeOfField(key: string, schema: YamlEntry | undefined): Place {
   if (!schema) return { line: 1, column: 1 };
-  const field = fieldsIn(schema, read).find(({ name }) => name === key);
-  return field ? read.value(field.node, schema) : schema;
+  return fieldsIn(schema).find(({ name }) => name === key) ?? schema;
 }
 
-function namesIn(schema: YamlEntry | undefined, read: YamlReader): Set<string> {
-  return new Set(schema ? fieldsIn(schema, read).map(({ name }) => name) : []);
+function namesIn(schema: YamlEntry | undefined): Set<string> {
+  return new Set(schema ? fieldsIn(schema).map(({ name }) => name) : []);
 }
 
 /** Picoschema has marks beside the name, JSON Schema a map of properties. */
-function fieldsIn(schema: YamlEntry, read: YamlReader): { readonly name: string; readonly node: unknown }[] {
-  const { node } = read.at(schema.value, '/properties');
-  if (!isMap(node)) return [];
-  return node.items.flatMap(({ key }) =>
-    isScalar(key) ? [{ name: nameOf(String(key.value)), node: key }] : [],
-  );
+function fieldsIn({ value }: YamlEntry): (Place & { readonly name: string })[] {
+  const fields = value.at('/properties');
+  if (!isMap(fields.node)) return [];
+  return fields.entries('a schema', []).map(({ key, line, column }) => ({ name: nameOf(key), line, column }));
 }
 
 function nameOf(key: string): string {

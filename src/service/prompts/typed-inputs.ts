@@ -101,8 +101,7 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   if (text.length > BOUNDS.yamlInput) return undefined;
   const { FileFault, parseYaml } = await import('../files/yaml-file.ts');
   try {
-    const { root, read } = parseYaml(text);
-    return read.json(root);
+    return parseYaml(text).json();
   } catch (error) {
     if (error instanceof FileFault) return undefined;
     throw error;

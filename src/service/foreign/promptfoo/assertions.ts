@@ -1,5 +1,6 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
-import type { Conversion, Located, Node } from './source.ts';
+import type { YamlValue } from '../../files/yaml-file.ts';
+import type { Conversion, Located } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';
 
 /** What a test asserts, before variables are put in. */
@@ -14,16 +15,16 @@ export interface Assertion {
 const USES_THRESHOLD = /^(?:not-)?(?:latency|cost)$/u;
 
 /** The assertions of a test; what of them has no equivalent is noted. */
-export function assertionsIn(node: Node | undefined, conversion: Conversion): Assertion[] {
-  if (!node || node.json === null) return [];
+export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): Assertion[] {
+  if (!node || node.isEmpty) return [];
   return node.items('assert').flatMap(item => {
-    const entries = item.entries('an assertion');
+    const entries = item.valuesByKey('an assertion');
     const type = entries.get('type')?.text('type');
     if (type === undefined) {
       conversion.note(item, 'an assertion without `type` has no equivalent');
       return [];
     }
-    const [value, threshold] = [entries.get('value')?.json, entries.get('threshold')?.json];
+    const [value, threshold] = [entries.get('value')?.json(), entries.get('threshold')?.json()];
     const known = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
     conversion.noteUnknown(entries, known, ' of an assertion');
     return [
@@ -123,8 +124,8 @@ export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Con
 
 function valueOf({ at, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
   if (typeof value === 'string' && value.startsWith('file://')) {
-    const source = conversion.read(value, at);
-    return /\.(?:json|ya?ml)$/iu.test(source.file) ? source.yaml().json : source.text.trim();
+    const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
+    return isYaml ? conversion.yaml(value, at).json() : conversion.read(value, at).text.trim();
   }
   const filled = (part: JsonValue): JsonValue => {
     if (typeof part === 'string') {

@@ -1,10 +1,12 @@
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../files/json.ts';
+import { FileFault, faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
+import { InvalidPromptFile } from '../../prompts/definition.ts';
 import { asTemplate, inputsIn, type Piece } from '../as-template.ts';
 import { type Converted, type ConvertOptions, testFileText } from '../converted.ts';
 import { messagesOf, promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
-import { Conversion, type Node, Source } from './source.ts';
+import { Conversion } from './source.ts';
 import { casesOf } from './tests.ts';
 
 const KEYS = [
@@ -28,9 +30,17 @@ export async function convertPromptfoo(
   file: string,
   options: ConvertOptions,
 ): Promise<Converted> {
-  const conversion = new Conversion(options, file);
-  const root = new Source(text, file).yaml();
-  const entries = root.entries('a configuration of promptfoo');
+  try {
+    return await convert(parseYaml(text, 1, file), options, new Conversion(options, file));
+  } catch (error) {
+    throw error instanceof FileFault
+      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      : error;
+  }
+}
+
+async function convert(root: YamlValue, options: ConvertOptions, conversion: Conversion): Promise<Converted> {
+  const entries = root.valuesByKey('a configuration of promptfoo');
   conversion.noteUnknown(entries, KEYS, '');
   const body = bodyOf(root, entries.get('prompts'), options, conversion);
   const inputs = inputsIn(body);
@@ -55,8 +65,8 @@ export async function convertPromptfoo(
 }
 
 function bodyOf(
-  root: Node,
-  node: Node | undefined,
+  root: YamlValue,
+  node: YamlValue | undefined,
   { prompt: wanted }: ConvertOptions,
   conversion: Conversion,
 ): Piece[] {
@@ -67,7 +77,7 @@ function bodyOf(
       prompts.length === 0
         ? 'there is no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${wanted}`;
-    throw root.source.fault(node ?? root, what);
+    throw faultAt(node ?? root, what);
   }
   if (prompts.length > 1 && node && wanted === undefined) {
     conversion.note(

@@ -1,7 +1,7 @@
 import { isJsonList, isJsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { parseYaml } from '../../files/yaml-file.ts';
+import { faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
 import type { Piece } from '../as-template.ts';
-import type { Conversion, Located, Node } from './source.ts';
+import type { Conversion, Located } from './source.ts';
 import { nunjucks } from './template.ts';
 
 /** One of the prompts of a configuration; read when it is the one that is wanted. */
@@ -17,20 +17,20 @@ const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
 /** All prompts, in order, those of a text file that `---` divides each by itself. */
-export function promptsOf(node: Node, conversion: Conversion): PromptText[] {
-  const items = isJsonList(node.json) ? node.items('prompts') : [node];
+export function promptsOf(node: YamlValue, conversion: Conversion): PromptText[] {
+  const items = isJsonList(node.json()) ? node.items('prompts') : [node];
   return items.flatMap(item => promptsIn(item, conversion));
 }
 
-function promptsIn(item: Node, conversion: Conversion): PromptText[] {
+function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
   const { scalar } = item;
   if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
-  const entries = item.entries('a prompt');
+  const entries = item.valuesByKey('a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   conversion.noteUnknown(entries, ['raw', 'id', 'label'], ' of a prompt');
   if (raw) return [{ at: raw, text: raw.text('raw') }];
   if (id) return promptsNamed(id.text('id'), id, conversion);
-  throw item.source.fault(item, 'a prompt needs `raw` or `id`');
+  throw faultAt(item, 'a prompt needs `raw` or `id`');
 }
 
 function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
@@ -49,7 +49,8 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
     return [{ at, text: '', fault: `${written} stands for several files: name one of them` }];
   }
   const source = conversion.read(written, at);
-  if (!/\.(?:txt|md|j2|njk)$/iu.test(source.file)) return [{ at: source.at(), text: source.text }];
+  const { file } = source;
+  if (!/\.(?:txt|md|j2|njk)$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text: source.text }];
   const parts: PromptText[] = [];
   let line = 1;
   for (const part of source.text.split(/^---[ \t]*$/mu)) {
@@ -58,7 +59,7 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
       (part.length - part.trimStart().length > 0
         ? part.slice(0, part.search(/\S|$/u)).split('\n').length - 1
         : 0);
-    if (part.trim() !== '') parts.push({ at: source.at({ line: first, column: 1 }), text: part.trim() });
+    if (part.trim() !== '') parts.push({ at: { file, line: first, column: 1 }, text: part.trim() });
     line += part.split('\n').length - 1;
   }
   return parts;
@@ -68,18 +69,17 @@ function isPath(written: string): boolean {
   return !written.includes('\n') && FILE.test(written);
 }
 
-/** A prompt as the messages of a template. @throws {InvalidPromptFile} for one that a prompt file can't express */
+/** A prompt as the messages of a template. @throws {FileFault} for one that a prompt file can't express */
 export function messagesOf({ at, text, fault }: PromptText): Piece[] {
-  const { source } = at;
-  if (fault !== undefined) throw source.fault(at, fault);
+  if (fault !== undefined) throw faultAt(at, fault);
   const chat = chatOf(text, at);
   if (!chat) return piecesOfText(text, at);
   return chat.flatMap(message => {
     const role = isJsonObject(message) ? ownValue(message, 'role') : undefined;
     const content = isJsonObject(message) ? ownValue(message, 'content') : undefined;
     const name = typeof role === 'string' ? ROLES[role.toLowerCase()] : undefined;
-    if (name === undefined) throw source.fault(at, wrongRole(role));
-    if (typeof content !== 'string') throw source.fault(at, 'the content of a message must be a text');
+    if (name === undefined) throw faultAt(at, wrongRole(role));
+    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be a text');
     return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];
   });
 }
@@ -91,18 +91,14 @@ function wrongRole(role: JsonValue | undefined): string {
 /** A chat is written as JSON or YAML; any other text is what the user says. */
 function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
   if (!/^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u.test(text)) return undefined;
-  const { source } = at;
-  const chat = source.attempt(() => {
-    try {
-      const { root, read } = parseYaml(text, at.line);
-      return read.json(root);
-    } catch (error) {
-      if (nunjucks(text).isPlain) throw error;
-      throw source.fault(at, BEYOND);
-    }
-  });
-  const isChat = isJsonList(chat) && chat.every(message => isJsonObject(message) && 'role' in message);
-  return isChat ? chat : undefined;
+  let chat: JsonValue;
+  try {
+    chat = parseYaml(text, at.line, at.file).json();
+  } catch (error) {
+    throw nunjucks(text).isPlain ? error : faultAt(at, BEYOND);
+  }
+  if (!isJsonList(chat)) return undefined;
+  return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }
 
 const BEYOND =
@@ -111,7 +107,6 @@ const BEYOND =
 function piecesOfText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = nunjucks(text);
   if (isPlain) return pieces;
-  const { line } = at;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw at.source.fault({ line: line + before.split('\n').length - 1, column: 1 }, BEYOND);
+  throw faultAt({ ...at, line: at.line + before.split('\n').length - 1 }, BEYOND);
 }

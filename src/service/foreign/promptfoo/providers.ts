@@ -1,6 +1,7 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { faultAt, type YamlValue } from '../../files/yaml-file.ts';
 import { PROVIDER_SETTINGS } from '../../models/entry.ts';
-import type { Conversion, Node } from './source.ts';
+import type { Conversion } from './source.ts';
 
 export interface Providers {
   /** By our names; none if no provider has one. */
@@ -47,8 +48,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** The models that a configuration runs its prompts with. */
-export function providersOf(node: Node | undefined, conversion: Conversion): Providers {
-  const items = node && isJsonList(node.json) ? node.items('providers') : node ? [node] : [];
+export function providersOf(node: YamlValue | undefined, conversion: Conversion): Providers {
+  const items = node && isJsonList(node.json()) ? node.items('providers') : node ? [node] : [];
   const found = items.map(item => providerOf(item, conversion)).filter(provider => provider !== undefined);
   const [first, ...others] = found;
   for (const { config } of others) {
@@ -62,35 +63,40 @@ export function providersOf(node: Node | undefined, conversion: Conversion): Pro
 
 interface Provider {
   readonly model: string;
-  readonly config: Node | undefined;
+  readonly config: YamlValue | undefined;
 }
 
-function providerOf(item: Node, conversion: Conversion): Provider | undefined {
+function providerOf(item: YamlValue, conversion: Conversion): Provider | undefined {
   const { scalar } = item;
   if (scalar !== undefined) return named(scalar, undefined, item, conversion);
-  const entries = item.entries('a provider');
+  const entries = item.valuesByKey('a provider');
   const [only] = entries;
   // `{openai:gpt-4o: {config: …}}`
   if (entries.size === 1 && only?.[0].includes(':')) {
-    return withKeys(only[0], only[1].entries(only[0]), item, conversion);
+    return withKeys(only[0], only[1].valuesByKey(only[0]), item, conversion);
   }
   const id = entries.get('id');
-  if (!id) throw item.source.fault(item, 'a provider needs `id`');
+  if (!id) throw faultAt(item, 'a provider needs `id`');
   entries.delete('id');
   return withKeys(id.text('id'), entries, item, conversion);
 }
 
 function withKeys(
   id: string,
-  entries: ReadonlyMap<string, Node>,
-  item: Node,
+  entries: ReadonlyMap<string, YamlValue>,
+  item: YamlValue,
   conversion: Conversion,
 ): Provider | undefined {
   conversion.noteUnknown(entries, ['config', 'label'], ' of a provider');
   return named(id, entries.get('config'), item, conversion);
 }
 
-function named(id: string, config: Node | undefined, at: Node, conversion: Conversion): Provider | undefined {
+function named(
+  id: string,
+  config: YamlValue | undefined,
+  at: YamlValue,
+  conversion: Conversion,
+): Provider | undefined {
   if (id === 'echo') return { model: 'echo', config };
   for (const [theirs, ours] of PREFIXES) {
     const model = id.replace(theirs, '');
@@ -101,17 +107,18 @@ function named(id: string, config: Node | undefined, at: Node, conversion: Conve
 }
 
 function settingsOf(
-  config: Node,
+  config: YamlValue,
   conversion: Conversion,
 ): { settings: JsonObject; output: JsonObject | undefined } {
   const settings: Record<string, JsonValue> = {};
   let output: JsonObject | undefined;
-  for (const [key, entry] of config.entries('config')) {
+  for (const [key, entry] of config.valuesByKey('config')) {
     const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+    const value = entry.json();
     if (PROVIDER_SETTINGS.has(ours)) {
-      settings[ours] = ours === 'stopSequences' && !isJsonList(entry.json) ? [entry.json] : entry.json;
+      settings[ours] = ours === 'stopSequences' && !isJsonList(value) ? [value] : value;
     } else if (key === 'response_format') {
-      output = outputOf(entry.json);
+      output = outputOf(value);
       if (!output) conversion.note(entry, '`response_format` has no equivalent');
     } else {
       // Its value may be a key.

@@ -1,7 +1,9 @@
+import { messageOf } from '../../../files/error-utils.ts';
 import { isJsonList } from '../../files/json.ts';
+import { faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
 import type { TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf } from './assertions.ts';
-import type { Conversion, Located, Node, Source } from './source.ts';
+import type { Conversion, Located, SourceText } from './source.ts';
 import { render, resolved, type Vars } from './template.ts';
 
 /** A test before its lists are taken apart and its variables are put in. */
@@ -18,7 +20,7 @@ const MOST_CASES = 10_000;
 
 /** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
 export async function casesOf(
-  entries: ReadonlyMap<string, Node>,
+  entries: ReadonlyMap<string, YamlValue>,
   inputs: readonly string[],
   conversion: Conversion,
 ): Promise<TestCaseText[]> {
@@ -30,7 +32,7 @@ export async function casesOf(
   const cases = all.flatMap((test, at) => casesOfTest(test, at + 1, inputs, conversion));
   const [root] = entries.values();
   if (cases.length > MOST_CASES && root) {
-    throw root.source.fault(
+    throw faultAt(
       entries.get('tests') ?? root,
       `its lists make more than ${MOST_CASES.toLocaleString('en-US')} cases`,
     );
@@ -75,22 +77,22 @@ function merged(one: Test, other: Test): Test {
   };
 }
 
-function defaultsOf(node: Node | undefined, conversion: Conversion): Test {
+function defaultsOf(node: YamlValue | undefined, conversion: Conversion): Test {
   if (!node) return NOTHING;
   const { scalar } = node;
-  return testOf(scalar === undefined ? node : conversion.read(scalar, node).yaml(), conversion);
+  return testOf(scalar === undefined ? node : conversion.yaml(scalar, node), conversion);
 }
 
 /** Each configuration of variables with each of the tests. */
-async function scenariosIn(node: Node | undefined, conversion: Conversion): Promise<Test[]> {
+async function scenariosIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
   if (!node) return [];
   const { scalar } = node;
   const items =
-    scalar === undefined ? node.items('scenarios') : conversion.read(scalar, node).yaml().items('scenarios');
+    scalar === undefined ? node.items('scenarios') : conversion.yaml(scalar, node).items('scenarios');
   const found: Test[] = [];
   for (const item of items) {
     const inner = item.scalar;
-    const entries = (inner === undefined ? item : conversion.read(inner, item).yaml()).entries('a scenario');
+    const entries = (inner === undefined ? item : conversion.yaml(inner, item)).valuesByKey('a scenario');
     conversion.noteUnknown(entries, ['config', 'tests', 'description'], ' of a scenario');
     const configs = await testsIn(entries.get('config'), conversion);
     const tests = await testsIn(entries.get('tests'), conversion);
@@ -100,11 +102,11 @@ async function scenariosIn(node: Node | undefined, conversion: Conversion): Prom
   return found;
 }
 
-async function testsIn(node: Node | undefined, conversion: Conversion): Promise<Test[]> {
-  if (!node || node.json === null) return [];
+async function testsIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
+  if (!node || node.isEmpty) return [];
   const { scalar } = node;
   if (scalar !== undefined) return await testsInFile(scalar, node, conversion);
-  if (!isJsonList(node.json)) {
+  if (!isJsonList(node.json())) {
     conversion.note(node, 'tests that a program makes have no equivalent');
     return [];
   }
@@ -118,7 +120,7 @@ async function testsIn(node: Node | undefined, conversion: Conversion): Promise<
   return found;
 }
 
-async function testsInFile(name: string, at: Node, conversion: Conversion): Promise<Test[]> {
+async function testsInFile(name: string, at: YamlValue, conversion: Conversion): Promise<Test[]> {
   if (!/\.(?:csv|jsonl?|ya?ml)$/iu.test(name) || /^https?:|[*?]/u.test(name)) {
     conversion.note(
       at,
@@ -128,15 +130,15 @@ async function testsInFile(name: string, at: Node, conversion: Conversion): Prom
   }
   const source = conversion.read(name, at);
   if (/\.csv$/iu.test(name)) return await rowsOf(source, conversion);
-  if (!/\.jsonl$/iu.test(name)) return await testsIn(source.yaml(), conversion);
+  if (!/\.jsonl$/iu.test(name)) return await testsIn(conversion.yaml(name, at), conversion);
   const lines = source.text.split('\n').map((text, at) => ({ text, line: at + 1 }));
   return lines
     .filter(({ text }) => text.trim() !== '')
-    .map(({ text, line }) => testOf(source.yaml(text, line), conversion));
+    .map(({ text, line }) => testOf(parseYaml(text, line, source.file), conversion));
 }
 
-function testOf(node: Node, conversion: Conversion): Test {
-  const entries = node.entries('a test');
+function testOf(node: YamlValue, conversion: Conversion): Test {
+  const entries = node.valuesByKey('a test');
   conversion.noteUnknown(entries, ['description', 'vars', 'assert'], ' of a test');
   const vars = entries.get('vars');
   return {
@@ -146,15 +148,17 @@ function testOf(node: Node, conversion: Conversion): Test {
   };
 }
 
-function varsOf(node: Node, conversion: Conversion): Map<string, readonly string[]> {
-  if (node.json === null) return new Map();
+function varsOf(node: YamlValue, conversion: Conversion): Map<string, readonly string[]> {
+  if (node.isEmpty) return new Map();
   const { scalar } = node;
-  const values = scalar === undefined ? node : conversion.read(scalar, node).yaml();
-  return new Map([...values.entries('vars')].map(([key, value]) => [key, textsOf(key, value, conversion)]));
+  const values = scalar === undefined ? node : conversion.yaml(scalar, node);
+  return new Map(
+    [...values.valuesByKey('vars')].map(([key, value]) => [key, textsOf(key, value, conversion)]),
+  );
 }
 
-function textsOf(key: string, node: Node, conversion: Conversion): readonly string[] {
-  const { json } = node;
+function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly string[] {
+  const json = node.json();
   if (json === null) return [''];
   if (typeof json === 'string') return [textOf(json, node, conversion)];
   if (typeof json !== 'object') return [node.text(key)];
@@ -175,24 +179,27 @@ function textOf(text: string, at: Located, conversion: Conversion): string {
     conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
     return '';
   }
-  const source = conversion.read(text, at);
-  return /\.ya?ml$/iu.test(source.file) ? JSON.stringify(source.yaml().json) : source.text.trim();
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.yaml(text, at).json());
+  return conversion.read(text, at).text.trim();
 }
 
 /** Rows of a table: columns are variables, those that begin with `__` say what is expected. */
-async function rowsOf(source: Source, conversion: Conversion): Promise<Test[]> {
+async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
   const { parse } = await import('csv-parse/sync');
-  const rows = parseRows(
-    () => parse(source.text, { bom: true, columns: true, info: true, relax_column_count: true }),
-    source,
-  );
-  return rows.map(({ record, line }) => {
-    const at = source.at({ line, column: 1 });
+  const top = { file, line: 1, column: 1 };
+  let rows: { record: Readonly<Record<string, string>>; info: { lines: number } }[];
+  try {
+    rows = parse(text, { bom: true, columns: true, info: true, relax_column_count: true }) as never;
+  } catch (error) {
+    throw faultAt(top, `the table can’t be read: ${messageOf(error)}`);
+  }
+  return rows.map(({ record, info }) => {
+    const at = { file, line: info.lines, column: 1 };
     const cells = Object.entries(record);
     const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');
     for (const [key] of cells) {
       if (key.startsWith('__') && !/^__(?:expected\d*|description)$/u.test(key)) {
-        conversion.note(source.at(), `the column \`${key}\` has no equivalent`);
+        conversion.note(top, `the column \`${key}\` has no equivalent`);
       }
     }
     const description = record['__description']?.trim() ?? '';
@@ -206,19 +213,4 @@ async function rowsOf(source: Source, conversion: Conversion): Promise<Test[]> {
       asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
     };
   });
-}
-
-function parseRows(
-  parse: () => unknown,
-  source: Source,
-): { record: Readonly<Record<string, string>>; line: number }[] {
-  try {
-    const rows = parse() as { record: Record<string, string>; info: { lines: number } }[];
-    return rows.map(({ record, info }) => ({ record, line: info.lines }));
-  } catch (error) {
-    throw source.fault(
-      { line: 1, column: 1 },
-      `the table can’t be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
 }

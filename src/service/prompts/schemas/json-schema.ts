@@ -41,8 +41,7 @@ type Report = (pointer: string, message: string) => void;
 
 /** Reports what is wrong with a JSON Schema, each at its place. Throws FileFault past the bound of fields. */
 export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: SchemaContext): void {
-  const report: Report = (pointer, message) =>
-    context.findings.fault(context.read.at(value, pointer), message);
+  const report: Report = (pointer, message) => context.findings.fault(value.at(pointer), message);
   const visit = (part: JsonValue, pointer: string): void => {
     if (typeof part === 'boolean') return;
     if (!isJsonObject(part)) return report(pointer, 'a schema must be a map');
@@ -57,7 +56,7 @@ export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: S
   const visitMap = (keyword: string, map: JsonValue, pointer: string): void => {
     if (!isJsonObject(map)) return report(pointer, `\`${keyword}\` must be a map of schemas`);
     for (const [name, part] of Object.entries(map)) {
-      if (keyword === 'properties') context.countField(context.read.at(value, pointer + pointerStep(name)));
+      if (keyword === 'properties') context.countField(value.at(pointer + pointerStep(name)));
       if (keyword === 'patternProperties') checkPattern(name, message => report(pointer, message));
       visit(part, pointer + pointerStep(name));
     }

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
-import { faultAt, isEmpty, type YamlEntry, type YamlValue } from '../../files/yaml-file.ts';
+import { faultAt, type YamlEntry, type YamlValue } from '../../files/yaml-file.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
@@ -14,19 +14,19 @@ const WILDCARD = '(*)';
 
 /** Reads a schema in either form as JSON Schema; undefined where nothing is written. What is wrong becomes a finding. */
 export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
-  if (isEmpty(value)) return undefined;
+  if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
-    if (!isJsonSchema(value, context)) return readType(value, context);
-    const schema = context.read.json(value) as JsonObject;
+    if (!isJsonSchema(value)) return readType(value, context);
+    const schema = value.json() as JsonObject;
     checkJsonSchema(schema, value, context);
     return 'type' in schema || !isJsonObject(schema['properties']) ? schema : { ...schema, type: 'object' };
   });
 }
 
 /** What has a type of JSON Schema, or properties, at its top is not Picoschema. */
-function isJsonSchema(value: YamlValue, { read }: SchemaContext): boolean {
+function isJsonSchema(value: YamlValue): boolean {
   if (!isMap(value.node)) return false;
-  const entries = new Map(read.entries(value, 'the schema').map(({ key, value }) => [key, value.node]));
+  const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value.node]));
   const type = entries.get('type');
   if (isScalar(type) && typeof type.value === 'string' && [...JSON_TYPES, 'any'].includes(type.value)) {
     return true;
@@ -38,11 +38,10 @@ function isJsonSchema(value: YamlValue, { read }: SchemaContext): boolean {
 
 /** `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
-  if (isMap(value.node)) return readFields(context.read.entries(value, 'this object'), context);
+  if (isMap(value.node)) return readFields(value.entries('this object'), context);
   if (isSeq(value.node)) throw faultAt(value, `a list is not a type: ${FORMS}`);
   // YAML takes the type `null` for nothing at all.
-  const written =
-    isScalar(value.node) && value.node.source === 'null' ? 'null' : context.read.text(value, 'a type');
+  const written = isScalar(value.node) && value.node.source === 'null' ? 'null' : value.text('a type');
   const { type, description } = splitDescription(written);
   const described = description === undefined ? {} : { description };
   if (type === 'any') return described;
@@ -114,14 +113,14 @@ function readFieldType(
     case 'array':
       return { type: 'array', items: readType(entry.value, context) };
     case 'enum':
-      return { enum: readChoices(entry, name, context) };
+      return { enum: readChoices(entry, name) };
     default:
       throw faultAt(entry, `\`${name}\`: in parentheses stands array, object or enum, not \`${type}\``);
   }
 }
 
-function readChoices(entry: YamlEntry, name: string, { read }: SchemaContext): JsonValue[] {
-  const choices = read.items(entry.value, `the values of \`${name}\``).map(item => read.json(item));
+function readChoices(entry: YamlEntry, name: string): JsonValue[] {
+  const choices = entry.value.items(`the values of \`${name}\``).map(item => item.json());
   if (choices.length === 0) throw faultAt(entry, `\`${name}\` has no values to choose from`);
   const seen = new Map(choices.map(choice => [JSON.stringify(choice), choice]));
   return [...seen.values()];

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../files/json.ts';
-import { faultAt, type Place, type YamlReader } from '../../files/yaml-file.ts';
+import { faultAt, type Place } from '../../files/yaml-file.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 
 /** What the schemas of a front matter are read with. */
 export interface SchemaContext {
-  readonly read: YamlReader;
   readonly findings: Findings;
   /** Schemas that can be named instead of a type. */
   readonly named: Readonly<Record<string, JsonObject>>;
@@ -16,7 +15,6 @@ export interface SchemaContext {
 }
 
 export function schemaContext(
-  read: YamlReader,
   findings: Findings,
   named: Readonly<Record<string, JsonObject>> = {},
 ): SchemaContext {
@@ -26,7 +24,7 @@ export function schemaContext(
     const most = BOUNDS.schemaFields.toLocaleString('en-US');
     if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);
   };
-  return { read, findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
+  return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
 }
 
 /** The words of `type, description`. */

@@ -44,6 +44,8 @@ class Instrumenter extends Handlebars.Visitor {
     const { body } = program;
     const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
     super.Program(program);
+    // An `{{else if}}` is no longer all that its program holds.
+    Object.assign(program, { chained: false });
     body.unshift(statement(`{{[${this.#names.count}] ${body.length + 1} ${bytes}}}`));
   }
 
