@@ -28,7 +28,7 @@ export async function preview(
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;
     const { miniature } = await import('../terminal/pictures/miniature.ts');
-    await ctx.io.out(`${graphics(await miniature(bytes))}\n`);
+    await ctx.io.out(`${graphics.draw(await miniature(bytes, graphics.most))}\n`);
   } catch {
     ctx.signal.throwIfAborted();
   }

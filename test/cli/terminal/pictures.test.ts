@@ -9,7 +9,7 @@ describe('a miniature', () => {
     [100, 1000, 24, 240],
     [20, 10, 20, 10],
   ])('of %i by %i pixels is %i by %i', async (width, height, drawnWidth, drawnHeight) => {
-    const drawn = await miniature(png(width, height));
+    const drawn = await miniature(png(width, height), { width: 360, height: 240 });
     expect({ width: drawn.width, height: drawn.height }).toEqual({ width: drawnWidth, height: drawnHeight });
   });
 
@@ -18,7 +18,7 @@ describe('a miniature', () => {
     Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
     png(1, 1).subarray(0, 20),
   ])('of %j can not be made', async bytes => {
-    await expect(miniature(bytes)).rejects.toThrow();
+    await expect(miniature(bytes, { width: 9, height: 9 })).rejects.toThrow();
   });
 });
 
@@ -51,9 +51,7 @@ describe('what a terminal draws a picture from', () => {
     expect(halfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear]))).toBe(
       '\u001B[38;2;255;0;0;48;2;0;0;255m▀\u001B[0;38;2;255;0;0m▀\u001B[0m \u001B[0m',
     );
-    const large = halfBlocks(picture(300, 300, Array.from({ length: 90_000 }, () => red).flat()));
-    expect(large.split('\n')).toHaveLength(16);
-    expect(large.split('\n')[0]?.match(/▀/gu)).toHaveLength(32);
+    expect(halfBlocks(picture(1, 1, red))).toBe('\u001B[0;38;2;255;0;0m▀\u001B[0m');
   });
 
   it('is six rows at a time for each colour in sixels, nothing where it is transparent', () => {

@@ -1,8 +1,16 @@
 import type { TerminalContext } from '../terminal-context.ts';
 import type { Miniature } from './miniature.ts';
 
-/** Turns a picture into what a terminal draws it from. */
-type Graphics = (picture: Miniature) => string;
+/** How pictures are shown. */
+interface Graphics {
+  /** Turns a picture into what a terminal draws it from. */
+  readonly draw: (picture: Miniature) => string;
+  /** The largest pictures it is for, in pixels. */
+  readonly most: { readonly width: number; readonly height: number };
+}
+
+const SMALL = { width: 360, height: 240 };
+const BLOCKS = { width: 48, height: 32 };
 
 /** kitty takes a picture in pieces of at most this many characters. */
 const KITTY_PIECE = 4096;
@@ -11,7 +19,7 @@ const KITTY_PIECE = 4096;
 export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
-  return (await protocolOf(env)) ?? (io.paint.level === 3 ? halfBlocks : undefined);
+  return (await protocolOf(env)) ?? (io.paint.level === 3 ? { draw: halfBlocks, most: BLOCKS } : undefined);
 }
 
 async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undefined> {
@@ -19,9 +27,9 @@ async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undef
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const supported = createSupportsTerminalGraphics({ isTTY: true });
-  if (supported.kitty) return kitty;
-  if (supported.iterm2) return iterm2;
-  return supported.sixel ? sixel : undefined;
+  if (supported.kitty) return { draw: kitty, most: SMALL };
+  if (supported.iterm2) return { draw: iterm2, most: SMALL };
+  return supported.sixel ? { draw: sixel, most: SMALL } : undefined;
 }
 
 /** In pieces, since kitty takes no long ones. */
@@ -42,21 +50,15 @@ export function iterm2({ png, width, height }: Miniature): string {
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
 }
 
-/** Widest and highest, in cells of the terminal; a cell shows two pixels, one above the other. */
-const MOST_COLUMNS = 48;
-const MOST_ROWS = 16;
-
-/** A picture as upper halves of blocks in 24-bit colour, for terminals that show no pictures. */
-export function halfBlocks(picture: Miniature): string {
-  const scale = Math.min(1, MOST_COLUMNS / picture.width, (MOST_ROWS * 2) / picture.height);
-  const columns = Math.max(1, Math.round(picture.width * scale));
-  const rows = Math.max(1, Math.ceil((picture.height * scale) / 2));
-  const lines = Array.from({ length: rows }, (_, row) => {
-    const cells = Array.from({ length: columns }, (_, column) =>
-      cell(
-        colourAt(picture, column / columns, 1 / columns, row / rows, 1 / rows / 2),
-        colourAt(picture, column / columns, 1 / columns, (row + 0.5) / rows, 1 / rows / 2),
-      ),
+/** A picture as halves of blocks in 24-bit colour, for terminals that show no pictures: a cell is two pixels high. */
+export function halfBlocks({ width, height, pixels }: Miniature): string {
+  const colourAt = (x: number, y: number): Colour | undefined => {
+    const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray((y * width + x) * 4);
+    return y >= height || alpha < 128 ? undefined : [red, green, blue];
+  };
+  const lines = Array.from({ length: Math.ceil(height / 2) }, (_, row) => {
+    const cells = Array.from({ length: width }, (_, x) =>
+      cell(colourAt(x, row * 2), colourAt(x, row * 2 + 1)),
     );
     return `${cells.join('')}\u001B[0m`;
   });
@@ -64,36 +66,6 @@ export function halfBlocks(picture: Miniature): string {
 }
 
 type Colour = readonly [red: number, green: number, blue: number];
-
-/** The mean of a part of the picture, given as shares of its width and height; undefined where it is transparent. */
-function colourAt(
-  { width, height, pixels }: Miniature,
-  left: number,
-  wide: number,
-  top: number,
-  high: number,
-): Colour | undefined {
-  const sums = [0, 0, 0, 0];
-  const [fromX, toX] = [
-    Math.floor(left * width),
-    Math.max(Math.floor(left * width) + 1, Math.floor((left + wide) * width)),
-  ];
-  const [fromY, toY] = [
-    Math.floor(top * height),
-    Math.max(Math.floor(top * height) + 1, Math.floor((top + high) * height)),
-  ];
-  for (let y = fromY; y < Math.min(toY, height); y += 1) {
-    for (let x = fromX; x < Math.min(toX, width); x += 1) {
-      const at = (y * width + x) * 4;
-      if ((pixels[at + 3] ?? 0) < 128) continue;
-      for (const part of [0, 1, 2]) sums[part] = (sums[part] ?? 0) + (pixels[at + part] ?? 0);
-      sums[3] = (sums[3] ?? 0) + 1;
-    }
-  }
-  const [red = 0, green = 0, blue = 0, count = 0] = sums;
-  if (count * 2 < (toX - fromX) * (toY - fromY)) return undefined;
-  return [Math.round(red / count), Math.round(green / count), Math.round(blue / count)];
-}
 
 function cell(upper: Colour | undefined, lower: Colour | undefined): string {
   if (upper === undefined && lower === undefined) return '\u001B[0m ';

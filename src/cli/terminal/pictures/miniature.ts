@@ -9,16 +9,17 @@ export interface Miniature {
   readonly pixels: Uint8Array;
 }
 
-const WIDEST = 360;
-const HIGHEST = 240;
 /** What the renderer can read. */
 const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** A small file may hold a picture that fills the memory; one of more pixels than this is not drawn. */
 const MOST_PIXELS = 50_000_000;
 
-/** Draws a picture again, no larger than 360 by 240 pixels and no larger than it is. @throws if it can't be read */
-export async function miniature(bytes: Uint8Array): Promise<Miniature> {
+/** Draws a picture again, no larger than `most` and no larger than it is. @throws {Error} if it can't be read */
+export async function miniature(
+  bytes: Uint8Array,
+  most: { readonly width: number; readonly height: number },
+): Promise<Miniature> {
   const type = await fileTypeFromBuffer(bytes);
   if (type === undefined || !READABLE.has(type.mime)) throw new Error("this kind of picture can't be drawn");
   const { Resvg } = await import('@resvg/resvg-js');
@@ -27,7 +28,7 @@ export async function miniature(bytes: Uint8Array): Promise<Miniature> {
   const font = { loadSystemFonts: false };
   const { width, height } = new Resvg(svg, { font });
   if (width * height > MOST_PIXELS) throw new Error('the picture is too large for a preview');
-  const scale = Math.min(1, WIDEST / width, HIGHEST / height);
+  const scale = Math.min(1, most.width / width, most.height / height);
   const fitTo = { mode: 'width' as const, value: Math.max(1, Math.round(width * scale)) };
   const drawn = new Resvg(svg, { font, fitTo }).render();
   const { pixels } = drawn;
