@@ -1,8 +1,6 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
-import path from 'node:path';
 import type { Context } from '../context.ts';
 import { type CommandTable, type Completes, commandsBelow, nameOf } from '../core/command-spec.ts';
-import { expandHome } from '../core/home-path.ts';
+import { homeOf, pathsFrom } from '../core/paths.ts';
 import { ageOf } from '../core/time.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
@@ -41,13 +39,17 @@ export const flagNames: Source = ({ call: { flags, given } }) =>
     .filter(({ name, repeats }) => repeats || !given.has(name))
     .map(({ name, description }) => ({ value: name, description }));
 
-const files: Source = ({ ctx, typed }) => fileCandidates(typed, placeOf(ctx));
+const filesNamed =
+  (form: RegExp): Source =>
+  ({ ctx: { cwd, env }, typed }) =>
+    pathsFrom(typed, { cwd, home: homeOf(env) }, name => form.test(name)).map(value => ({
+      value,
+      goesOn: value.endsWith('/'),
+    }));
 
-const promptFiles: Source = ({ ctx, typed }) =>
-  fileCandidates(typed, placeOf(ctx), name => /\.prompt(?:\.ya?ml)?$/u.test(name));
-
-const testFiles: Source = ({ ctx, typed }) =>
-  fileCandidates(typed, placeOf(ctx), name => name.endsWith('.test.yaml'));
+const files = filesNamed(/./u);
+const promptFiles = filesNamed(/\.prompt(?:\.ya?ml)?$/u);
+const testFiles = filesNamed(/\.test\.yaml$/u);
 
 const profiles: Source = ({ ctx }) => [
   ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
@@ -98,10 +100,11 @@ const models: Source = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
-const inputs: Source = async ({ ctx, call, known, typed }) => {
+const inputs: Source = async request => {
+  const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
-    const found = fileCandidates(value.slice(1), placeOf(ctx));
+    const found = await files({ ...request, typed: value.slice(1) });
     return found.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
   const fields = describeConfig((await known.prompt(call.operands[0]))?.config).text;
@@ -171,10 +174,6 @@ export const SOURCES: Readonly<Record<Extract<Completes, string>, Source>> = {
   versions,
 };
 
-function placeOf({ cwd, env }: Context): { cwd: string; home: string | undefined } {
-  return { cwd, home: env['HOME'] ?? env['USERPROFILE'] };
-}
-
 function splitPair(typed: string): readonly [key: string | undefined, value: string] {
   const at = typed.indexOf('=');
   return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
@@ -199,46 +198,4 @@ function asKey(key: string): Key {
 
 function unique(values: readonly string[]): string[] {
   return [...new Set(values)];
-}
-
-const MOST_FILES = 1000;
-
-/**
- * Files whose path starts with what was typed, and directories to go on into. At once: to load `node:fs/promises` takes
- * longer than to look.
- */
-function fileCandidates(
-  typed: string,
-  place: { readonly cwd: string; readonly home: string | undefined },
-  wanted: (name: string) => boolean = () => true,
-): Candidate[] {
-  const start = typed.slice(0, typed.lastIndexOf('/') + 1);
-  const hidden = typed.slice(start.length).startsWith('.');
-  const directory = path.resolve(place.cwd, expandHome(start, place.home));
-  const entries = entriesOf(directory);
-  const candidates: Candidate[] = [];
-  for (const entry of entries.slice(0, MOST_FILES)) {
-    const value = start + entry.name;
-    if (!value.startsWith(typed) || (entry.name.startsWith('.') && !hidden)) continue;
-    if (isDirectory(directory, entry)) candidates.push({ value: `${value}/`, goesOn: true });
-    else if (wanted(entry.name)) candidates.push({ value });
-  }
-  return candidates;
-}
-
-function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-function isDirectory(directory: string, entry: Dirent): boolean {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  try {
-    return statSync(path.join(directory, entry.name)).isDirectory();
-  } catch {
-    return false;
-  }
 }

@@ -1,9 +1,10 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
+import { homeOf } from '../core/paths.ts';
 import { QuestionLeft, usageError } from '../errors.ts';
 import { fitted, paragraph } from '../terminal/fit-text.ts';
 import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
 import { editText } from './editor.ts';
-import { completePath, homeOf, resolveTypedPath } from './path-completion.ts';
+import { completePath, resolveTypedPath } from './path-completion.ts';
 import { type Keys, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
 import type { Check, Choice, Prompter, PrompterOptions, Question } from './types.ts';

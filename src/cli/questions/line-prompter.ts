@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { homeOf } from '../core/paths.ts';
 import { QuestionLeft } from '../errors.ts';
 import { fitted } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
-import { homeOf, resolveTypedPath } from './path-completion.ts';
+import { resolveTypedPath } from './path-completion.ts';
 import type { Check, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
 
 /** Longest description that is read out, in columns. */

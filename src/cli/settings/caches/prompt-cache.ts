@@ -2,7 +2,7 @@ import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { replaceFileSync } from '../../../files/write-file.ts';
 import type { PromptVersion } from '../../../wire/index.ts';
-import { isObject } from '../../core/json-value.ts';
+import { isObject, listOf } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile } from './cache-file.ts';
 
@@ -42,7 +42,7 @@ export class PromptCache {
 
   /** The version with its config, if it was read before; counts as a use of it. */
   get(promptVersionId: string): PromptVersion | undefined {
-    const kept = this.#read();
+    const { versions: kept } = this.#read();
     const found = kept.find(entry => this.#is(entry, promptVersionId));
     if (found !== undefined && found !== kept[0]) this.#write(found, kept);
     return found?.version;
@@ -51,27 +51,28 @@ export class PromptCache {
   /** Keeps a version, and drops the one not used for longest once there are 200. */
   put(version: PromptVersion): void {
     const kept = { service: this.#options.service, version };
-    if (isKept(kept)) this.#write(kept, this.#read());
+    if (isKept(kept)) this.#write(kept, this.#read().versions);
   }
 
   /** Remembers what a prompt is called, so that it can be offered by its name. */
   noteSlug(promptId: string, slug: string): void {
     const { service } = this.#options;
     if (this.slugs().get(promptId) === slug) return;
-    const others = this.#readSlugs().filter(one => one.service !== service || one.promptId !== promptId);
-    this.#save(this.#read(), [{ service, promptId, slug }, ...others].slice(0, MOST_VERSIONS));
+    const { versions, slugs } = this.#read();
+    const others = slugs.filter(one => one.service !== service || one.promptId !== promptId);
+    this.#save(versions, [{ service, promptId, slug }, ...others].slice(0, MOST_VERSIONS));
   }
 
   /** The slugs of this service's prompts that are known, by prompt. */
   slugs(): ReadonlyMap<string, string> {
-    const ours = this.#readSlugs().filter(({ service }) => service === this.#options.service);
+    const ours = this.#read().slugs.filter(({ service }) => service === this.#options.service);
     return new Map(ours.map(({ promptId, slug }) => [promptId, slug]));
   }
 
   /** Every version kept of this service, last used first. Counts as no use. */
   all(): PromptVersion[] {
     return this.#read()
-      .filter(entry => entry.service === this.#options.service)
+      .versions.filter(entry => entry.service === this.#options.service)
       .map(entry => entry.version);
   }
 
@@ -82,21 +83,15 @@ export class PromptCache {
     );
   }
 
-  #read(): Kept[] {
+  #read(): { readonly versions: readonly Kept[]; readonly slugs: readonly KeptSlug[] } {
     const stored = readCacheFile(this.#file);
-    const list = isObject(stored) && Array.isArray(stored.versions) ? (stored.versions as unknown[]) : [];
-    return list.filter(isKept);
-  }
-
-  #readSlugs(): KeptSlug[] {
-    const stored = readCacheFile(this.#file);
-    const list = isObject(stored) && Array.isArray(stored.slugs) ? (stored.slugs as unknown[]) : [];
-    return list.filter(isKeptSlug);
+    const { versions, slugs } = isObject(stored) ? stored : {};
+    return { versions: listOf(versions).filter(isKept), slugs: listOf(slugs).filter(isKeptSlug) };
   }
 
   #write(first: Kept, others: readonly Kept[]): void {
     const rest = others.filter(entry => !this.#is(entry, first.version.promptVersionId));
-    this.#save([first, ...rest].slice(0, MOST_VERSIONS), this.#readSlugs());
+    this.#save([first, ...rest].slice(0, MOST_VERSIONS), this.#read().slugs);
   }
 
   #save(versions: readonly Kept[], slugs: readonly KeptSlug[]): void {

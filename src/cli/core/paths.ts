@@ -1,0 +1,62 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Env } from './types.ts';
+
+/** Where paths are typed: the working directory, and what `~` stands for, if that is known. */
+export interface PathPlace {
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+/** The home directory of whoever types; undefined if it is unknown. */
+export function homeOf(env: Env): string | undefined {
+  return env['HOME'] ?? env['USERPROFILE'];
+}
+
+/** A path as typed, with `~` at its start for the home directory, as a shell reads it; as it is if that is unknown. */
+export function expandHome(typed: string, home: string | undefined): string {
+  return home !== undefined && /^~(\/|$)/.test(typed) ? home + typed.slice(1) : typed;
+}
+
+const MOST_FILES = 1000;
+
+/**
+ * What a path that is typed may become, in alphabetical order: the files that are wanted, and directories, which end in
+ * a slash. At once: to load `node:fs/promises` takes longer than to look.
+ *
+ * @returns whole paths, beginning as typed
+ */
+export function pathsFrom(
+  typed: string,
+  { cwd, home }: PathPlace,
+  wanted: (name: string) => boolean,
+): string[] {
+  const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
+  const [folder, begun] = [typed.slice(0, cut), typed.slice(cut)];
+  const directory = path.resolve(cwd, expandHome(folder, home));
+  return entriesOf(directory)
+    .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
+    .slice(0, MOST_FILES)
+    .flatMap(entry => {
+      if (isDirectory(directory, entry)) return [`${folder}${entry.name}/`];
+      return wanted(entry.name) ? [folder + entry.name] : [];
+    })
+    .sort();
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function isDirectory(directory: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(path.join(directory, entry.name)).isDirectory();
+  } catch {
+    return false;
+  }
+}
