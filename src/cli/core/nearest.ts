@@ -14,10 +14,18 @@ export function didYouMean(given: string, known: readonly string[]): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** The same as a hint of its own. */
-export function didYouMeanHint(given: string, known: readonly string[]): string[] {
-  const meant = nearest(given, known);
-  return meant === undefined ? [] : [`Did you mean ${meant}?`];
+/** What refuses a name that is not known: a message with the nearest one, and a hint with all there are. */
+export function unknownName(
+  what: string,
+  given: string,
+  known: readonly string[],
+): [message: string, ...hints: string[]] {
+  const plural = what.replace(/y$/u, 'ie').replace(/s$/u, 'se').concat('s');
+  const all = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${known.join(', ')}`;
+  return [
+    `there is no ${what} ${JSON.stringify(given)}${didYouMean(given, known)}`,
+    ...(known.length === 0 ? [] : [all]),
+  ];
 }
 
 /** How many letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */

@@ -51,7 +51,7 @@ describe('config', () => {
 
   it.each(['get', 'unset'])('suggests the nearest setting for one that %s does not know', async verb => {
     const { exitCode, stderr } = await runInProcess(['config', verb, 'save-dir']);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('Did you mean saveDir?')]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('did you mean saveDir?')]);
   });
 });
 
@@ -75,7 +75,7 @@ describe('alias', () => {
 
   it('removes none that is not there', async () => {
     const [, result] = await inOneHome(['alias', 'set', 'haiku', 'x'], ['alias', 'remove', 'hiaku']);
-    expect([result?.exitCode, result?.stderr()]).toEqual([2, expect.stringContaining('Did you mean haiku?')]);
+    expect([result?.exitCode, result?.stderr()]).toEqual([2, expect.stringContaining('did you mean haiku?')]);
   });
 
   it.each([

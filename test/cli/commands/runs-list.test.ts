@@ -101,7 +101,7 @@ describe('what is asked for', () => {
 
   it.each([
     [['--status', 'failedd'], 'did you mean failed?'],
-    [['--status', 'done'], 'statuses are queued, running, succeeded, failed'],
+    [['--status', 'done'], 'Statuses: queued, running, succeeded, failed'],
     [['--limit', '0'], '--limit'],
     [['--limit', '-1'], '--limit'],
     [['--limit', '1.5'], '--limit'],

@@ -106,14 +106,14 @@ describe('where requests go, with whose key', () => {
       { [KEY]: 'k', [BASE]: OTHER },
       '3: there is no key for bare.test, given by profile bare',
     ],
-    ['no such profile', { profile: 'wrok' }, {}, "2: --profile: there is no profile 'wrok'"],
-    ['no such profile', {}, { PROMPTRUN_PROFILE: 'x' }, "2: PROMPTRUN_PROFILE: there is no profile 'x'"],
-    ['an empty profile', { profile: '' }, {}, "2: --profile: there is no profile ''"],
+    ['no such profile', { profile: 'wrok' }, {}, '2: --profile: there is no profile "wrok"; did you mean work?'],
+    ['no such profile', {}, { PROMPTRUN_PROFILE: 'x' }, '2: PROMPTRUN_PROFILE: there is no profile "x"'],
+    ['an empty profile', { profile: '' }, {}, '2: --profile: there is no profile ""'],
     [
       'a name of every object',
       { profile: 'constructor' },
       {},
-      "2: --profile: there is no profile 'constructor'",
+      '2: --profile: there is no profile "constructor"',
     ],
     ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is not a URL'],
     [

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { didYouMeanHint } from '../../core/nearest.ts';
-import { type CliError, usageError } from '../../errors.ts';
+import { unknownName } from '../../core/nearest.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
@@ -33,13 +33,11 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
 /** Forgets an alias. */
 export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode> {
   await ctx.settings.config.update(document => {
-    if (!Object.hasOwn(document.aliases, name)) throw unknownAlias(name, Object.keys(document.aliases));
+    if (!Object.hasOwn(document.aliases, name)) {
+      throw usageError(...unknownName('alias', name, Object.keys(document.aliases)));
+    }
     delete document.aliases[name];
   });
   await confirm(ctx, { removed: name }, `The alias ${name} is forgotten.`);
   return EXIT.ok;
-}
-
-function unknownAlias(name: string, aliases: readonly string[]): CliError {
-  return usageError(`there is no alias '${name}'`, ...didYouMeanHint(name, aliases));
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
@@ -85,10 +85,7 @@ function split(target: string): string[] {
 function methodOf(given: string): string {
   const method = given.toUpperCase();
   if (METHODS.includes(method)) return method;
-  throw usageError(
-    `there is no method ${JSON.stringify(given)}${didYouMean(method, METHODS)}`,
-    `methods are ${METHODS.join(', ')}`,
-  );
+  throw usageError(...unknownName('method', given, METHODS));
 }
 
 function fieldsBody(fields: readonly { key: string; value: string }[]): Buffer | undefined {

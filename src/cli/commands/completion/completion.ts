@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { installedFile } from '../../../files/installed-file.ts';
 import type { Context } from '../../context.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 
@@ -16,13 +16,7 @@ const SCRIPTS = new Map([
 /** Prints the completion script of a shell. */
 export async function completion(ctx: Context, shell: string): Promise<ExitCode> {
   const script = SCRIPTS.get(shell);
-  if (script === undefined) {
-    const shells = [...SCRIPTS.keys()];
-    throw usageError(
-      `there is no completion for ${JSON.stringify(shell)}${didYouMean(shell, shells)}`,
-      `shells are ${shells.join(', ')}`,
-    );
-  }
+  if (script === undefined) throw usageError(...unknownName('completion', shell, [...SCRIPTS.keys()]));
   await ctx.io.out(await readFile(installedFile(`completions/${script}`), 'utf8'));
   return EXIT.ok;
 }

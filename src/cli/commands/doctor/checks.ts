@@ -2,7 +2,7 @@ import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../
 import type { ModelsReport } from '../../../service/models/report.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { failureOf } from '../../core/failure.ts';
+import { type Failure, failureOf } from '../../core/failure.ts';
 import { ageOf } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -23,9 +23,7 @@ export async function checkConfiguration(
     return { check: passed('configuration', described(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    const { message, hints, exitCode } = failureOf(error);
-    const check = { name: 'configuration', ok: false, detail: message, hints, exitCode } as const;
-    return { check, connection: undefined };
+    return { check: failed('configuration', failureOf(error)), connection: undefined };
   }
 }
 
@@ -75,6 +73,8 @@ function cacheNews(
   return cached.hash === hash ? `as held since ${ageOf(cached.fetchedAt, now)}` : 'renewed, they had changed';
 }
 
+const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
+
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
   const { message, hints, ...failure } = failureOf(error);
   const exitCode = error instanceof TimeIsUp ? EXIT.fault : failure.exitCode;
@@ -114,8 +114,15 @@ export function passed(name: Check['name'], detail: string): Check {
   return { name, ok: true, detail, hints: [] };
 }
 
-export function skipped(name: Check['name'], detail: string): Check {
-  return { name, ok: null, detail, hints: [] };
+export function skipped(name: Check['name']): Check {
+  return { name, ok: null, detail: 'not checked', hints: [] };
+}
+
+function failed(
+  name: Check['name'],
+  { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
+): Check {
+  return { name, ok: false, detail: message, hints, exitCode };
 }
 
 /** Checks models.yaml and asks each provider of this machine's own service for its models; nothing where there is none. */
@@ -129,7 +136,7 @@ export async function checkModels(ctx: Context): Promise<readonly Check[]> {
 function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
   const [first, ...others] = faults;
   if (first !== undefined) {
-    return { name: 'models', ok: false, detail: first, hints: others, exitCode: EXIT.usage };
+    return failed('models', { message: first, hints: others, exitCode: EXIT.usage });
   }
   if (exists) {
     const soon = shutdowns.map(
@@ -153,8 +160,8 @@ function checkProvider({
   const place = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];
-    return { name: 'provider', ok: false, detail: `${place} has no key`, hints, exitCode: EXIT.unauthorised };
+    return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
   }
   if (fault === undefined) return passed('provider', `${place} has ${counted(models ?? 0, 'model')}`);
-  return { name: 'provider', ok: false, detail: `${place}: ${fault}`, hints: [], exitCode: EXIT.fault };
+  return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

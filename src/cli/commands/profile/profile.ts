@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { didYouMeanHint } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
@@ -103,13 +103,7 @@ export async function profileRemove(ctx: Context, name: string): Promise<ExitCod
   return EXIT.ok;
 }
 
-/** There is no such profile: names the nearest one, and all of them. */
 function unknownProfile(name: string, profiles: readonly string[]): CliError {
-  return usageError(
-    `there is no profile '${name}'`,
-    ...didYouMeanHint(name, profiles),
-    profiles.length === 0
-      ? 'promptrun profile add <name> --base-url <url> adds one.'
-      : `Profiles: ${profiles.join(', ')}`,
-  );
+  const more = profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
+  return usageError(...unknownName('profile', name, profiles), ...more);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm } from '../../outputs/present.ts';
@@ -21,13 +21,7 @@ export async function reset(
   { yes = false }: { readonly yes?: boolean },
 ): Promise<ExitCode> {
   const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
-  if (names === undefined) {
-    const known = Object.keys(PARTS);
-    throw usageError(
-      `there is no ${JSON.stringify(part)} to reset${didYouMean(part, known)}`,
-      `Name one of: ${known.join(', ')}`,
-    );
-  }
+  if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(PARTS)));
   const places = keptPlaces(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
   if (!yes && places.length > 0 && !(await isConfirmed(ctx, places))) {
     await confirm(ctx, { removed: [] }, 'Nothing was removed.');

@@ -1,7 +1,7 @@
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -57,10 +57,7 @@ function isChosen(model: unknown, { modality, model: name }: ResourcesListOption
 
 function checkModality(modality: string | undefined): void {
   if (modality === undefined || MODALITIES.some(known => known === modality)) return;
-  throw usageError(
-    `--modality: there is no modality ${JSON.stringify(modality)}${didYouMean(modality, MODALITIES)}`,
-    `modalities are ${MODALITIES.join(', ')}`,
-  );
+  throw usageError(...unknownName('modality', modality, MODALITIES));
 }
 
 function modelCells(model: Model): string[] {

@@ -8,7 +8,7 @@ import {
   type RunRow,
   type RunStatus,
 } from '../../../wire/index.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 
@@ -76,10 +76,7 @@ function statusOf(status: string | undefined): RunStatus | undefined {
   if (status === undefined) return undefined;
   const known = RUN_STATUSES.find(one => one === status);
   if (known !== undefined) return known;
-  throw usageError(
-    `--status: there is no status ${JSON.stringify(status)}${didYouMean(status, RUN_STATUSES)}`,
-    `statuses are ${RUN_STATUSES.join(', ')}`,
-  );
+  throw usageError(...unknownName('status', status, RUN_STATUSES));
 }
 
 function iso(seconds: number): string {

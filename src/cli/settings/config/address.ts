@@ -1,7 +1,7 @@
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { baseUrlOf } from '../../../client/urls.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
-import { didYouMeanHint } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import type { Settings } from '../settings.ts';
@@ -117,11 +117,8 @@ function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined 
 function known(name: string, source: string, settings: Settings): Sourced {
   if (name === LOCAL_PROFILE || settings.profiles.get(name) !== undefined) return { value: name, source };
   const names = [...settings.profiles.entries().map(([profile]) => profile), LOCAL_PROFILE];
-  throw configError(
-    `${source}: there is no profile '${name}'`,
-    ...didYouMeanHint(name, names),
-    `Profiles: ${names.join(', ')}`,
-  );
+  const [message, ...hints] = unknownName('profile', name, names);
+  throw configError(`${source}: ${message}`, ...hints);
 }
 
 function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSources): Address {

@@ -1,4 +1,4 @@
-import { didYouMeanHint } from '../../core/nearest.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 
 /** The settings there are, with the types of their values. */
@@ -76,11 +76,7 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 export function settingKey(text: string): SettingKey {
   const key = SETTING_KEYS.find(known => known === text);
   if (key !== undefined) return key;
-  throw usageError(
-    `there is no setting '${text}'`,
-    ...didYouMeanHint(text, SETTING_KEYS),
-    `Settings: ${SETTING_KEYS.join(', ')}`,
-  );
+  throw usageError(...unknownName('setting', text, SETTING_KEYS));
 }
 
 /** @throws {CliError} USAGE_ERROR for a text that is not a value of this setting */
