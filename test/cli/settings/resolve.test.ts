@@ -106,7 +106,12 @@ describe('where requests go, with whose key', () => {
       { [KEY]: 'k', [BASE]: OTHER },
       '3: there is no key for bare.test, given by profile bare',
     ],
-    ['no such profile', { profile: 'wrok' }, {}, '2: --profile: there is no profile "wrok"; did you mean work?'],
+    [
+      'no such profile',
+      { profile: 'wrok' },
+      {},
+      '2: --profile: there is no profile "wrok"; did you mean work?',
+    ],
     ['no such profile', {}, { PROMPTRUN_PROFILE: 'x' }, '2: PROMPTRUN_PROFILE: there is no profile "x"'],
     ['an empty profile', { profile: '' }, {}, '2: --profile: there is no profile ""'],
     [

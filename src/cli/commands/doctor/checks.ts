@@ -69,33 +69,25 @@ function cacheNews(
   hash: string,
   now: number,
 ): string {
-  if (cached === undefined) return 'held from now on';
-  return cached.hash === hash ? `as held since ${ageOf(cached.fetchedAt, now)}` : 'renewed, they had changed';
+  if (cached === undefined) return 'cached just now';
+  return cached.hash === hash
+    ? `unchanged, cached ${ageOf(cached.fetchedAt, now)}`
+    : 'renewed: they had changed';
 }
 
 const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
-  const { message, hints, ...failure } = failureOf(error);
-  const exitCode = error instanceof TimeIsUp ? EXIT.fault : failure.exitCode;
-  const refused = error instanceof UnauthorizedError || error instanceof PaymentRequiredError;
-  const cache = skipped('cache', 'not checked');
-  if (refused) {
-    return [
-      passed('reachability', `${baseUrl} answered`),
-      { name: 'key', ok: false, detail: message, hints, exitCode },
-      cache,
-    ];
+  const failure = failureOf(error);
+  if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
+    return [passed('reachability', `${baseUrl} answered`), failed('key', failure), skipped('cache')];
   }
-  const advice =
-    error instanceof NetworkError
-      ? ['Check the address, the network, and HTTPS_PROXY if you need one.']
-      : hints;
-  return [
-    { name: 'reachability', ok: false, detail: message, hints: advice, exitCode },
-    skipped('key', 'not checked'),
-    cache,
-  ];
+  const unreached = {
+    ...failure,
+    ...(error instanceof TimeIsUp && { exitCode: EXIT.fault }),
+    ...(error instanceof NetworkError && { hints: [CHECK_THE_WAY] }),
+  };
+  return [failed('reachability', unreached), skipped('key'), skipped('cache')];
 }
 
 /** What one check found. */
