@@ -67,10 +67,8 @@ async function refuseUncheckable(
 }
 
 /** Whether a model judges it. */
-export function needsJudge(
-  expectation: Expectation,
-): expectation is Extract<Expectation, { kind: 'rubric' | 'llm' }> {
-  return expectation.kind === 'rubric' || expectation.kind === 'llm';
+export function needsJudge({ kind }: Expectation): boolean {
+  return kind === 'rubric' || kind === 'llm';
 }
 
 function commandsNotAllowed(): CliError {

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import type { ForeignTests } from '../../../service/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { expectationOf, KINDS } from '../expectations/kinds.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 
 /**
@@ -29,9 +31,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       text: new Map(Object.entries(inputs)),
       images: [],
       options: new Map(),
-      expect: expect.map(one =>
-        one.kind === 'rubric' && tests.model !== undefined ? { model: tests.model, ...one } : one,
-      ),
+      expect: expect.map(one => expectationOf(one.kind, valueOf(one, tests), one)),
       repeat: 1,
       pass: 1,
       data: new Map(Object.entries(data)),
@@ -39,6 +39,15 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
     }),
   );
   return { file, name, target: file, models: [undefined], cases };
+}
+
+function valueOf(
+  one: ForeignTests['cases'][number]['expect'][number],
+  { model }: ForeignTests,
+): ReturnType<typeof KINDS.equals.of> {
+  if (one.kind === 'llm') return KINDS.llm.of(one);
+  if (one.kind === 'rubric') return KINDS.rubric.of({ ...(model !== undefined && { model }), ...one });
+  return KINDS[one.kind].of(one.text);
 }
 
 /** Whether a file has rows and checks for them; one that can't be read may have, which is told when it is read. */

@@ -7,7 +7,7 @@ import { type GivenImage, openGivenImages } from '../../inputs/images/place-imag
 import { checkNamedFile, imagesNamedIn, NamedFileFault, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { readExpectations } from '../expectations/read-expectations.ts';
+import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { TestCase, TestFile } from './test-case.ts';

@@ -13,9 +13,9 @@ import {
 import { replaceFile } from '../../../files/write-file.ts';
 import { isObject } from '../../core/json-value.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { checkExpectation } from '../expectations/check-expectation.ts';
-import type { ExpectationTools, Mismatch } from '../expectations/expectation.ts';
+import { checkExpectation, type ExpectationTools, type Mismatch } from '../expectations/expectation.ts';
 import { jsonOf, onlyExpected } from '../expectations/json-match.ts';
+import { expectationOf, KINDS } from '../expectations/kinds.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 
 /** What updating a file came to. */
@@ -240,7 +240,9 @@ function stillUnmet(
 ): Promise<Mismatch | undefined> {
   const text = textOfOutputs(run?.outputs ?? []);
   const answer = { text: trims ? text.trim() : text, seconds, tokens: 0, dollars: async () => undefined };
-  return checkExpectation({ ...expected, line, at }, answer, NO_TOOLS);
+  const { kind } = expected;
+  const parts = kind === 'json' ? KINDS.json.of(expected.value) : KINDS.equals.of(expected.text);
+  return checkExpectation(expectationOf(kind, parts, { line, at }), answer, NO_TOOLS);
 }
 
 /** `equals` and `json` need none. */

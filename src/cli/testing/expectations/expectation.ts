@@ -1,102 +1,48 @@
-import type { Checks } from '../../outputs/checks/checks.ts';
-import type { SchemaCheck } from '../../outputs/output-schema.ts';
+import { type Checks, PastBound } from '../../outputs/checks/checks.ts';
 
-/** How a text is compared with an answer. */
-export const TEXT_KINDS = [
-  'contains',
-  'icontains',
-  'startsWith',
-  'istartsWith',
-  'endsWith',
-  'iendsWith',
-  'equals',
-] as const;
-export type TextKind = (typeof TEXT_KINDS)[number];
-
-/** The keys an expectation can have. */
-export const EXPECTATIONS = [
-  'json',
-  'jmespath',
-  ...TEXT_KINDS,
-  'matches',
-  'schema',
-  'containsJson',
-  'not',
-  'any',
-  'seconds',
-  'tokens',
-  'cost',
-  'rubric',
-  'llm',
-  'command',
-] as const;
-
-/** Where an expectation stands in its test file. */
-interface Place {
-  /** From 1. */
+/** One thing that is expected of what came back. */
+export interface Expectation {
+  /** The key that it stands under. */
+  readonly kind: string;
+  /** In the words of its file. */
+  readonly text: string;
+  /** In its file, from 1. */
   readonly line: number;
   /** The offset of its key, which no other expectation of the file shares. */
   readonly at: number;
-}
-
-/** One thing that is expected of what came back. */
-export type Expectation = Place &
-  (
-    | TextExpectation
-    | { readonly kind: 'json'; readonly value: unknown }
-    | { readonly kind: 'jmespath'; readonly expression: string }
-    | { readonly kind: 'matches'; readonly pattern: RegExp }
-    /** `name` is the schema's file, or what it is called in messages. */
-    | { readonly kind: 'schema'; readonly name: string; readonly check: SchemaCheck }
-    /** Without a schema any JSON value will do. */
-    | { readonly kind: 'containsJson'; readonly schema: object | boolean | undefined }
-    | { readonly kind: 'not'; readonly expectation: Expectation }
-    /** One of these must be met; each is met if all of its own are. */
-    | { readonly kind: 'any'; readonly options: readonly (readonly Expectation[])[] }
-    /** Seconds, service tokens or US dollars, at most. */
-    | { readonly kind: 'seconds' | 'tokens' | 'cost'; readonly most: number }
-    | Rubric
-    | Llm
-    | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]] }
-  );
-
-export interface TextExpectation {
-  readonly kind: TextKind;
-  readonly text: string;
-}
-
-export function isTextExpectation<E extends { readonly kind: string }>(
-  expectation: E,
-): expectation is E & TextExpectation {
-  return TEXT_KINDS.some(kind => kind === expectation.kind);
-}
-
-/** What a model must find true of the answer. */
-interface Rubric {
-  readonly kind: 'rubric';
-  readonly text: string;
-  /** Judges if no `--judge` is named. */
-  readonly model?: string;
-}
-
-/** A question to a model, and what its answers are worth. */
-interface Llm {
-  readonly kind: 'llm';
-  /** With placeholders such as `{{completion}}`. */
-  readonly prompt: string;
-  readonly systemPrompt?: string;
-  /** Answers if no `--judge` is named. */
-  readonly model?: string;
-  /** The first that the answer contains decides; it must be worth more than 0. */
-  readonly choices: readonly { readonly choice: string; readonly score: number }[];
+  /** What of it was not met; undefined if all was. */
+  readonly unmet: (answer: Answer, tools: ExpectationTools) => Promise<Unmet | undefined>;
+  /** Those that it is made of. */
+  readonly parts?: readonly Expectation[];
+  /** Of one that a model judges: the model, if no other is named for all. */
+  readonly model?: string | undefined;
 }
 
 /** Every expectation among these, those inside others too. */
 export function* allExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
   for (const expectation of expectations) {
     yield expectation;
-    if (expectation.kind === 'not') yield* allExpectations([expectation.expectation]);
-    if (expectation.kind === 'any') yield* allExpectations(expectation.options.flat());
+    yield* allExpectations(expectation.parts ?? []);
+  }
+}
+
+/**
+ * Reports what of an expectation was not met; undefined if all was. A check that takes too long is not met, whatever
+ * was expected.
+ *
+ * @throws what the tools throw when they can't say
+ */
+export async function checkExpectation(
+  { line, at, text, unmet }: Expectation,
+  answer: Answer,
+  tools: ExpectationTools,
+): Promise<Mismatch | undefined> {
+  try {
+    const mismatch = await unmet(answer, tools);
+    return mismatch && { line, at, ...mismatch };
+  } catch (error) {
+    if (!(error instanceof PastBound)) throw error;
+    return { line, at, message: `${text}: the check ${error.message}`, actual: answer.text };
   }
 }
 
@@ -112,17 +58,16 @@ export interface Answer {
   readonly dollars: () => Promise<number | undefined>;
 }
 
-/** An expectation that was not met. */
-export interface Mismatch {
-  /** Of the expectation, in the test file. */
-  readonly line: number;
-  /** The offset of its key. */
-  readonly at: number;
+/** What was not met. */
+export interface Unmet {
   readonly message: string;
   /** Both if a difference can be shown. */
   readonly expected?: string;
   readonly actual?: string;
 }
+
+/** An expectation that was not met, and where it stands. */
+export type Mismatch = Unmet & Pick<Expectation, 'line' | 'at'>;
 
 /** A question to a model. */
 export interface Question {

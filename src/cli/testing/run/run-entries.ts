@@ -11,8 +11,12 @@ import type { EarlierRun } from '../../creation/spending.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { checkExpectation } from '../expectations/check-expectation.ts';
-import type { Answer, ExpectationTools, Mismatch } from '../expectations/expectation.ts';
+import {
+  type Answer,
+  checkExpectation,
+  type ExpectationTools,
+  type Mismatch,
+} from '../expectations/expectation.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { type RequestJob, type RequestResult, runRequests } from './run-requests.ts';

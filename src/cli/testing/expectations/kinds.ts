@@ -1,0 +1,162 @@
+import { isMap, isSeq } from 'yaml';
+import type { Context } from '../../context.ts';
+import type { NamingFolder } from '../../inputs/named-file.ts';
+import type { YamlPlace } from '../cases/yaml-place.ts';
+import { type Answer, checkExpectation, type Expectation } from './expectation.ts';
+import { JSON_KINDS } from './json-kinds.ts';
+import { JUDGED_KINDS } from './judged-kinds.ts';
+import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
+import { TEXT_KINDS } from './text-kinds.ts';
+
+const ONE = { $ref: '#/$defs/expectation' };
+
+/** The keys that an expectation can have. */
+export const KINDS = {
+  ...JSON_KINDS,
+  ...TEXT_KINDS,
+  not: kind<Expectation>({
+    schema: { ...ONE, description: 'an expectation that must not be met' },
+    read: async (node, { place, inner }) => {
+      const [only, ...others] = await inner(node);
+      if (only === undefined || others.length > 0) throw place.fault(node, 'not takes one expectation');
+      return only;
+    },
+    text: ({ text }) => text,
+    held: expectation => ({ parts: [expectation] }),
+    unmet: async (expectation, answer, tools) =>
+      (await expectation.unmet(answer, tools)) === undefined
+        ? { message: `meets what it must not: ${expectation.text}`, actual: answer.text }
+        : undefined,
+  }),
+  any: kind<readonly (readonly Expectation[])[]>({
+    schema: {
+      type: 'array',
+      items: ONE,
+      minItems: 1,
+      description: 'expectations, at least one of which must be met',
+    },
+    read: async (node, { place, inner }) => {
+      const options = isSeq(node) ? await inEach(node.items, inner) : [];
+      if (options.length > 0) return options;
+      throw place.fault(node, 'any needs a list of expectations, at least one of which must be met');
+    },
+    text: options =>
+      `of ${options
+        .flat()
+        .map(one => one.text)
+        .join(', ')}`,
+    held: options => ({ parts: options.flat() }),
+    // A way that takes too long is one that is not met: another may be.
+    unmet: async (options, answer, tools) => {
+      const messages: string[] = [];
+      for (const option of options) {
+        const mismatches = await inEach(option, one => checkExpectation(one, answer, tools));
+        const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
+        if (unmet.length === 0) return undefined;
+        messages.push(...unmet);
+      }
+      return { message: `meets none of these: ${messages.join('; ')}`, actual: answer.text };
+    },
+  }),
+  seconds: kind<number>({
+    schema: { type: 'number', exclusiveMinimum: 0, description: 'the longest the run may take' },
+    read: (node, { place, key }) => place.number(node, key),
+    text: String,
+    unmet: (most, { seconds }) =>
+      seconds <= most ? undefined : { message: `took ${seconds.toFixed(1)} s, more than ${most} s` },
+  }),
+  tokens: amountKind('the most service tokens the run may take', async (most, { tokens }) =>
+    tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,
+  ),
+  cost: amountKind('the most the run may cost, in US dollars', async (most, answer) => {
+    const dollars = await answer.dollars();
+    if (dollars === undefined) return `what it cost is not known, so it may be more than $${most}`;
+    return dollars <= most ? undefined : `cost $${dollars}, more than $${most}`;
+  }),
+  ...JUDGED_KINDS,
+  command: kind<readonly [string, ...string[]]>({
+    schema: {
+      anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
+      description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
+    },
+    read: (node, { place, key }) => {
+      if (!isSeq(node)) return ['sh', '-c', place.text(node, key)];
+      const [program, ...args] = node.items.map(item => place.inputText(item, key));
+      if (program === undefined || program === '') throw place.fault(node, 'command names no program');
+      return [program, ...args];
+    },
+    text: commandText,
+    unmet: async (argv, { text }, { command }) => {
+      const failure = await command(argv, text);
+      return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
+    },
+  }),
+} as const;
+
+function amountKind(
+  description: string,
+  excess: (most: number, answer: Answer) => Promise<string | undefined>,
+): Kind<number> {
+  return kind({
+    schema: { type: 'number', minimum: 0, description },
+    read: (node, { place, key }) => place.amount(node, key),
+    text: String,
+    unmet: async (most, answer) => {
+      const message = await excess(most, answer);
+      return message === undefined ? undefined : { message };
+    },
+  });
+}
+
+/** A command line as its file has it. */
+function commandText(argv: readonly string[]): string {
+  return quoted(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
+}
+
+/** An expectation of a kind, wherever it stands. */
+export function expectationOf(
+  name: keyof typeof KINDS,
+  parts: ReturnType<(typeof KINDS.equals)['of']>,
+  place: Pick<Expectation, 'line' | 'at'>,
+): Expectation {
+  return { kind: name, ...parts, text: `${name} ${parts.text}`.trimEnd(), line: place.line, at: place.at };
+}
+
+/**
+ * Reads the list under `expect`, or a single one, checking everything that can be checked before anything is sent.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
+ */
+export async function readExpectations(
+  place: YamlPlace,
+  node: unknown,
+  ctx: Context & NamingFolder,
+): Promise<Expectation[]> {
+  const items = isMap(node) ? [node] : place.list(node, 'expect');
+  const expectations = (await inEach(items, item => readItem(place, item, ctx))).flat();
+  if (expectations.length > 0) return expectations;
+  throw place.fault(node, 'expect is empty: leave it out if the run must only succeed');
+}
+
+async function readItem(
+  place: YamlPlace,
+  node: unknown,
+  ctx: Context & NamingFolder,
+): Promise<Expectation[]> {
+  const names = Object.keys(KINDS);
+  const entries = place.entries(node, 'an expectation', names);
+  if (entries.size === 0) throw place.fault(node, `an expectation needs one of ${names.join(', ')}`);
+  const inner = (one: unknown): Promise<Expectation[]> => readItem(place, one, ctx);
+  return inEach([...entries], async ([key, entry]) => {
+    const name = key as keyof typeof KINDS;
+    const parts = await KINDS[name].read(entry.value ?? entry.key, { place, ctx, key, inner });
+    return expectationOf(name, parts, { line: place.lineOf(entry.key), at: place.offsetOf(entry.key) });
+  });
+}
+
+/** What comes of each, one after the other. */
+async function inEach<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
+  const made: R[] = [];
+  for (const item of items) made.push(await make(item));
+  return made;
+}

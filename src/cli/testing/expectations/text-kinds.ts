@@ -1,0 +1,72 @@
+import { messageOf } from '../../../files/error-utils.ts';
+import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
+
+type Meets = (text: string, expected: string) => boolean;
+
+const endsWith: Meets = (text, expected) =>
+  text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
+const startsWith: Meets = (text, expected) => text.startsWith(expected);
+const contains: Meets = (text, expected) => text.includes(expected);
+const SAME = 'the same, whatever the case of letters';
+
+/** What is expected of an answer as text. */
+export const TEXT_KINDS = {
+  contains: textKind('a text that must be in the answer', 'does not contain', contains),
+  icontains: textKind(SAME, 'does not contain', lower(contains)),
+  startsWith: textKind('how the answer must begin', 'does not begin with', startsWith),
+  istartsWith: textKind(SAME, 'does not begin with', lower(startsWith)),
+  endsWith: textKind('how the answer must end', 'does not end with', endsWith),
+  iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
+  equals: kind<string>({
+    schema: { ...WORD, description: 'the whole answer' },
+    read: (node, { place, key }) => place.inputText(node, key),
+    // A line break at the end is how files and YAML blocks end, not part of what was meant.
+    unmet: (expected, { text }) =>
+      withoutLastBreak(text) === withoutLastBreak(expected)
+        ? undefined
+        : { message: 'is not equal', expected, actual: text },
+  }),
+  matches: kind<RegExp>({
+    schema: { ...TEXT, description: 'a regular expression that must match the answer' },
+    read: (node, { place }) => {
+      const pattern = place.text(node, 'matches');
+      try {
+        return patternOf(pattern);
+      } catch (error) {
+        throw place.fault(node, `matches: ${messageOf(error)}`);
+      }
+    },
+    text: ({ source }) => `/${source}/`,
+    unmet: async ({ source, flags }, { text }, { checks }) =>
+      (await checks.perform('matches', source, flags, text))
+        ? undefined
+        : { message: `does not match /${source}/`, actual: text },
+  }),
+} as const;
+
+function textKind(description: string, fault: string, meets: Meets): Kind<string> {
+  return kind({
+    schema: { ...WORD, description },
+    read: (node, { place, key }) => place.word(node, key),
+    unmet: (expected, { text }) =>
+      meets(text, expected) ? undefined : { message: `${fault} ${quoted(expected)}`, actual: text },
+  });
+}
+
+function lower(meets: Meets): Meets {
+  return (text, expected) => meets(text.toLowerCase(), expected.toLowerCase());
+}
+
+function withoutLastBreak(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+/** With the flag u, as patterns are usually written today; one that is only valid without it is read without. */
+function patternOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    // oxlint-disable-next-line require-unicode-regexp -- valid without the flag only
+    return new RegExp(pattern);
+  }
+}
