@@ -1,11 +1,31 @@
+import path from 'node:path';
+import { messageOf } from '../../../files/error-utils.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import type { Format } from '../../batch/rows/source.ts';
+import { pacedConnections } from '../../batch/run/paced.ts';
 import type { Context } from '../../context.ts';
+import { Budget } from '../../creation/budget.ts';
 import { type CapFlags, parseCaps } from '../../creation/caps.ts';
-import { usageError } from '../../errors.ts';
-import type { ExitCode } from '../../exit-codes.ts';
+import { spendingText } from '../../creation/spending-text.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { modelList, readsStandardInput } from '../../inputs/flags.ts';
+import { imagesHere } from '../../inputs/images/image-source.ts';
+import { openGivenImages } from '../../inputs/images/place-images.ts';
+import { buildRunBody } from '../../inputs/request-body.ts';
+import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import { printValue } from '../../outputs/json.ts';
+import { gridPage } from '../../outputs/pages/grid-page.ts';
+import { gridTable } from '../../outputs/pages/grid-terminal.ts';
+import { present } from '../../outputs/present.ts';
+import { checkFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
-import type { CompareOptions } from '../../testing/compare/compare.ts';
+import { plainRows } from '../../terminal/table.ts';
+import { type ComparedRow, rowCells, rowData, verdictOn } from '../../testing/compare/comparison.ts';
+import { comparisonGrid } from '../../testing/compare/comparison-grid.ts';
+import { forecastComparison, readCheckedRows, runComparison } from '../../testing/compare/run-comparison.ts';
+import { variantsOf } from '../../testing/compare/variants.ts';
 
 /** The flags of `compare`, as commander gives them. */
 export interface CompareFlags extends CapFlags {
@@ -18,45 +38,87 @@ export interface CompareFlags extends CapFlags {
   readonly image: readonly string[];
   readonly option: readonly string[];
   readonly report?: string;
+  /** What sets exit code 5; a run that failed counts as changed too. */
   readonly failOn?: 'changed' | 'failed';
   readonly concurrency?: string;
   readonly rate?: string;
 }
 
-/** Runs the same rows through several versions or models, side by side. */
+/** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
 export async function compare(
   ctx: Context,
   targets: readonly string[],
   flags: CompareFlags,
 ): Promise<ExitCode> {
-  const options = compareOptions(ctx, targets, flags);
-  const { compare: comparePrompts } = await import('../../testing/compare/compare.ts');
-  return comparePrompts(ctx, options);
-}
-
-function compareOptions(ctx: Context, targets: readonly string[], flags: CompareFlags): CompareOptions {
-  const { from, input, image } = flags;
-  if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
+  const { from, format, delimiter, report } = flags;
+  if (from === '-' && (flags.input.some(readsStandardInput) || flags.image.includes('-'))) {
     throw usageError(
       'standard input can be read once only, and --from - reads it',
       'Give the other one from a file.',
     );
   }
-  return {
-    targets,
-    models: modelList(flags.model),
-    from,
-    format: flags.format,
-    inputs: input,
-    images: image,
-    runOptions: flags.option,
-    allowOutside: ctx.globals.allowOutside,
-    delimiter: flags.delimiter,
-    dryRun: flags.dryRun ?? false,
-    caps: parseCaps(flags),
-    report: flags.report,
-    failOn: flags.failOn,
-    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
-    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
-  };
+  if (report !== undefined) checkFile(ctx.cwd, report, '--report');
+  const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
+  const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
+  const budget = new Budget(ctx, parseCaps(flags));
+  const options = parseOptions(flags.option);
+  const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const common = { text, images: await openGivenImages(imagesHere(ctx), images), options };
+  const connectionOf = pacedConnections(ctx, rate);
+  for (const target of targets) budget.check(await connectionOf(target));
+  const variants = await variantsOf(ctx, connectionOf, targets, modelList(flags.model));
+  for (const { connection, promptVersionId } of variants) {
+    await checkOptions(ctx, connection, promptVersionId, options);
+  }
+  const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
+  if (flags.dryRun === true) {
+    const forecast = await forecastComparison(rows, variants);
+    await printValue(ctx, { rows: rows.length, ...forecast.data() });
+    ctx.io.note(`note: ${forecast.text()}; nothing was created`);
+    return EXIT.ok;
+  }
+  for (const [at, { connection }] of variants.entries()) {
+    const request = rows[0]?.requests[at];
+    if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
+  }
+  const keepMedia = report !== undefined;
+  const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia });
+  const spent = spendingText(await budget.totals(true));
+  const grid = await comparisonGrid(ctx, compared, variants, budget);
+  const data = compared.map(row => rowData(row, variants, budget));
+  await present(ctx, data, {
+    terminal: () => gridTable(ctx.io, grid),
+    plain: () => plainRows(compared.map(row => rowCells(row, budget))),
+    paged: true,
+  });
+  for (const line of [grid.facts.join(', '), ...spent]) ctx.io.note(`note: ${line}`);
+  if (report !== undefined) {
+    await writePage(ctx, report, gridPage({ ...grid, facts: [...grid.facts, ...spent] }));
+  }
+  if (budget.reached !== undefined) throw budget.reached;
+  return exitCodeOf(compared, flags.failOn);
+}
+
+/** The runs are made: a page that can't be written must not cost what is known of them. */
+async function writePage(ctx: Context, file: string, page: string): Promise<void> {
+  try {
+    await replaceFile(path.resolve(ctx.cwd, file), page);
+    ctx.io.note(`note: the page is ${file}`);
+  } catch (error) {
+    throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+    });
+  }
+}
+
+/** A row that could not be run ends it with the code of that fault, whatever `--fail-on` says. */
+function exitCodeOf(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
+  const fault = rows.flatMap(({ results }) => results).find(one => one.fault !== undefined)?.fault;
+  if (fault !== undefined) {
+    return fault.exitCode;
+  }
+  const verdicts = new Set(rows.map(verdictOn));
+  const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
+  return failOn !== undefined && isFailed ? EXIT.runFailed : EXIT.ok;
 }

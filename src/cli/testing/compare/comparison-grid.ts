@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
+import { creditsText } from '../../creation/caps.ts';
 import { SPENT, spentCells } from '../../creation/spending-text.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
@@ -23,7 +24,7 @@ export async function comparisonGrid(
   const count = (verdict: string): string =>
     `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
   const gridRows: GridRow[] = [];
-  for (const row of rows) gridRows.push(await gridRow(ctx, row));
+  for (const row of rows) gridRows.push(await gridRow(ctx, row, budget));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [count('same'), count('changed'), count('failed')],
@@ -52,24 +53,25 @@ function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
   return [...counts, ...spentCells(spent)];
 }
 
-async function gridRow(ctx: Context, row: ComparedRow): Promise<GridRow> {
+async function gridRow(ctx: Context, row: ComparedRow, budget: Budget): Promise<GridRow> {
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const result of row.results) {
     const state =
       result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
-    cells.push({ state, facts: factsOf(result), parts: await partsOf(ctx, result, first) });
+    cells.push({ state, facts: factsOf(result, budget), parts: await partsOf(ctx, result, first) });
   }
   return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
 }
 
 /** Time, tokens and what it cost, where that is known. */
-function factsOf({ run, seconds, credits, cost }: VariantResult): string[] {
+function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
+  const { credits, cost } = budget.factsOf(run?.runId ?? '');
   return [
     `${seconds.toFixed(1)} s`,
     counted(fieldText(run?.tokens ?? '–'), 'token'),
-    ...(credits === null ? [] : [counted(fieldText(credits), 'credit')]),
-    ...(cost === null ? [] : [formatDollars(cost)]),
+    ...(credits === undefined ? [] : [creditsText(credits)]),
+    ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];
 }
 

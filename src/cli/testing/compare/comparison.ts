@@ -1,18 +1,17 @@
 import type { Run } from '../../../wire/index.ts';
-import type { Money } from '../../../wire/money.ts';
+import { dollars } from '../../../wire/money.ts';
 import type { Failure } from '../../core/failure.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { countOf, fieldText } from '../../core/json-value.ts';
+import type { Budget } from '../../creation/budget.ts';
+import { inCredits } from '../../creation/caps.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
+import type { Variant } from './variants.ts';
 
 /** What one variant made of a row. */
 export interface VariantResult {
   /** undefined where nothing could be run. */
   readonly run: Run | undefined;
   readonly seconds: number;
-  /** As the service's list says; null where the run was free or is not known. */
-  readonly credits: number | null;
-  /** Of this machine's own service; null if it is not known. */
-  readonly cost: Money | null;
   /** SHA-256 of each picture or video, by its URL. */
   readonly media: ReadonlyMap<string, MediaContent>;
   readonly fault: Failure | undefined;
@@ -56,4 +55,49 @@ export function shownText({ run, fault }: VariantResult): string {
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) => (type === 'error' ? `error: ${fieldText(data)}` : fieldText(data)))
     .join('\n');
+}
+
+/** A row as `--json` gives it. */
+export function rowData(row: ComparedRow, variants: readonly Variant[], budget: Budget): object {
+  return {
+    row: row.row,
+    id: row.id,
+    verdict: verdictOn(row),
+    inputs: row.inputs,
+    results: row.results.map(({ run, seconds, fault }, at) => {
+      const { credits, cost } = budget.factsOf(run?.runId ?? '');
+      return {
+        target: variants[at]?.name,
+        promptVersionId: variants[at]?.promptVersionId,
+        model: variants[at]?.model ?? null,
+        runId: run?.runId ?? null,
+        runStatus: run?.runStatus ?? null,
+        outputs: run?.outputs ?? [],
+        tokens: countOf(run?.tokens) ?? null,
+        credits: credits === undefined ? null : inCredits(credits),
+        cost: cost === undefined ? null : dollars(cost),
+        seconds,
+        error: fault === undefined ? null : { status: fault.status, message: fault.message },
+      };
+    }),
+  };
+}
+
+/** Number, id, verdict, then of each variant: run id, status, seconds, tokens, credits. */
+export function rowCells(row: ComparedRow, budget: Budget): string[] {
+  return [
+    String(row.row),
+    row.id,
+    verdictOn(row),
+    ...row.results.flatMap(({ run, seconds }) => {
+      const { credits } = budget.factsOf(run?.runId ?? '');
+      return [
+        run?.runId ?? '-',
+        run?.runStatus ?? 'not run',
+        seconds.toFixed(3),
+        String(run?.tokens ?? '-'),
+        credits === undefined ? '-' : String(inCredits(credits)),
+      ];
+    }),
+  ];
 }

@@ -44,14 +44,14 @@ export interface CheckedRow {
  */
 export async function readCheckedRows(
   ctx: Context,
-  { allowOutside, ...flags }: SourceFlags & { readonly allowOutside: boolean },
+  flags: SourceFlags,
   common: CommonInputs,
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   const source = await openSource(ctx, flags);
   const finders = {
     common: imagesHere(ctx),
-    own: imagesNamedIn(ctx, rowsFolder(ctx, flags.from, allowOutside)),
+    own: imagesNamedIn(ctx, rowsFolder(ctx, flags.from, ctx.globals.allowOutside)),
   };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
@@ -163,11 +163,8 @@ async function variantResult(
   forPage: boolean,
 ): Promise<VariantResult> {
   const { run, seconds } = result;
-  if (run === undefined) {
-    const fault = failureOf(result.error);
-    return { run, seconds, credits: null, cost: null, media: new Map(), fault };
-  }
+  if (run === undefined) return { run, seconds, media: new Map(), fault: failureOf(result.error) };
   // What can't be fetched is compared by its URL, and so counts as changed.
   const media = await mediaOf(connection, [run], { forPage, signal: ctx.signal });
-  return { run, seconds, credits: null, cost: null, media, fault: undefined };
+  return { run, seconds, media, fault: undefined };
 }
