@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
@@ -102,17 +102,18 @@ async function startDatabase() {
   onTestFinished(() => cluster.remove());
   const { hostname, port } = new URL(cluster.url);
   const env = { PATH: `${programs}:/usr/bin:/bin`, PGHOST: hostname, PGPORT: port };
-  execFileSync('createuser', ['-U', 'postgres', '--superuser', 'promptrun'], { env });
+  const shell = (line: string, cwd: string): void => {
+    const { status, stderr } = spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' });
+    expect([line, status, stderr]).toEqual([line, 0, '']);
+  };
+  shell('createuser -U postgres --superuser promptrun', '/');
   const url = new URL(await makeDatabase(cluster.url, 'promptrun'));
   url.username = 'promptrun';
   return {
     url: url.href,
-    shell(line: string, cwd: string) {
-      const { status, stderr } = spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' });
-      expect([line, status, stderr]).toEqual([line, 0, '']);
-    },
+    shell,
     async empty() {
-      execFileSync('dropdb', ['-U', 'postgres', 'promptrun'], { env });
+      shell('dropdb -U postgres promptrun', '/');
       await makeDatabase(cluster.url, 'promptrun');
     },
   };

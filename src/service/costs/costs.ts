@@ -35,8 +35,6 @@ export interface RunCost {
 export type Costs = ReturnType<typeof createCosts>;
 /** What a run is expected to cost. */
 export type CostEstimate = Awaited<ReturnType<Costs['estimate']>>;
-/** A run of a time, with what it cost. */
-export type UsedRunCost = ReturnType<Costs['since']> extends AsyncIterable<infer R> ? R : never;
 
 export interface CostsOptions {
   readonly store: Store;
@@ -104,26 +102,6 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
         estimated: pricing?.estimated ?? false,
         ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
       };
-    },
-    /** The runs of a time, newest first; both in milliseconds since the Unix epoch, `until` itself left out. */
-    async *since({ since = 0, until = Number.MAX_SAFE_INTEGER / 1000 }: { since?: number; until?: number }) {
-      let before = until * 1000;
-      for (;;) {
-        const runs = await store.runUsage.between(userId, since * 1000, before, PAGE);
-        for (const run of runs) {
-          const { id, promptVersionId, status, createdAt } = run;
-          yield {
-            ...knownCost(run),
-            runId: id,
-            promptVersionId,
-            status,
-            createdAt: Math.floor(createdAt / 1000),
-          };
-        }
-        const last = runs.at(-1);
-        if (!last || runs.length < PAGE) return;
-        before = last.createdAt;
-      }
     },
   };
 }

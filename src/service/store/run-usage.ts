@@ -8,32 +8,20 @@ export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
 export function runUsageStore(db: Db) {
   return {
     of: async (userId: number, runIds: readonly string[]) =>
-      runIds.length === 0 ? [] : (await used(db, userId).where('runs.id', 'in', runIds).execute()).map(runOf),
-    /** A page of a user's runs, newest first; both times in microseconds, `until` itself left out. */
-    between: async (userId: number, since: number, until: number, limit: number) =>
-      (
-        await used(db, userId)
-          .where('runs.createdAt', '>=', since)
-          .where('runs.createdAt', '<', until)
-          .orderBy('runs.createdAt', 'desc')
-          .limit(limit)
-          .execute()
-      ).map(runOf),
+      runIds.length === 0 ? [] : (await used(db, userId, runIds).execute()).map(runOf),
   };
 }
 
-function used(db: Db, userId: number) {
+function used(db: Db, userId: number, runIds: readonly string[]) {
   return db
     .selectFrom('runs')
     .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
     .leftJoin('runUsage', 'runUsage.runId', 'runs.id')
     .select([
       'runs.id',
-      'runs.promptVersionId',
       'promptVersions.model as promptModel',
       'runs.status',
       'runs.credits',
-      'runs.createdAt',
       'runUsage.runId as usageOf',
       'runUsage.model',
       'runUsage.input',
@@ -42,7 +30,8 @@ function used(db: Db, userId: number) {
       'runUsage.cost',
       'runUsage.estimated',
     ])
-    .where('runs.userId', '=', userId);
+    .where('runs.userId', '=', userId)
+    .where('runs.id', 'in', runIds);
 }
 
 /** A run with what is known of its cost. */

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunCost } from '../../../src/service/costs/costs.ts';
 import {
   type EmbeddedService,
   type LocalStore,
@@ -153,18 +152,3 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
   await expect(estimate('model: echo', '{{missing}}')).rejects.toThrow(/missing/);
   expect(provider.asked).toEqual([]);
 });
-
-it('the runs of a time are listed, newest first', async () => {
-  const before = await all({});
-  const runId = await run('priced', counted(USAGE));
-  const [newest] = await all({});
-  expect(newest).toMatchObject({ runId, status: 'succeeded', model: 'priced', cost: 280_000 });
-  expect(await all({ until: newest?.createdAt ?? 0 })).toEqual(before);
-  expect(await all({ since: (newest?.createdAt ?? 0) + 1000 })).toEqual([]);
-});
-
-async function all(time: { since?: number; until?: number }) {
-  const runs: (RunCost & { runId: string; createdAt: number })[] = [];
-  for await (const used of service.costs.since(time)) runs.push(used);
-  return runs;
-}

@@ -1,6 +1,5 @@
-import type { UsedRunCost } from '../../../service/costs/costs.ts';
 import type { RunRow } from '../../../wire/index.ts';
-import { dollars, formatDollars } from '../../../wire/money.ts';
+import { dollars, formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
@@ -56,43 +55,25 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<ExitCode> 
   return EXIT.ok;
 }
 
-/** A run of the list, and what it cost on this machine's own service. */
-interface UsedRun {
-  readonly row: RunRow;
-  readonly cost: UsedRunCost | undefined;
-}
-
 async function groupedRuns(
   ctx: Context,
   connection: Connection,
   by: Grouping,
   time: { readonly since: number; readonly until?: number },
-): Promise<Map<string, UsedRun[]>> {
-  const costs = await costsOf(connection, time);
+): Promise<Map<string, RunRow[]>> {
   const names = new PromptNames(ctx, connection);
-  const groups = new Map<string, UsedRun[]>();
-  for await (const row of connection.client.runs.all(time, { signal: ctx.signal })) {
-    const run = { row, cost: costs.get(row.runId) };
-    const key = by === 'prompt' ? await names.of(row) : keyOf(run, by);
-    groups.set(key, [...(groups.get(key) ?? []), run]);
+  const groups = new Map<string, RunRow[]>();
+  const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
+  for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
+    const key = by === 'prompt' ? await names.of(row) : keyOf(row, by);
+    groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   return groups;
 }
 
-async function costsOf(
-  { costs }: Connection,
-  { since, until }: { readonly since: number; readonly until?: number },
-): Promise<Map<string, UsedRunCost>> {
-  const found = new Map<string, UsedRunCost>();
-  if (costs === undefined) return found;
-  const time = { since: since * 1000, ...(until !== undefined && { until: until * 1000 }) };
-  for await (const cost of costs.since(time)) found.set(cost.runId, cost);
-  return found;
-}
-
-function keyOf({ row, cost }: UsedRun, by: Exclude<Grouping, 'prompt'>): string {
-  if (by === 'status') return row.runStatus;
-  return by === 'model' ? (cost?.model ?? 'unknown') : localDay(row.createdAt);
+function keyOf({ runStatus, usage, createdAt }: RunRow, by: Exclude<Grouping, 'prompt'>): string {
+  if (by === 'status') return runStatus;
+  return by === 'model' ? (usage?.model ?? 'unknown') : localDay(createdAt);
 }
 
 /** Prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
@@ -138,21 +119,21 @@ function localDay(iso: string): string {
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
-function usageRow(key: string, runs: readonly UsedRun[]): UsageRow {
-  const counted = runs.flatMap(({ cost }) => cost?.tokens ?? []);
-  const costs = runs.flatMap(({ cost }) => cost?.cost ?? []);
+function usageRow(key: string, runs: readonly RunRow[]): UsageRow {
+  const counted = runs.flatMap(({ usage }) => usage?.tokens ?? []);
+  const costs = runs.flatMap(({ usage }) => usage?.cost ?? []).map(money);
   const tokens = (field: 'input' | 'output' | 'cached'): number => sum(counted.map(one => one[field]));
   return {
     key,
     runs: runs.length,
-    failed: runs.filter(({ row }) => row.runStatus === 'failed').length,
-    credits: inCredits(sum(runs.map(({ row }) => creditsIn(row.credits) ?? 0))),
+    failed: runs.filter(({ runStatus }) => runStatus === 'failed').length,
+    credits: inCredits(sum(runs.map(({ credits }) => creditsIn(credits) ?? 0))),
     tokens:
       counted.length === 0
         ? null
         : { input: tokens('input'), output: tokens('output'), cached: tokens('cached') },
     cost: costs.length === 0 ? null : dollars(sum(costs)),
-    estimated: runs.some(({ cost }) => cost?.estimated === true),
+    estimated: runs.some(({ usage }) => usage?.estimated === true),
   };
 }
 
@@ -192,8 +173,8 @@ function formFor(rows: readonly UsageRow[], by: Grouping): Pick<ListForm<UsageRo
     ...[row.runs, row.failed, row.credits].map(String),
     String(row.tokens?.input ?? '–'),
     String(row.tokens?.output ?? '–'),
-    row.cost === null ? '–' : `${row.estimated ? '~' : ''}${formatDollars(Math.round(row.cost * 1e8))}`,
-    '█'.repeat(most === 0 ? 0 : Math.max(1, Math.round((weight(row) / most) * BAR_WIDTH))),
+    row.cost === null ? '–' : `${row.estimated ? '~' : ''}${formatDollars(money(row.cost))}`,
+    '█'.repeat(weight(row) === 0 ? 0 : Math.max(1, Math.round((weight(row) / most) * BAR_WIDTH))),
   ];
   return { columns, shown };
 }
