@@ -139,7 +139,7 @@ describe('an answer that is not whole', () => {
     [
       'max_tokens',
       message('Once', { stop_reason: 'max_tokens' }),
-      /cut short at its limit of tokens: raise maxOutputTokens/,
+      /cut the answer short at its limit of tokens.*raise maxOutputTokens/,
     ],
     [
       'a full context',
@@ -251,7 +251,7 @@ describe('a stream', () => {
 
   it('that is cut short says so', async () => {
     expect(failure(await ask({ onText: () => {} }, messageStream(['x'], 'whole', 'max_tokens')))).toMatch(
-      /cut short/,
+      /cut the answer short/,
     );
   });
 });

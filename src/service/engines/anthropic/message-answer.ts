@@ -1,19 +1,17 @@
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../engine.ts';
+import { Answer } from '../provider/answer.ts';
 import { ProviderFault } from '../provider/refusal.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The answer of a model, gathered from one body or from the events of a stream. */
-export class MessageAnswer {
-  text = '';
+/** The answer of a model of Anthropic's. */
+export class MessageAnswer extends Answer {
   #counts: Fields = {};
   #stopReason = '';
   #refusal: string | undefined;
-  #tool: string | undefined;
-  #thought = false;
 
-  /** As the provider counts; undefined if it does not. Tokens read from the cache or written to it count as input. */
+  /** Tokens read from the cache or written to it count as input. */
   get usage(): Usage | undefined {
     const count = (key: string): number => {
       const value = this.#counts[key];
@@ -27,7 +25,6 @@ export class MessageAnswer {
     return { input, output: count('output_tokens'), cached };
   }
 
-  /** Takes in an answer or an event of one; returns the text in it. Whatever has another form than is known says nothing. */
   add(object: Fields): string {
     switch (object['type']) {
       case 'message':
@@ -47,12 +44,6 @@ export class MessageAnswer {
     }
   }
 
-  /** @throws {ProviderFault} for an answer that is not one, or not whole; what had come stays */
-  check(): void {
-    const fault = this.#fault();
-    if (fault) throw new ProviderFault(fault.what, { advice: fault.advice });
-  }
-
   #addMessage(message: Fields): string {
     this.#count(message['usage']);
     this.#stop(message);
@@ -64,8 +55,8 @@ export class MessageAnswer {
   #addBlock(block: unknown): string {
     if (!isJsonObject(block)) return '';
     const { type, text, name } = block;
-    if (type === 'tool_use') this.#tool = typeof name === 'string' && name !== '' ? name : 'it did not name';
-    this.#thought ||= typeof type === 'string' && type.includes('thinking');
+    if (type === 'tool_use') this.tool = typeof name === 'string' && name !== '' ? name : 'it did not name';
+    this.thought ||= typeof type === 'string' && type.includes('thinking');
     if ((type !== 'text' && type !== 'text_delta') || typeof text !== 'string') return '';
     this.text += text;
     return text;
@@ -83,43 +74,22 @@ export class MessageAnswer {
     this.#counts = { ...this.#counts, ...Object.fromEntries(told) };
   }
 
-  #fault(): { what: string; advice: string } | undefined {
+  protected fault(): ProviderFault | undefined {
     switch (this.#stopReason) {
       case 'refusal':
-        return {
-          what: `’s model refused${this.#refusal === undefined ? '' : `: ${this.#refusal}`}`,
-          advice: 'change the prompt or its inputs',
-        };
+        return this.refused(this.#refusal);
       case 'max_tokens':
-        return {
-          what:
-            this.#thought && this.text === ''
-              ? '’s model spent its whole limit of tokens on thinking'
-              : '’s answer was cut short at its limit of tokens',
-          advice: 'raise maxOutputTokens, or ask for a shorter answer',
-        };
+        return this.cutOff('stop_reason max_tokens');
       case 'model_context_window_exceeded':
-        return {
-          what: '’s answer was cut short: the model’s context is full',
+        return new ProviderFault('’s answer was cut short: the model’s context is full', {
           advice: 'give it less, or a model with a larger context',
-        };
+        });
       case 'pause_turn':
-        return { what: '’s answer was cut short: the model paused its turn', advice: 'run it again' };
+        return new ProviderFault('’s answer was cut short: the model paused its turn', {
+          advice: 'run it again',
+        });
       default:
-        return this.text === '' ? this.#empty() : undefined;
+        return undefined;
     }
-  }
-
-  #empty(): { what: string; advice: string } {
-    if (this.#tool !== undefined) {
-      return {
-        what: `’s model asked for the tool ${this.#tool} instead of answering`,
-        advice: 'prompts call no tools: ask for an answer in the prompt',
-      };
-    }
-    if (this.#thought) {
-      return { what: '’s model thought, and then answered without a text', advice: 'run it again' };
-    }
-    return { what: 'answered without a text', advice: 'run it again, or change the prompt' };
   }
 }

@@ -1,30 +1,24 @@
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../engine.ts';
+import { Answer } from '../provider/answer.ts';
+import type { GivenPicture } from '../provider/pictures.ts';
 import { ProviderFault, reasonOf } from '../provider/refusal.ts';
 
-/** The answer of a chat model, gathered from one body or from the pieces of a stream. */
-export class ChatAnswer {
-  text = '';
-  /** URLs, `data:` ones included. */
-  readonly pictures: string[] = [];
+/** The answer of a chat model. */
+export class ChatAnswer extends Answer {
   #counted: unknown;
   #finishReason = '';
   #refusal = '';
-  #tool: string | undefined;
-  #thought = false;
   #error: string | undefined;
 
-  /** As the server counts, in all; undefined if it does not. */
-  get tokens(): number | undefined {
+  override get tokens(): number | undefined {
     return tokensIn(this.#counted);
   }
 
-  /** As the server counts; undefined if it does not. */
   get usage(): Usage | undefined {
     return usageIn(this.#counted);
   }
 
-  /** Takes in an answer or a piece of one; returns the text in it. Whatever has another form than is known says nothing. */
   add(object: Record<string, unknown>): string {
     this.#counted = object['usage'] ?? this.#counted;
     const [choice] = Array.isArray(object['choices']) ? (object['choices'] as unknown[]) : [];
@@ -38,64 +32,28 @@ export class ChatAnswer {
 
   #addMessage(message: Record<string, unknown>): string {
     if (typeof message['refusal'] === 'string') this.#refusal += message['refusal'];
-    this.#thought ||= ['reasoning', 'reasoning_content', 'thinking'].some(key => Boolean(message[key]));
-    this.#tool ??= toolIn(message);
+    this.thought ||= ['reasoning', 'reasoning_content', 'thinking'].some(key => Boolean(message[key]));
+    this.tool ??= toolIn(message);
     const parts = partsOf(message['content']);
-    this.#thought ||= parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
-    this.pictures.push(...[...parts, ...partsOf(message['images'])].flatMap(pictureUrl));
+    this.thought ||= parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
+    this.pictures.push(...[...parts, ...partsOf(message['images'])].flatMap(pictureIn));
     const text = parts.map(part => (typeof part['text'] === 'string' ? part['text'] : '')).join('');
     this.text += text;
     return text;
   }
 
-  /** @throws {ProviderFault} for an answer that is not one, or not whole; what had come stays */
-  check(): void {
-    const fault = this.#fault();
-    if (fault) throw new ProviderFault(fault.what, { advice: fault.advice });
-  }
-
-  #fault(): { what: string; advice: string } | undefined {
+  protected fault(): ProviderFault | undefined {
     if (this.#error !== undefined || this.#finishReason === 'error') {
       const reason = this.#error ?? 'it does not say which';
-      return { what: `ended its answer with an error: ${reason}`, advice: 'run it again later' };
+      return new ProviderFault(`ended its answer with an error: ${reason}`, { advice: 'run it again later' });
     }
-    if (this.#refusal !== '') {
-      return { what: `’s model refused: ${this.#refusal}`, advice: 'change the prompt or its inputs' };
-    }
+    if (this.#refusal !== '') return this.refused(this.#refusal);
     if (/content_filter|safety|blocked/i.test(this.#finishReason)) {
-      return {
-        what: `’s content filter withheld the answer or the rest of it (finish_reason ${this.#finishReason})`,
-        advice: 'change the prompt or its inputs',
-      };
+      const what = `’s content filter withheld the answer or the rest of it (finish_reason ${this.#finishReason})`;
+      return new ProviderFault(what, { advice: 'change the prompt or its inputs' });
     }
-    if (/^(?:length|max_tokens)$/i.test(this.#finishReason)) return this.#cutOff();
-    if (this.#tool !== undefined && this.text === '') {
-      return {
-        what: `’s model asked for the tool ${this.#tool} instead of answering`,
-        advice: 'prompts call no tools: ask for an answer in the prompt',
-      };
-    }
-    return this.text === '' && this.pictures.length === 0 ? this.#empty() : undefined;
-  }
-
-  #cutOff(): { what: string; advice: string } {
-    if (this.#thought && this.text.trim() === '') {
-      return {
-        what: '’s model spent its whole limit of tokens on thinking, and none was left for an answer (finish_reason length)',
-        advice: 'raise maxOutputTokens, or lower reasoningEffort',
-      };
-    }
-    return {
-      what: 'cut the answer off at its limit of tokens (finish_reason length)',
-      advice: 'raise maxOutputTokens, or ask for a shorter answer',
-    };
-  }
-
-  #empty(): { what: string; advice: string } {
-    if (this.#thought) {
-      return { what: '’s model thought, and then answered without a text', advice: 'run it again' };
-    }
-    return { what: 'answered without a text', advice: 'run it again, or change the prompt' };
+    const isCut = /^(?:length|max_tokens)$/i.test(this.#finishReason);
+    return isCut ? this.cutOff('finish_reason length') : undefined;
   }
 }
 
@@ -111,11 +69,10 @@ function isText({ type }: Record<string, unknown>): boolean {
 }
 
 /** Pictures come as `image_url` parts, whose URL may stand there itself or in an object. */
-function pictureUrl(part: Record<string, unknown>): string[] {
-  const { image_url: given, b64_json: base64 } = part;
-  const url = isJsonObject(given) ? given['url'] : given;
-  if (typeof url === 'string') return [url];
-  return typeof base64 === 'string' ? [`data:;base64,${base64}`] : [];
+function pictureIn({ image_url: image, b64_json: base64 }: Record<string, unknown>): GivenPicture[] {
+  const url = isJsonObject(image) ? image['url'] : image;
+  if (typeof url === 'string') return [{ url }];
+  return typeof base64 === 'string' ? [{ base64 }] : [];
 }
 
 function toolIn(message: Record<string, unknown>): string | undefined {

@@ -1,42 +1,42 @@
 import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { RenderedPrompt } from '../../prompts/render.ts';
-import { type EngineJob, type EngineResult, roughTokens } from '../engine.ts';
-import type { Access } from '../provider/access.ts';
-import { answerObjects } from '../provider/answer-body.ts';
-import { retryWhileBusy } from '../provider/fault.ts';
-import { type GivenPicture, picturesOf } from '../provider/pictures.ts';
+import type { EngineJob, Usage } from '../engine.ts';
+import { Answer } from '../provider/answer.ts';
+import type { GivenPicture } from '../provider/pictures.ts';
 import { ProviderFault } from '../provider/refusal.ts';
-import { streamReader } from './chat.ts';
 import { tokensIn, usageIn } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
 
-/**
- * Asks an image model, once: for a new picture, or for a changed one if the prompt holds pictures.
- *
- * @throws {ProviderFault} for an answer without a picture
- */
-export async function draw(client: OpenAI, job: EngineJob, access: Access): Promise<EngineResult> {
-  const response = await retryWhileBusy(job, () => request(client, job));
-  let counted: unknown;
-  const given: GivenPicture[] = [];
-  for await (const object of answerObjects(response, await streamReader(client), () => true)) {
-    counted = object['usage'] ?? counted;
-    given.push(...picturesIn(object));
+/** The pictures of an image model. */
+export class DrawnAnswer extends Answer {
+  #counted: unknown;
+
+  override get tokens(): number | undefined {
+    return tokensIn(this.#counted);
   }
-  if (given.length === 0) {
-    throw new ProviderFault('answered without a picture', { advice: 'is it an image model?' });
+
+  get usage(): Usage | undefined {
+    return usageIn(this.#counted);
   }
-  const outputs = await picturesOf(given, job, access);
-  return {
-    outputs,
-    tokens: tokensIn(counted) ?? roughTokens(job.prompt.text),
-    usage: usageIn(counted),
-    failed: outputs.every(({ type }) => type === 'error'),
-  };
+
+  add(object: Record<string, unknown>): string {
+    this.#counted = object['usage'] ?? this.#counted;
+    this.pictures.push(...picturesIn(object));
+    return '';
+  }
+
+  protected fault(): ProviderFault | undefined {
+    if (this.pictures.length > 0) return undefined;
+    return new ProviderFault('answered without a picture', { advice: 'is it an image model?' });
+  }
 }
 
-async function request(client: OpenAI, { model, prompt, runOptions, signal }: EngineJob): Promise<Response> {
+/** Asks for a new picture, or for a changed one if the prompt holds pictures. */
+export async function draw(
+  client: OpenAI,
+  { model, prompt, runOptions, signal }: EngineJob,
+): Promise<Response> {
   const image = await filesOf(prompt);
   // What the request is about can't be replaced by an option of the same name.
   const parameters = {

@@ -2,18 +2,29 @@ import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { type Access, clientOptions, headersFor } from '../provider/access.ts';
 import type { Interface } from '../provider/engine.ts';
-import { ask, readChat } from './chat.ts';
-import { draw } from './draw.ts';
+import { retryWhileBusy } from '../provider/fault.ts';
+import { chatParameters } from './chat.ts';
+import { ChatAnswer, endsChat } from './chat-answer.ts';
+import { DrawnAnswer, draw } from './draw.ts';
 
 /** OpenAI's interface: models that chat, and models that draw. */
 export const OPENAI: Interface = {
-  async speak(job, access, answer) {
+  async ask(job, access) {
     const client = await connect(access);
-    return job.model.modality === 'image'
-      ? await draw(client, job, access)
-      : await ask(client, job, access, answer);
+    const { Stream } = await import('openai/streaming');
+    const { signal } = job;
+    const draws = job.model.modality === 'image';
+    const request = (): Promise<Response> =>
+      draws
+        ? draw(client, job)
+        : client.chat.completions.create(chatParameters(job), { signal }).asResponse();
+    return {
+      response: await retryWhileBusy(job, request),
+      events: response => Stream.fromSSEResponse(response, new AbortController(), client),
+      isLast: draws ? () => true : endsChat,
+    };
   },
-  read: readChat,
+  newAnswer: ({ model }) => (model.modality === 'image' ? new DrawnAnswer() : new ChatAnswer()),
 };
 
 /** A client of OpenAI's interface. Everything is passed to it, so that it looks for nothing in the environment by itself. */

@@ -1,28 +1,36 @@
 import type { Provider } from '../../models/entry.ts';
 import { keyOf } from '../../models/providers.ts';
 import type { Env } from '../../outgoing/proxy.ts';
-import { type Engine, type EngineJob, type EngineResult, failedWith, type Usage } from '../engine.ts';
+import {
+  type Engine,
+  type EngineJob,
+  type EngineOutput,
+  type EngineResult,
+  failedWith,
+  roughTokens,
+} from '../engine.ts';
 import type { Access } from './access.ts';
+import type { Answer } from './answer.ts';
+import { answerObjects, type EventReader, wholeCharacters } from './answer-body.ts';
 import { explain } from './fault.ts';
+import { picturesOf } from './pictures.ts';
 
 /** For an answer with all its waits, in milliseconds: long, because reasoning, drawing and flex are slow. */
 const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
-/** An answer as far as it has come. */
-export interface PartialAnswer {
-  text: string;
-  usage?: Usage | undefined;
-}
-
-/** How one interface of providers is spoken: asks once, and keeps in `answer` what comes before a fault. */
-export type Speak = (job: EngineJob, access: Access, answer: PartialAnswer) => Promise<EngineResult>;
-
 /** One interface of providers. */
 export interface Interface {
-  readonly speak: Speak;
-  /** Takes the body of an answer for one to the job. */
-  readonly read: (...args: [body: Record<string, unknown>, ...Parameters<Speak>]) => Promise<EngineResult>;
+  /** Asks once; how its events are read, and whether one is what a whole answer ends with. */
+  ask(
+    job: EngineJob,
+    access: Access,
+  ): Promise<{
+    response: Response;
+    events: EventReader;
+    isLast: (event: Record<string, unknown>) => boolean;
+  }>;
+  newAnswer(job: EngineJob): Answer;
 }
 
 /** Runs prompts on any endpoint of one interface; its code is loaded at the first run, keys are read at each. */
@@ -39,39 +47,52 @@ export function providerEngine(env: Env, load: () => Promise<Interface>, timeout
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      const { speak } = await load();
-      return await ask(job, { provider, key, env }, speak, limitMs);
+      const { ask, newAnswer } = await load();
+      const access = { provider, key, env };
+      return await resultOf(newAnswer(job), job, { access, limitMs }, async (limited, add) => {
+        const { response, events, isLast } = await ask(limited, access);
+        for await (const object of answerObjects(response, events, isLast)) add(object);
+      });
     },
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      const { read } = await load();
+      const { newAnswer } = await load();
       const access = { provider, key: keyOf(provider, env), env };
-      return await ask(job, access, (...args) => read(body, ...args), TIMEOUT_MS);
+      const limits = { access, limitMs: TIMEOUT_MS };
+      return await resultOf(newAnswer(job), job, limits, async (_, add) => add(body));
     },
   };
 }
 
-/** A fault keeps the text that had come until then, before its error item. */
-async function ask(job: EngineJob, access: Access, speak: Speak, timeoutMs: number): Promise<EngineResult> {
-  const { provider } = access;
-  const limit = AbortSignal.timeout(timeoutMs);
+/** What an answer comes to; a fault keeps the text that had come until then, before its error item. */
+async function resultOf(
+  answer: Answer,
+  job: EngineJob,
+  { access, limitMs }: { access: Access; limitMs: number },
+  gather: (limited: EngineJob, add: (object: Record<string, unknown>) => void) => Promise<void>,
+): Promise<EngineResult> {
+  const limit = AbortSignal.timeout(limitMs);
   const limited = { ...job, signal: AbortSignal.any([job.signal, limit]) };
-  const answer: PartialAnswer = { text: '' };
+  const show = wholeCharacters(job.onText);
+  const texts = (): EngineOutput[] => (answer.text === '' ? [] : [{ type: 'text', text: answer.text }]);
   try {
-    return await speak(limited, access, answer);
+    await gather(limited, object => show(answer.add(object)));
+    answer.check();
+    const pictures = await picturesOf(answer.pictures, limited, access);
+    return {
+      outputs: [...texts(), ...pictures],
+      tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
+      usage: answer.usage,
+      failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+    };
   } catch (error) {
     job.signal.throwIfAborted();
     const { message, isRefused } = limit.aborted
-      ? { message: tookTooLong(provider, timeoutMs), isRefused: false }
+      ? { message: tookTooLong(access.provider, limitMs), isRefused: false }
       : await explain(error, job, access);
     const { outputs, ...failed } = failedWith(message);
-    return {
-      ...failed,
-      isRefused,
-      usage: answer.usage,
-      outputs: answer.text === '' ? outputs : [{ type: 'text', text: answer.text }, ...outputs],
-    };
+    return { ...failed, isRefused, usage: answer.usage, outputs: [...texts(), ...outputs] };
   }
 }
 
