@@ -44,7 +44,7 @@ export type Store = ReturnType<typeof storeOn>;
 
 /** The same queries on either kind of database. */
 export function storeOn({ db, ...backend }: Backend) {
-  const writer = new Writer(db);
+  const writer = new Writer(db, { together: !backend.shared });
   return {
     ...backend,
     accounts: accountsStore(db, writer),

@@ -6,7 +6,9 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely';
-import { type SqliteDatabase, type SqliteValue, whenUnlocked } from './binding.ts';
+import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlocked } from './binding.ts';
+
+const MAX_STATEMENTS = 200;
 
 /** Kysely over one connection of either SQLite binding; the connection stays its opener's to close. */
 export class StoreDialect extends SqliteDialect {
@@ -46,9 +48,12 @@ class StoreDriver extends SqliteDriver {
 }
 
 function kyselyDatabase(database: SqliteDatabase): KyselyDatabase {
+  const prepared = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {
-      const statement = database.prepare(sql);
+      const statement = prepared.get(sql) ?? database.prepare(sql);
+      if (prepared.size >= MAX_STATEMENTS) prepared.clear();
+      prepared.set(sql, statement);
       return {
         reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
         all: values => statement.all(...(values as SqliteValue[])),
