@@ -1,6 +1,5 @@
 import type { JsonObject } from '../files/json.ts';
-import { type Finding, Findings } from '../prompts/findings.ts';
-import { invalid } from '../prompts/parse.ts';
+import { type Finding, Findings, invalid } from '../prompts/findings.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, testFileText } from './converted.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';

@@ -1,7 +1,6 @@
 import type { PromptConfig, TextInputConfig } from '../../wire/index.ts';
 import { isJsonObject, type JsonObject } from '../files/json.ts';
 import type { Place } from '../files/yaml-file.ts';
-import type { Finding } from './findings.ts';
 import type { PromptOutput } from './output.ts';
 
 /** What a value is; `any` where the schema does not say, or says several. */
@@ -69,21 +68,6 @@ export interface PromptPlaces {
   readonly output: Place;
   readonly config: Readonly<Record<string, Place>>;
   readonly defaults: Readonly<Record<string, Place>>;
-}
-
-/** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
-export class InvalidPromptFile extends Error {
-  readonly code = 'INVALID_PROMPT_FILE';
-
-  constructor(
-    readonly file: string,
-    readonly line: number,
-    readonly what: string,
-    /** Every fault, this first one included. */
-    readonly findings: readonly Finding[] = [],
-  ) {
-    super(`${file}:${line}: ${what}`);
-  }
 }
 
 /** Inputs that do not fit their prompt. The message names every field. */

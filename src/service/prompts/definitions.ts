@@ -13,18 +13,14 @@ interface StoredPrompt {
   readonly parsed: string | null;
 }
 
-/** Prompt versions, parsed; they never change, so those that were read stay in memory. */
-export interface Definitions {
-  of(version: StoredPrompt): Promise<PromptDefinition>;
-  /** The version of a run, published or not. */
-  ofRun(promptVersionId: string): Promise<PromptDefinition>;
-}
+export type Definitions = ReturnType<typeof createDefinitions>;
 
 const MOST_KEPT = 500;
 
-export function createDefinitions(store: Store, tasks: PromptTasks): Definitions {
+/** Prompt versions, parsed; they never change, so those that were read stay in memory. */
+export function createDefinitions(store: Store, tasks: PromptTasks) {
   const parsedById = new Map<string, PromptDefinition>();
-  const of: Definitions['of'] = async version => {
+  const of = async (version: StoredPrompt): Promise<PromptDefinition> => {
     const known = parsedById.get(version.id);
     if (known) return known;
     // An unlisted version may be run with another model than its file names.
@@ -35,7 +31,8 @@ export function createDefinitions(store: Store, tasks: PromptTasks): Definitions
   };
   return {
     of,
-    async ofRun(promptVersionId) {
+    /** The version of a run, published or not. */
+    async ofRun(promptVersionId: string): Promise<PromptDefinition> {
       const known = parsedById.get(promptVersionId);
       if (known) return known;
       const version = await store.prompts.versionOfRun(promptVersionId);

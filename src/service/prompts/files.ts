@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { BOUNDS } from './bounds.ts';
-import { InvalidPromptFile } from './definition.ts';
+import { InvalidPromptFile } from './findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
 import type { PartialLookup } from './template/syntax.ts';
 

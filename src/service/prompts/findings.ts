@@ -7,6 +7,21 @@ export interface Finding extends Place {
   readonly message: string;
 }
 
+/** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
+export class InvalidPromptFile extends Error {
+  readonly code = 'INVALID_PROMPT_FILE';
+
+  constructor(
+    readonly file: string,
+    readonly line: number,
+    readonly what: string,
+    /** Every fault, this first one included. */
+    readonly findings: readonly Finding[] = [],
+  ) {
+    super(`${file}:${line}: ${what}`);
+  }
+}
+
 /** Collects what is found in one file, so that a fault does not hide the next. */
 export class Findings {
   private readonly found: Finding[];
@@ -67,3 +82,10 @@ export class Findings {
 
 /** More are of no help; and distinguishing each from the others takes time. */
 const MAX_FINDINGS = 200;
+
+/** An error of the first fault, which carries the others. */
+export function invalid(findings: Findings): InvalidPromptFile {
+  const list = findings.list();
+  const first = list.find(({ severity }) => severity === 'fault');
+  return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);
+}

@@ -1,13 +1,12 @@
 import path from 'node:path';
-import type { PromptConfig } from '../../wire/index.ts';
 import type { ModelTable } from '../models/table.ts';
 import type { Store } from '../store/store.ts';
 import { checkPrompt } from './check.ts';
-import { InvalidPromptFile, type PromptDefinition, promptConfig } from './definition.ts';
+import { type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import { readPromptText } from './files.ts';
-import type { Finding } from './findings.ts';
-import { type PreviewInputs, type PromptPreview, previewPrompt } from './preview.ts';
+import { type Finding, InvalidPromptFile } from './findings.ts';
+import { type PreviewInputs, previewPrompt } from './preview.ts';
 import { readPromptFile } from './read-prompt.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 import { readTextInputs } from './typed-inputs.ts';
@@ -21,50 +20,20 @@ export type LocalPromptTarget =
     }
   | { readonly promptVersionId: string };
 
-export interface PromptText {
-  /** The whole file. */
-  readonly source: string;
-  /** What stands below the front matter. */
-  readonly template: string;
-  /** The partials it uses, by name. */
-  readonly partials: Readonly<Record<string, string>>;
-}
-
-export interface RenderInputs extends PreviewInputs {
+interface RenderInputs extends PreviewInputs {
   /** Inputs given as text, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
   readonly texts?: Readonly<Record<string, string>>;
 }
 
-export interface CheckFileOptions {
+interface CheckFileOptions {
   /** Whether partials may lie outside the folder of the file; default false. */
   readonly allowOutside?: boolean | undefined;
   /** Whether a model that this machine does not have is a fault; default a note. */
   readonly needsModel?: boolean | undefined;
 }
 
-/** What is done with prompts on this machine without a run. */
-export interface LocalPrompts {
-  /** Every fault and every note of a prompt file. Rejects with what the file system says. */
-  check(file: string, options?: CheckFileOptions): Promise<Finding[]>;
-  /**
-   * What a model would be sent; fetches nothing. Undefined where there is no such version.
-   *
-   * @throws {InvalidPromptFile} whose message names file and line
-   * @throws {InvalidInputs} that names every input that is missing
-   * @throws {PastBound} where the prompt takes too much
-   */
-  render(target: LocalPromptTarget, given: RenderInputs): Promise<PromptPreview | undefined>;
-  /** The inputs a prompt expects; undefined where there is no such version. */
-  config(target: LocalPromptTarget): Promise<PromptConfig | undefined>;
-  /** What a version was published as; undefined where there is no such version. */
-  text(target: LocalPromptTarget): Promise<PromptText | undefined>;
-}
-
-export function localPrompts(
-  store: Store,
-  models: () => Promise<ModelTable>,
-  tasks: PromptTasks,
-): LocalPrompts {
+/** What is done with prompts on this machine without a run. Of a version that is not there they give undefined. */
+export function localPrompts(store: Store, models: () => Promise<ModelTable>, tasks: PromptTasks) {
   const definitions = createDefinitions(store, tasks);
   const definitionOf = async (target: LocalPromptTarget): Promise<PromptDefinition | undefined> => {
     if ('file' in target) {
@@ -74,24 +43,31 @@ export function localPrompts(
     return version && (await definitions.of(version));
   };
   return {
-    check: async (file, options = {}) => await checkFile(file, await models(), tasks, options),
-    async render(target, given) {
+    /** Every fault and every note of a prompt file. Rejects with what the file system says. */
+    check: async (file: string, options: CheckFileOptions = {}) =>
+      await checkFile(file, await models(), tasks, options),
+    /**
+     * What a model would be sent; fetches nothing.
+     *
+     * @throws {InvalidPromptFile} whose message names file and line
+     * @throws {InvalidInputs} that names every input that is missing
+     * @throws {PastBound} where the prompt takes too much
+     */
+    async render(target: LocalPromptTarget, given: RenderInputs) {
       const definition = await definitionOf(target);
       return definition && previewPrompt(definition, await withTexts(definition, given));
     },
-    async config(target) {
+    /** The inputs a prompt expects. */
+    async config(target: LocalPromptTarget) {
       const definition = await definitionOf(target);
       return definition && promptConfig(definition);
     },
-    async text(target) {
+    /** What a version was published as: the whole file, what stands below its front matter, its partials by name. */
+    async text(target: LocalPromptTarget) {
       const definition = await definitionOf(target);
-      return (
-        definition && {
-          source: definition.source,
-          template: definition.template,
-          partials: definition.partials,
-        }
-      );
+      if (!definition) return undefined;
+      const { source, template, partials } = definition;
+      return { source, template, partials };
     },
   };
 }

@@ -3,8 +3,8 @@ import type { Place } from '../files/yaml-file.ts';
 import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
 import { readGithubPrompt } from '../foreign/github-models.ts';
 import { BOUNDS } from './bounds.ts';
-import { InvalidPromptFile, type PromptDefinition, type PromptPlaces } from './definition.ts';
-import { Findings } from './findings.ts';
+import type { PromptDefinition, PromptPlaces } from './definition.ts';
+import { Findings, invalid } from './findings.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
 import { sortInputs, textOfValue } from './inputs.ts';
 import { isPartialFile, slugFault, slugOf } from './slug.ts';
@@ -54,13 +54,6 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
   const read = form.kind === 'prompt' ? define : defineGithub;
   return { findings, definition: findings.attempt(() => read(text, file, findings, options)) };
-}
-
-/** An error of the first fault, which carries the others. */
-export function invalid(findings: Findings): InvalidPromptFile {
-  const list = findings.list();
-  const first = list.find(({ severity }) => severity === 'fault');
-  return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);
 }
 
 /** A prompt of GitHub Models is read as the prompt file it can be converted to. */

@@ -1,7 +1,6 @@
 import { ApiError, invalid } from '../http/api-error.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
-import { InvalidPromptFile } from './definition.ts';
-import type { Finding } from './findings.ts';
+import { type Finding, InvalidPromptFile } from './findings.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
 import { readDefinition } from './read-prompt.ts';
 import { PROMPT_FILE_EXTENSION } from './slug.ts';

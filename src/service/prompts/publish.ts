@@ -4,8 +4,8 @@ import type { ModelTable } from '../models/table.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { checkParsed, isEmptyPrompt } from './check.ts';
-import { InvalidPromptFile, type PromptDefinition, parsedForm } from './definition.ts';
-import { Findings } from './findings.ts';
+import { type PromptDefinition, parsedForm } from './definition.ts';
+import { Findings, invalid } from './findings.ts';
 import { isPartialFile } from './slug.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
@@ -61,8 +61,7 @@ export async function refuseFaulty(
     findings.fault(top, 'the prompt has no template: write one below the front matter');
   }
   await checkParsed({ findings, definition }, { models, tasks });
-  const [fault] = findings.list().filter(({ severity }) => severity === 'fault');
-  if (fault) throw new InvalidPromptFile(file, fault.line, fault.message, findings.list());
+  if (findings.hasFaults) throw invalid(findings);
 }
 
 /** The version a definition is, by its slug and its content. */

@@ -1,6 +1,6 @@
-import { InvalidPromptFile, type PromptDefinition } from './definition.ts';
+import type { PromptDefinition } from './definition.ts';
 import { readPromptText } from './files.ts';
-import { Findings } from './findings.ts';
+import { Findings, invalid } from './findings.ts';
 import type { ParsedPrompt } from './parse.ts';
 import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 
@@ -30,10 +30,8 @@ export async function readDefinition(
   options: ParseTextOptions = {},
 ): Promise<PromptDefinition> {
   const { findings, definition } = await parseText(text, file, options);
-  const list = findings.list();
-  const fault = list.find(({ severity }) => severity === 'fault');
-  if (!fault && definition) return definition;
-  throw new InvalidPromptFile(fault?.file ?? file, fault?.line ?? 1, fault?.message ?? '', list);
+  if (findings.hasFaults || !definition) throw invalid(findings);
+  return definition;
 }
 
 /** As `readDefinition`, with all findings instead of an error. */

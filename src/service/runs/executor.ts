@@ -11,7 +11,7 @@ import type { Definitions } from '../prompts/definitions.ts';
 import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
 import type { PromptTasks, TaskOptions } from '../prompts/tasks/prompt-tasks.ts';
-import type { OutputWork } from '../prompts/tasks/tasks.ts';
+import type { Work } from '../prompts/tasks/tasks.ts';
 import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
@@ -110,7 +110,11 @@ interface Charged extends EngineResult {
 }
 
 /** What can't be checked within its bound fails the run. */
-async function checkText(tasks: PromptTasks, work: OutputWork, task: TaskOptions): Promise<CheckedOutput> {
+async function checkText(
+  tasks: PromptTasks,
+  work: Work<'checkOutput'>,
+  task: TaskOptions,
+): Promise<CheckedOutput> {
   try {
     return await tasks.do('checkOutput', work, task);
   } catch (error) {

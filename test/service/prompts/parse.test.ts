@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidPromptFile, promptConfig } from '../../../src/service/prompts/definition.ts';
+import { promptConfig } from '../../../src/service/prompts/definition.ts';
+import { InvalidPromptFile } from '../../../src/service/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 
 const file = (...lines: string[]): string => lines.join('\n');

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
-import type { PromptText } from '../../../service/prompts/local-prompts.ts';
+import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
@@ -108,7 +108,10 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
 }
 
 /** The file and the partials that it uses. */
-async function textOf(ctx: Context, file: string): Promise<PromptText> {
+async function textOf(
+  ctx: Context,
+  file: string,
+): Promise<NonNullable<Awaited<ReturnType<LocalStore['text']>>>> {
   const text = await withLocalStore(ctx, store => store.text({ file }));
   if (text === undefined) throw usageError(`there is no file ${file}`);
   return text;

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../files/json.ts';
 import { FileFault, faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
-import { InvalidPromptFile } from '../../prompts/definition.ts';
+import { InvalidPromptFile } from '../../prompts/findings.ts';
 import { asTemplate, inputsIn, type Piece } from '../as-template.ts';
 import { type Converted, type ConvertOptions, testFileText } from '../converted.ts';
 import { messagesOf, promptsOf } from './prompts.ts';

@@ -1,6 +1,7 @@
 import { toError } from '../../../files/error-utils.ts';
 import { PastBound } from '../bounds.ts';
-import { InvalidInputs, InvalidPromptFile } from '../definition.ts';
+import { InvalidInputs } from '../definition.ts';
+import { InvalidPromptFile } from '../findings.ts';
 import type { TaskName, Work } from './tasks.ts';
 
 /** What a process is to do. */

@@ -2,65 +2,17 @@ import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { partialsBeside } from '../files.ts';
-import type { Finding } from '../findings.ts';
-import { type CheckedOutput, checkOutput, type PromptOutput } from '../output.ts';
-import { type RenderWork, renderMessages } from '../render.ts';
+import { checkOutput, type PromptOutput } from '../output.ts';
+import { renderMessages } from '../render.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
-import type { Message as TemplateMessage } from '../template/messages.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { readTextInputs } from '../typed-inputs.ts';
-
-/**
- * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another process can do it;
- * each throws PastBound past the limits it is given.
- */
-export interface Tasks {
-  readTexts(work: TextsWork, limits: TaskLimits): Promise<Record<string, JsonValue>>;
-  render(work: RenderWork, limits: TaskLimits): Promise<readonly TemplateMessage[]>;
-  checkOutput(work: OutputWork, limits: TaskLimits): Promise<CheckedOutput>;
-  trySchemas(work: SchemasWork, limits: TaskLimits): Promise<readonly (SchemaFault | undefined)[]>;
-  parse(work: ParseWork, limits: TaskLimits): Promise<ParsedFile>;
-}
-
-export type TaskName = keyof Tasks;
-export type Work<N extends TaskName> = Parameters<Tasks[N]>[0];
-export type Result<N extends TaskName> = Awaited<ReturnType<Tasks[N]>>;
-
-export interface TextsWork {
-  readonly definition: Pick<PromptDefinition, 'textInputs' | 'input'>;
-  readonly texts: Readonly<Record<string, string>>;
-}
-
-export interface OutputWork {
-  readonly output: PromptOutput;
-  readonly text: string;
-}
-
-/** Values and the schemas that they should match. */
-export type SchemasWork = readonly { readonly schema: JsonObject; readonly value: JsonValue }[];
-
-export interface ParseWork {
-  readonly text: string;
-  readonly file: string;
-  /** By name; default those beside the file. */
-  readonly partials?: Readonly<Record<string, string>>;
-  /** Whether those may lie outside its folder; default false. */
-  readonly allowOutside?: boolean;
-  /** Whether what is wrong with tests of its own is a fault; default false. */
-  readonly checksTests?: boolean;
-}
 
 export interface SchemaFault {
   /** Continues a sentence that begins with what the value is. */
   readonly what: string;
   /** False where the value could not be checked. */
   readonly isMismatch: boolean;
-}
-
-/** A file as far as it can be read. */
-export interface ParsedFile {
-  readonly findings: readonly Finding[];
-  readonly definition: PromptDefinition | undefined;
 }
 
 export type TaskLimits = Omit<Limits, 'now'> & {
@@ -71,13 +23,26 @@ export type TaskLimits = Omit<Limits, 'now'> & {
 /** All that a prompt may take. */
 export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
-const TASKS: Tasks = {
-  readTexts: ({ definition, texts }, { checkMs }) => readTextInputs(definition, texts, checkMs),
+/**
+ * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another process can do it;
+ * each throws PastBound past the limits it is given.
+ */
+const TASKS = {
+  readTexts: (
+    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: Texts },
+    { checkMs }: TaskLimits,
+  ) => readTextInputs(definition, texts, checkMs),
   render: renderMessages,
-  checkOutput: ({ output, text }, { checkMs }) => checkOutput({ output }, text, checkMs),
-  trySchemas: (work, { checkMs }) => trySchemas(work, checkMs),
+  checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
+    checkOutput({ output }, text, checkMs),
+  trySchemas,
   parse: parseFile,
 };
+
+type Texts = Readonly<Record<string, string>>;
+export type TaskName = keyof typeof TASKS;
+export type Work<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
+export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
 
 /** Does it in this process. */
 export async function perform<N extends TaskName>(
@@ -107,17 +72,27 @@ export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
   return SIZES[name](work);
 }
 
-function sizeOfTexts(texts: Readonly<Record<string, string>> = {}): number {
+function sizeOfTexts(texts: Texts = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
+/** A prompt file as far as it can be read. */
 async function parseFile({
   text,
   file,
   partials,
   allowOutside,
   checksTests,
-}: ParseWork): Promise<ParsedFile> {
+}: {
+  text: string;
+  file: string;
+  /** By name; default those beside the file. */
+  partials?: Texts;
+  /** Whether those may lie outside its folder; default false. */
+  allowOutside?: boolean;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  checksTests?: boolean;
+}) {
   // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
   const { parsePrompt } = await import('../parse.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
@@ -125,13 +100,16 @@ async function parseFile({
   return { findings: findings.list(), definition };
 }
 
-function partialsIn(partials: Readonly<Record<string, string>>): PartialLookup {
+function partialsIn(partials: Texts): PartialLookup {
   return name =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
 }
 
 /** What is wrong with each value, and undefined where it matches its schema. */
-async function trySchemas(work: SchemasWork, limitMs: number): Promise<(SchemaFault | undefined)[]> {
+async function trySchemas(
+  work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
+  { checkMs: limitMs }: TaskLimits,
+): Promise<(SchemaFault | undefined)[]> {
   const { schemaChecker, InvalidSchema } = await import('../schemas/validate.ts');
   const check = await schemaChecker(limitMs);
   return work.map(({ schema, value }) => {

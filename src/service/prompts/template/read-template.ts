@@ -1,7 +1,7 @@
 import type { Place } from '../../files/yaml-file.ts';
+import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse.ts';
-import { PartialLibrary } from './partial-library.ts';
 import { TagReader } from './read-tags.ts';
 import { type Here, placeIn, Scope } from './scope.ts';
 import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type PartialLookup } from './syntax.ts';
@@ -34,11 +34,10 @@ export function readTemplate({
   ...source
 }: TemplateSource): TemplateReading {
   const tags = new TagReader(findings, source.declares);
-  const library = new PartialLibrary(source.partials, findings);
-  const reader = new TemplateReader(findings, tags, library);
+  const reader = new TemplateReader(findings, tags, source.partials);
   const scope = Scope.root(isPartial ? 'other' : 'inputs');
   reader.read(template, { scope, start, file: findings.file, inlines: new Set() });
-  return { uses: tags.uses, partials: library.texts() };
+  return { uses: tags.uses, partials: reader.partials() };
 }
 
 type Program = hbs.AST.Program | undefined;
@@ -47,15 +46,26 @@ type PartialTag = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
 /** `{{> @partial-block}}` is what stands between `{{#> name}}` and its end. */
 const PARTIAL_BLOCK = '@partial-block';
 
+/** How often partials are read again to see which inputs they use in another context. */
+const MAX_READINGS = 300;
+
 class TemplateReader {
   readonly #findings: Findings;
   readonly #tags: TagReader;
-  readonly #partials: PartialLibrary;
+  readonly #find: PartialLookup;
+  /** The partials that are used, and each with the contexts it was read in. */
+  readonly #texts = new Map<string, string>();
+  readonly #readings = new Set<string>();
+  #partialBytes = 0;
 
-  constructor(findings: Findings, tags: TagReader, partials: PartialLibrary) {
+  constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
     this.#findings = findings;
     this.#tags = tags;
-    this.#partials = partials;
+    this.#find = find;
+  }
+
+  partials(): Record<string, string> {
+    return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   read(text: string, here: Here): void {
@@ -154,14 +164,32 @@ class TemplateReader {
 
   /** False if there is no such partial. */
   #readPartial(name: string, tag: PartialTag, here: Here): boolean {
-    const partial = this.#partials.find(name);
+    const partial = this.#find(name);
     if (!partial) return false;
     if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
     if ('fault' in partial) return true;
     const { file, text } = partial;
     const scope = scopeOf(tag, here);
-    const isNew = this.#partials.take(name, text, scope.key);
-    if (isNew) this.read(text, { scope, file, start: { line: 1, column: 1 }, inlines: new Set() });
+    const reading = `${name}\n${scope.key}`;
+    if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
+    this.#readings.add(reading);
+    if (this.#keeps(name, text)) {
+      this.read(text, { scope, file, start: { line: 1, column: 1 }, inlines: new Set() });
+    }
+    return true;
+  }
+
+  /** False for one partial more than there may be. */
+  #keeps(name: string, text: string): boolean {
+    if (this.#texts.has(name)) return true;
+    this.#partialBytes += Buffer.byteLength(text);
+    const { partials, partialBytes } = BOUNDS;
+    if (this.#texts.size >= partials || this.#partialBytes > partialBytes) {
+      const what = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
+      this.#findings.fault({ line: 1, column: 1 }, what);
+      return false;
+    }
+    this.#texts.set(name, text);
     return true;
   }
 
