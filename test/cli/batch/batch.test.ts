@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { localService as embedded } from '../../../src/main.ts';
 import {
   hastyClock,
   homeWith,
@@ -80,6 +81,25 @@ describe('a batch on the local service', () => {
     expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('2 of 2 rows succeeded')]);
     const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
     expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
+  });
+
+  test('replays what was recorded; of another row the nearest and what differs are named, and what to do', async () => {
+    const home = homeWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
+    const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
+    const options = { home, local: embedded };
+    expect((await runBatchCommand(recorded, options)).exitCode).toBe(0);
+    const replay = ['hello', '--from', 'b.csv', '--out', 'b.jsonl', '--replay', 'rec', '--concurrency', '1'];
+    const { exitCode, stderr } = await runBatchCommand(replay, options);
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(
+      /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs\/.*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
+    );
+    expect(lastLines(home, 'b.jsonl')[0]).toEqual({
+      ...lastLines(home, 'a.jsonl')[0],
+      credits: null,
+      cost: null,
+      seconds: expect.any(Number),
+    });
   });
 
   test('reads rows from standard input', async () => {
