@@ -137,6 +137,21 @@ describe('a cap on what a command costs', () => {
     expect(ledger.charges.length).toBeGreaterThan(50);
   });
 
+  it('counts what judging cost before a kill, and judgements that it cut off', {
+    timeout: 90_000,
+  }, async () => {
+    const ledger = new ChargingProvider(3);
+    provider.reset(ledger.handler);
+    const rubrics =
+      'cases:\n  - { inputs: { name: Ada }, repeat: 400, pass: 1, expect: [{ rubric: is polite }] }\n';
+    writeFileSync(path.join(home, 'hello.test.yaml'), `target: hello\n${rubrics}`);
+    const args = ['test', 'hello.test.yaml', '--judge', 'priced', '--max-cost', '0.06'];
+    const ended = await killedAndResumed(args, ledger, [30, 50]);
+    expect(ended.code).toBe(8);
+    expect(ledger.sum).toBeLessThanOrEqual(0.06 * 1e8);
+    expect(ledger.charges.length).toBeGreaterThan(50);
+  });
+
   it('counts credits of another service, runs of killed starts among them', async () => {
     const service = await localService();
     const names = Array.from({ length: 100 }, (_, at) => `n${at}\n`);

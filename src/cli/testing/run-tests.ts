@@ -165,7 +165,7 @@ async function runService(
   try {
     const chosen = options.failed ? entries.filter(entry => state.hasFailed(entry)) : entries;
     const tools = toolsFor(ctx, { judge, budget, checks: await ctx.checks() });
-    judge.onRun = runId => state.journal.extraRun(runId);
+    judge.onRun = (creation, runId) => state.journal.extraRun(creation, runId);
     const more = { concurrency, budget, state, resume, retryUnknown, tools };
     const results = await runEntries(ctx, connection, chosen, more);
     if (options.outputs.some(({ reporter }) => reporter === 'html')) {

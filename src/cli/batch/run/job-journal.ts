@@ -26,6 +26,8 @@ export class BatchJournal implements JobJournal {
   readonly facts: BatchFacts | undefined;
   /** Runs that were made before and belong to no job. */
   readonly extraRunIds: ReadonlySet<string>;
+  /** Creations that belong to no job, and may have made a run of unknown id. */
+  readonly extraCreations: ReadonlySet<string>;
   readonly #states: Map<string, JobState>;
   readonly #marks: Map<string, string>;
   #lines: AppendLog;
@@ -34,6 +36,7 @@ export class BatchJournal implements JobJournal {
     this.file = file;
     this.facts = read.facts;
     this.extraRunIds = read.extraRunIds;
+    this.extraCreations = read.extraCreations;
     this.#states = read.states;
     this.#marks = read.marks;
     this.#lines = AppendLog.on(handle);
@@ -95,9 +98,9 @@ export class BatchJournal implements JobJournal {
     return this.#append({ id, mark });
   }
 
-  /** Writes a run that belongs to no job. */
-  extraRun(runId: string): Promise<void> {
-    return this.#append({ runId });
+  /** Writes a creation that belongs to no job, and once it is known its run; null if it made none. */
+  extraRun(journalId: string, runId?: string | null): Promise<void> {
+    return this.#append({ journalId, runId });
   }
 
   /** Forgets jobs: the journal is written anew without them. */

@@ -36,6 +36,8 @@ export interface ReadJournal {
   readonly marks: Map<string, string>;
   /** Runs that belong to no job. */
   readonly extraRunIds: Set<string>;
+  /** Creations that belong to no job and whose runs are not known, by their ids in the machine's journal. */
+  readonly extraCreations: Set<string>;
   readonly facts: BatchFacts | undefined;
 }
 
@@ -46,9 +48,9 @@ export interface ReadJournal {
  */
 export async function readJournal(file: string): Promise<ReadJournal> {
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
-  const extraRunIds = new Set<string>();
+  const [extraRunIds, extraCreations] = [new Set<string>(), new Set<string>()];
   let facts: BatchFacts | undefined;
-  if (!existsSync(file)) return { states, marks, extraRunIds, facts };
+  if (!existsSync(file)) return { states, marks, extraRunIds, extraCreations, facts };
   const text = createReadStream(file, { encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
@@ -57,10 +59,10 @@ export async function readJournal(file: string): Promise<ReadJournal> {
     if (!isObject(value)) torn = { text: source, line };
     else if (value['batch'] === 1) facts = factsIn(value);
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks, extraRunIds }, value, facts);
+    else takeLine({ states, marks, extraRunIds, extraCreations }, value, facts);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { states, marks, extraRunIds, facts };
+  return { states, marks, extraRunIds, extraCreations, facts };
 }
 
 /** Whether a torn first line can be a journal's. */
@@ -88,14 +90,16 @@ function factsIn({ service, promptVersionId, options }: JsonObject): BatchFacts 
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 function takeLine(
-  { states, marks, extraRunIds }: Omit<ReadJournal, 'facts'>,
+  { states, marks, extraRunIds, extraCreations }: Omit<ReadJournal, 'facts'>,
   value: JsonObject,
   { service }: BatchFacts,
 ): void {
-  const { row, id, state, runId, error, recovered, mayHaveRun, result, mark } = value;
+  const { row, id, journalId, state, runId, error, recovered, mayHaveRun, result, mark } = value;
   const step = STEPS.find(known => known === state);
   if (typeof id !== 'string') {
     if (typeof runId === 'string') extraRunIds.add(runId);
+    if (runId === undefined) extraCreations.add(String(journalId));
+    else extraCreations.delete(String(journalId));
     return;
   }
   if (typeof mark === 'string') marks.set(id, mark);

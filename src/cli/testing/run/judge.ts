@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import type { CreationRequest } from '../../creation/send-creation.ts';
+import { type CreationRequest, mayHaveRun } from '../../creation/send-creation.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
@@ -30,8 +30,8 @@ export class Judge {
   readonly #budget: Budget;
   readonly #versions = new Map<string, Promise<string>>();
   #connection: Promise<Connection> | undefined;
-  /** Called with each run that was made for a question; awaited. */
-  onRun: (runId: string) => Promise<void> = async () => {};
+  /** Called with each creation for a question, by its id in the journal, before it is sent, then with its run; awaited. */
+  onRun: (creation: string, runId?: string | null) => Promise<void> = async () => {};
 
   /** @param model answers every question, whatever model it names */
   constructor(ctx: Context, model: string | undefined, budget: Budget) {
@@ -54,8 +54,18 @@ export class Judge {
   /** The answer to a question. @throws {CliError} for a model that is not there, or a run that failed */
   readonly ask = async (question: Question): Promise<string> => {
     const body = await this.#bodyOf(question);
-    const created = await createAndWait(this.#ctx, await this.#local(), body, { budget: this.#budget });
-    await this.onRun(created.kind === 'ended' ? created.run.runId : created.runId);
+    let creation = '';
+    const created = await createAndWait(this.#ctx, await this.#local(), body, {
+      budget: this.#budget,
+      onBegin: ({ id }) => {
+        creation = id;
+        return this.onRun(id);
+      },
+    }).catch(async (error: unknown) => {
+      if (creation !== '' && !mayHaveRun(error)) await this.onRun(creation, null);
+      throw error;
+    });
+    await this.onRun(creation, created.kind === 'ended' ? created.run.runId : created.runId);
     if (created.kind === 'ended' && created.run.runStatus === 'succeeded') {
       return textOfOutputs(created.run.outputs);
     }

@@ -61,6 +61,11 @@ export async function runEntries(
   if (options.resume) {
     const { runs, lost } = spentBefore(known);
     budget.resume(connection, [...runsBefore(journal), ...runs], lost);
+    const { extraRunIds, extraCreations } = journal;
+    if (extraRunIds.size + extraCreations.size > 0) {
+      const judged = [...extraRunIds].map(runId => ({ runId }));
+      budget.resume(await ctx.localConnection(), judged, extraCreations);
+    }
   }
   const repetitions = new Map<string, Repetition>();
   const check = async ({ id, prepared }: RepetitionJob, result: RequestResult): Promise<void> => {
@@ -87,13 +92,12 @@ export async function runEntries(
 }
 
 /** Runs that were made before, those of repetitions that have ended with their service tokens. */
-function runsBefore({ extraRunIds, states }: TestState['journal']): EarlierRun[] {
-  const ended = [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
+function runsBefore({ states }: TestState['journal']): EarlierRun[] {
+  return [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
     const run = endedRepetition(result)?.run;
     if (run === undefined) return [];
     return [{ runId: run.runId, tokens: countOf(run.tokens), promptVersionId: entry?.promptVersionId }];
   });
-  return [...ended, ...[...extraRunIds].map(runId => ({ runId }))];
 }
 
 function time({ clock }: Context): string {
