@@ -24,9 +24,7 @@ export async function dryRun(
   let faults = 0;
   const forecast = new Forecast();
   for await (const row of readRows(source, ctx.signal)) {
-    if (!isInShard(shard, row.row)) {
-      continue;
-    }
+    if (!isInShard(shard, row.row)) continue;
     rows += 1;
     const add = (request: RunRequest): Promise<void> =>
       forecast.add(batch.connection, buildRunBody(request), batch.estimatedCredits, providerBatch);
@@ -36,9 +34,7 @@ export async function dryRun(
       reportRow(ctx, source.name, row, { error: fault });
     }
   }
-  if (wantsJson(ctx)) {
-    await printValue(ctx, { rows, faults, ...forecast.data() });
-  }
+  if (wantsJson(ctx)) await printValue(ctx, { rows, faults, ...forecast.data() });
   ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} at fault; nothing was created`);
   ctx.io.note(`note: ${forecast.text()}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
@@ -50,16 +46,12 @@ async function faultOf(
   row: SourceRow,
   onRequest: (request: RunRequest) => Promise<void>,
 ): Promise<CliError | undefined> {
-  if (isFaulty(row)) {
-    return usageError(row.fault);
-  }
+  if (isFaulty(row)) return usageError(row.fault);
   try {
     await onRequest(await prepareRow(ctx, batch, row));
     return undefined;
   } catch (error) {
-    if (error instanceof CliError) {
-      return error;
-    }
+    if (error instanceof CliError) return error;
     throw error;
   }
 }

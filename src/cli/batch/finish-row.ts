@@ -84,9 +84,7 @@ async function giveLine(
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
     ...(results.keptOf !== undefined && { result: results.keptOf(line, row) }),
   });
-  if (!(await results.give(line, row))) {
-    stop.readerHasGone();
-  }
+  if (!(await results.give(line, row))) stop.readerHasGone();
 }
 
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
@@ -115,9 +113,7 @@ async function savedRun(
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunFacts,
 ): Promise<{ run: Run; notSaved?: CliError }> {
-  if (saveTo === undefined) {
-    return { run: withPaths(run) };
-  }
+  if (saveTo === undefined) return { run: withPaths(run) };
   const { saveOutputs } = await import('../outputs/save.ts');
   const facts = {
     promptVersionId,

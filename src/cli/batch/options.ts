@@ -116,9 +116,7 @@ function refuseWithoutResume(flags: BatchFlags): void {
     flags.newRows === true && '--new-rows',
     flags.cancel === true && '--cancel',
   ].find(flag => flag !== false);
-  if (given !== undefined && flags.resume !== true) {
-    throw usageError(`${given} needs --resume`);
-  }
+  if (given !== undefined && flags.resume !== true) throw usageError(`${given} needs --resume`);
 }
 
 function parseCount(text: string): number {

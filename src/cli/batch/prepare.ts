@@ -47,9 +47,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const resolved = await resolveTarget(ctx, connection, options.target);
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   await checkModelAccess(connection, promptVersionId);
-  if (options.validate) {
-    await checkOptions(ctx, connection, promptVersionId, runOptions);
-  }
+  if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions);
   const fields = describeConfig(config);
   return {
     connection,
@@ -85,9 +83,7 @@ function textOf({ fields }: PreparedBatch, { inputs, named, id }: ReadableRow): 
  */
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
-  if (source.format !== 'csv' || !fields.known) {
-    return;
-  }
+  if (source.format !== 'csv' || !fields.known) return;
   const keys = [...fields.text.map(({ key }) => key), ...fields.images.flatMap(({ name }) => name ?? [])];
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>

@@ -37,12 +37,8 @@ export async function surveyRows(
   const check = before === undefined ? undefined : new RowCheck(ctx, { batch, options, before, source });
   let count = 0;
   for await (const row of readRows(source, ctx.signal)) {
-    if (row.row === 1) {
-      refuseStrayColumns(batch, source, row);
-    }
-    if (isInShard(options.shard, row.row)) {
-      count += 1;
-    }
+    if (row.row === 1) refuseStrayColumns(batch, source, row);
+    if (isInShard(options.shard, row.row)) count += 1;
     await check?.take(row);
   }
   return { count, changed: check?.conclude() ?? new Set() };

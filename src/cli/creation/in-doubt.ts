@@ -39,9 +39,7 @@ const MOST_NAMED = 10;
 
 /** How to look for the run of a creation later: by its key if the service keeps it, else among the runs since then. */
 export function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
-  if (client.keepsIdempotencyKeys === true) {
-    return `Look for it with: ${advise('runs', 'wait', '--last')}`;
-  }
+  if (client.keepsIdempotencyKeys === true) return `Look for it with: ${advise('runs', 'wait', '--last')}`;
   const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
   return `Look for it with: ${advise('runs', 'list', '--since', since.replace('.000', ''))}`;
 }

@@ -85,9 +85,7 @@ export const sendCreation: SendCreation = async (
   { body, query, recorded },
   { key, retries, ...options },
 ) => {
-  if (recorded !== undefined) {
-    await recorder?.begin(key, recorded);
-  }
+  if (recorded !== undefined) await recorder?.begin(key, recorded);
   return client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
     ...options,
     body,

@@ -35,9 +35,7 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
   }
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
-  if (out !== undefined && wantsJson(ctx)) {
-    await printValue(ctx, { ...counts, totals });
-  }
+  if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   if (stop.interruptedBy !== undefined) {
     throw new Interrupted(stop.interruptedBy, out === undefined ? [] : [goOn(out)], {
       message: summaryText(tally, rows),
@@ -48,9 +46,7 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
       hints: out === undefined ? [] : [goOn(out)],
     });
   }
-  if (!stop.hasReader && counts.succeeded > 0) {
-    throw readerHasGone(journal, summaryText(tally, rows));
-  }
+  if (!stop.hasReader && counts.succeeded > 0) throw readerHasGone(journal, summaryText(tally, rows));
   tellEnd(ctx, out, end);
   for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
@@ -80,9 +76,7 @@ function readerHasGone({ file }: BatchJournal, summary: string): CliError {
 
 function tellEnd(ctx: Context, out: string | undefined, end: BatchEnd): void {
   const { tally, stop, rows } = end;
-  if (stop.reason !== undefined) {
-    ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
-  }
+  if (stop.reason !== undefined) ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   ctx.io.note(`note: ${summaryText(tally, rows)}`);
   if (out !== undefined) {
     for (const hint of hintsFor(out, end)) {

@@ -18,9 +18,6 @@ import {
   resultState,
 } from './results-line.ts';
 
-const NEWLINE = 0x0a;
-const PIECE_BYTES = 64 * 1024;
-
 /** Results as lines of JSON. */
 export class JsonlResults implements Results {
   readonly states: ReadonlyMap<string, ResultState>;
@@ -119,11 +116,7 @@ export function existsAlready(given: string): CliError {
   );
 }
 
-interface Read {
-  readonly states: Map<string, ResultState>;
-  readonly existed: boolean;
-  readonly hasTwins: boolean;
-}
+type Read = Awaited<ReturnType<typeof readStates>>;
 
 /**
  * What a file of results says of each row, by the row's id. Reads every line before it mends a torn end: the file may
@@ -131,94 +124,60 @@ interface Read {
  *
  * @throws {CliError} at the first line that is not a result
  */
-async function readStates(handle: FileHandle, file: string, note: (line: string) => void): Promise<Read> {
-  const { size } = await handle.stat();
+async function readStates(handle: FileHandle, file: string, note: (line: string) => void) {
   const states = new Map<string, ResultState>();
-  const wholeUpTo = await lastLineStart(handle, size);
   let lines = 0;
-  const take = (text: string): void => {
+  let hasTwins = false;
+  let torn: PlacedLine | undefined;
+  for await (const line of placedLines(handle)) {
     lines += 1;
-    const line = parseResultsLine(text) ?? refuseLine(file, lines);
-    states.set(line.id, resultState(line));
-  };
-  for await (const { text } of textLines(piecesOf(handle, 0, wholeUpTo))) {
-    take(text);
+    if (!line.isWhole) torn = line;
+    const result = parseResultsLine(line.text);
+    hasTwins ||= result !== undefined && states.has(result.id);
+    if (result !== undefined) states.set(result.id, resultState(result));
+    else if (line.isWhole || !isTornLine(line.text)) refuseLine(file, lines);
   }
-  if (wholeUpTo < size) {
-    const { buffer } = await handle.read(Buffer.alloc(size - wholeUpTo), 0, size - wholeUpTo, wholeUpTo);
-    await mendEnd(handle, buffer.toString('utf8'), {
-      start: wholeUpTo,
-      take,
-      refuse: () => refuseLine(file, lines + 1),
-    });
+  if (torn !== undefined) {
+    // Kept if only its end is missing, else cut off; its row is known from the journal.
+    if (parseResultsLine(torn.text) === undefined) await handle.truncate(torn.start);
+    else await handle.appendFile('\n');
+    await flushData(handle);
     note(`note: the last line of ${file} was not written to its end and has been mended`);
   }
-  return { states, existed: size > 0, hasTwins: lines > states.size };
-}
-
-/** Ends a last line that a crash tore: kept where it is whole, else cut off; its row is known from the journal. */
-async function mendEnd(
-  handle: FileHandle,
-  text: string,
-  { start, take, refuse }: { start: number; take: (text: string) => void; refuse: () => never },
-): Promise<void> {
-  if (parseResultsLine(text) !== undefined) {
-    await handle.appendFile('\n');
-    take(text);
-  } else if (isTornLine(text)) {
-    await handle.truncate(start);
-  } else {
-    refuse();
-  }
-  await flushData(handle);
+  return { states, existed: lines > 0, hasTwins };
 }
 
 function refuseLine(file: string, line: number): never {
   throw usageError(`${file}, line ${line}: this is not a result of a batch`, 'name the file the batch wrote');
 }
 
-async function* piecesOf(handle: FileHandle, start: number, end: number): AsyncGenerator<string> {
-  if (end > start) {
-    yield* handle.createReadStream({
-      encoding: 'utf8',
-      start,
-      end: end - 1,
-      autoClose: false,
-    }) as AsyncIterable<string>;
-  }
-}
-
-/** Where what follows the last newline begins. */
-async function lastLineStart(handle: FileHandle, size: number): Promise<number> {
-  for (let end = size; end > 0; ) {
-    const start = Math.max(0, end - PIECE_BYTES);
-    const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
-    const at = buffer.lastIndexOf(NEWLINE);
-    if (at !== -1) {
-      return start + at + 1;
-    }
-    end = start;
-  }
-  return 0;
-}
-
-interface LinePlace {
-  readonly row: number;
+interface PlacedLine {
+  readonly text: string;
+  /** In bytes, from the file's beginning. */
   readonly start: number;
   /** After its newline. */
   readonly end: number;
+  /** Whether it has an end. */
+  readonly isWhole: boolean;
+}
+
+async function* placedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
+  const { size } = await handle.stat();
+  const pieces = handle.createReadStream({ encoding: 'utf8', start: 0, autoClose: false });
+  let start = 0;
+  for await (const { text } of textLines(pieces as AsyncIterable<string>)) {
+    const end = start + Buffer.byteLength(text) + 1;
+    yield { text, start, end, isWhole: end <= size };
+    start = end;
+  }
 }
 
 /** Where the last line of each row is, by the row's id. */
-async function lastLines(handle: FileHandle): Promise<Map<string, LinePlace>> {
-  const places = new Map<string, LinePlace>();
-  const { size } = await handle.stat();
-  let start = 0;
-  for await (const { text } of textLines(piecesOf(handle, 0, size))) {
-    const end = start + Buffer.byteLength(text) + 1;
-    const read = parseResultsLine(text);
-    if (read !== undefined) places.set(read.id, { row: read.row, start, end });
-    start = end;
+async function lastLines(handle: FileHandle): Promise<Map<string, PlacedLine & { readonly row: number }>> {
+  const places = new Map<string, PlacedLine & { readonly row: number }>();
+  for await (const { text, ...place } of placedLines(handle)) {
+    const line = parseResultsLine(text);
+    if (line !== undefined) places.set(line.id, { ...place, text: '', row: line.row });
   }
   return places;
 }

@@ -49,9 +49,7 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
       row += 1;
       yield { ...readRecord(header, { record, raw }, place), cells: cellsOf(header, record) };
     }
-    if (broken()?.after === taken) {
-      break;
-    }
+    if (broken()?.after === taken) break;
   }
   const end = broken();
   if (end !== undefined) {
@@ -126,17 +124,13 @@ export async function readTable(text: AsyncIterable<string>): Promise<(readonly 
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place): SourceRow {
   const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(quoted(value)));
-  if (torn !== -1) {
-    return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
-  }
+  if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
   if (record.length !== header.columns) {
     return faultyRow(place, `${record.length} columns where the header has ${header.columns}`);
   }
   const value = (column: number): string => record[column] ?? '';
   const stray = header.unnamed.find(column => value(column) !== '');
-  if (stray !== undefined) {
-    return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
-  }
+  if (stray !== undefined) return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
   const id = header.id === undefined ? '' : value(header.id);
   return readableRow(place, id === '' ? undefined : id, {
     // An empty cell gives nothing, so that the prompt's own default holds.

@@ -18,12 +18,8 @@ export async function* readJsonl(text: AsyncIterable<string>): AsyncGenerator<So
 
 function readObject(source: string, place: { row: number; line: number }): SourceRow {
   const value = parseJsonAsWritten(source);
-  if (value === undefined) {
-    return faultyRow(place, 'it is not valid JSON');
-  }
-  if (!isObject(value)) {
-    return faultyRow(place, 'it is not a JSON object');
-  }
+  if (value === undefined) return faultyRow(place, 'it is not valid JSON');
+  if (!isObject(value)) return faultyRow(place, 'it is not a JSON object');
   const { [ID_COLUMN]: given, ...fields } = value;
   const id = given instanceof Literal ? given.source : given;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
@@ -33,9 +29,7 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
     const inputs = imagesApart(fields, inputsOf(fields, ''));
     return { ...readableRow(place, id, inputs), cells: cellsOf(id, inputs) };
   } catch (error) {
-    if (error instanceof CliError) {
-      return faultyRow(place, error.message, id);
-    }
+    if (error instanceof CliError) return faultyRow(place, error.message, id);
     throw error;
   }
 }
@@ -50,9 +44,7 @@ function cellsOf(id: string | undefined, { text, images }: InputsDocument): Reco
 
 /** In a flat map `image`, `image1` and so on are images, as they are in a CSV file. */
 function imagesApart(fields: JsonObject, inputs: InputsDocument): InputsDocument {
-  if (isNested(fields)) {
-    return inputs;
-  }
+  if (isNested(fields)) return inputs;
   const images = [...inputs.text]
     .flatMap(([key, image]) => {
       const order = imageColumnOrder(key);

@@ -54,9 +54,7 @@ export const ID_COLUMN = 'id';
 /** The place of an image column among the row's images: `image` first, then by number; undefined for a text. */
 export function imageColumnOrder(name: string): number | undefined {
   const [, number] = /^image(\d*)$/u.exec(name) ?? [];
-  if (number === undefined) {
-    return undefined;
-  }
+  if (number === undefined) return undefined;
   return number === '' ? -1 : Number(number);
 }
 
@@ -73,9 +71,7 @@ export class RowIds {
       return undefined;
     }
     const holder = this.#holder(id);
-    if (holder === undefined) {
-      this.#rows.set(id, row);
-    }
+    if (holder === undefined) this.#rows.set(id, row);
     return holder;
   }
 

@@ -37,9 +37,7 @@ export async function openSource(ctx: Context, flags: SourceFlags): Promise<RowS
   const { from, format } = flags;
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
-    if (format === undefined) {
-      throw usageError('--from - needs --format csv or --format jsonl');
-    }
+    if (format === undefined) throw usageError('--from - needs --format csv or --format jsonl');
     const open = (signal: AbortSignal): ReturnType<RowSource['open']> => standardInput(ctx, signal);
     return { name: 'standard input', format, delimiter, repeatable: false, open };
   }
@@ -72,9 +70,7 @@ async function statFile(file: string, given: string): Promise<{ isFile: boolean 
   const stats = await stat(file).catch((error: unknown) => {
     throw fileFault(error, given, '--from');
   });
-  if (stats.isDirectory()) {
-    throw usageError(`--from: ${given} is a directory`);
-  }
+  if (stats.isDirectory()) throw usageError(`--from: ${given} is a directory`);
   return { isFile: stats.isFile() };
 }
 

@@ -26,9 +26,7 @@ export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<
     }
     pending.push(open);
   }
-  if (pending.some(text => text !== '')) {
-    yield take('');
-  }
+  if (pending.some(text => text !== '')) yield take('');
 }
 
 /** Bytes as text, without a byte order mark. Refuses what is not UTF-8: other encodings would arrive garbled. */

@@ -37,16 +37,12 @@ export async function runJobs(jobs: AsyncIterable<PlannedJob>, parts: EnginePart
   const engine = new Engine(parts);
   try {
     for await (const planned of jobs) {
-      if (parts.stop.isStopping()) {
-        break;
-      }
+      if (parts.stop.isStopping()) break;
       await engine.launch(planned);
     }
   } catch (error) {
     // What gives the jobs is left in the middle when no more are wanted.
-    if (!parts.stop.isStopping()) {
-      engine.fail(error);
-    }
+    if (!parts.stop.isStopping()) engine.fail(error);
   }
   await engine.ended();
 }
@@ -71,9 +67,7 @@ class Engine {
     for (const { job, entry, error } of this.#doubts) {
       await this.#settle(job, { kind: 'in doubt', entry, candidates: [], error });
     }
-    if (this.#fault !== undefined) {
-      throw this.#fault.error;
-    }
+    if (this.#fault !== undefined) throw this.#fault.error;
   }
 
   async #drain(): Promise<void> {
@@ -115,9 +109,7 @@ class Engine {
     try {
       const outcome = await runJob(this.#parts.work, job, plan, free);
       // What is done with a good outcome needs no creation; another one may end the batch before the next job.
-      if ('kind' in outcome && isGood(outcome)) {
-        free();
-      }
+      if ('kind' in outcome && isGood(outcome)) free();
       if ('kind' in outcome) {
         await this.#parts.settle(job, outcome);
       } else {
@@ -139,9 +131,7 @@ class Engine {
   /** Now that every other run is known, the one that is left may be the one whose creation was not answered. */
   async #settleDoubts(): Promise<void> {
     const { ctx, connection } = this.#parts.work;
-    if (this.#doubts.length === 0 || ctx.signal.aborted) {
-      return;
-    }
+    if (this.#doubts.length === 0 || ctx.signal.aborted) return;
     const doubts = this.#doubts;
     this.#doubts = [];
     const settlements = await settleDoubts(

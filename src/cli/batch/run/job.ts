@@ -116,18 +116,10 @@ type Verdict =
 /** What the error a job ended with means for it. @param runId its run, where one is known */
 export function verdictOn(error: unknown, runId: string | undefined): Verdict {
   if (error instanceof NoMoreWanted) return 'put off';
-  if (error instanceof CreationInDoubt) {
-    return 'in doubt';
-  }
-  if (isFatal(error)) {
-    return 'fatal';
-  }
-  if (runId !== undefined) {
-    return error instanceof NotFoundError ? 'failed' : 'going on';
-  }
-  if (error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error)) {
-    return 'put off';
-  }
+  if (error instanceof CreationInDoubt) return 'in doubt';
+  if (isFatal(error)) return 'fatal';
+  if (runId !== undefined) return error instanceof NotFoundError ? 'failed' : 'going on';
+  if (error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error)) return 'put off';
   if (error instanceof CliError && error.exitCode === EXIT.waitTimeout) {
     return wasStarted(error) ? 'in doubt' : 'failed';
   }
@@ -142,9 +134,7 @@ export function wasStarted(error: unknown): boolean {
 
 /** A fault of this machine, or of promptrun itself: the next job would meet it as well. */
 function isFatal(error: unknown): boolean {
-  if (error instanceof CliError) {
-    return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
-  }
+  if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
   return !(error instanceof PromptServiceError);
 }
 
@@ -177,9 +167,7 @@ export function maySendAgain(error: unknown): boolean {
 
 /** Whether the fault lies outside of the job, so that others are likely to meet it as well. */
 export function isEverybodys(error: unknown): boolean {
-  if (error instanceof ServiceError) {
-    return ![400, 413, 422].includes(error.httpStatus);
-  }
+  if (error instanceof ServiceError) return ![400, 413, 422].includes(error.httpStatus);
   return error instanceof PromptServiceError || error instanceof CreationInDoubt;
 }
 

@@ -100,9 +100,7 @@ class RunningJob {
         return await this.#createOnce(body);
       } catch (error) {
         const waitMs = this.#resendDelay(error, attempt);
-        if (waitMs === undefined) {
-          throw error;
-        }
+        if (waitMs === undefined) throw error;
         await this.#work.journal.waiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
         await ctx.clock.sleep(waitMs, ctx.signal);
@@ -139,15 +137,11 @@ class RunningJob {
   /** How long to wait before a creation is sent again; undefined where it may not be. */
   #resendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, isStopping } = this.#work;
-    if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) {
-      return undefined;
-    }
+    if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) return undefined;
     const isLimited = error instanceof RateLimitError;
     const maxAttempts = isLimited ? MOST_REFUSALS : MAX_ATTEMPTS;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
-    if (attempt >= maxAttempts) {
-      return undefined;
-    }
+    if (attempt >= maxAttempts) return undefined;
     const step = Math.min(attempt, MAX_ATTEMPTS);
     return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, () =>
       ctx.clock.random(),
@@ -162,9 +156,7 @@ class RunningJob {
 
   async #afterFault(error: unknown): Promise<JobOutcome | JobDoubt> {
     const { ctx, journal, isStopping } = this.#work;
-    if (ctx.signal.aborted) {
-      return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
-    }
+    if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
     this.#runId ??= runIdOf(error);
     const runId = this.#runId;
     const isPutOff = maySendAgain(error) && runId === undefined && isStopping();

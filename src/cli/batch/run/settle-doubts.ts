@@ -27,9 +27,7 @@ export async function settleDoubts(
   doubts: readonly Doubt[],
   options: SearchOptions,
 ): Promise<Settlement[]> {
-  if (doubts.length === 0) {
-    return [];
-  }
+  if (doubts.length === 0) return [];
   const { client } = connection;
   const isKept = ({ time }: Doubt): boolean =>
     client.keepsIdempotencyKeys === true && ctx.clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
