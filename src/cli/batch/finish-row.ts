@@ -8,7 +8,7 @@ import { EXIT } from '../exit-codes.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
-import type { Reporter } from './progress/reporter.ts';
+import type { ReportEnd } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
 import { inputsOf, lineOf, type Results, type ResultsLine } from './results/results-line.ts';
 import type { SourceRow } from './rows/row.ts';
@@ -24,7 +24,7 @@ export interface FinishParts {
   readonly journal: BatchJournal;
   readonly results: Results;
   readonly tally: Tally;
-  readonly report: Reporter;
+  readonly report: ReportEnd;
   readonly stop: Stop;
 }
 
@@ -55,7 +55,7 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
     case 'put off':
       break;
   }
-  report.rowEnded(row, known);
+  report(row, known);
 }
 
 /** The journal is written first: a result that is there has its row's end in the journal. */

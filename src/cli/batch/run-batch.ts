@@ -5,12 +5,11 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type FinishParts, finishRow } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
-
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
 import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { startProgress } from './progress/progress.ts';
-import { Reporter, reportRow } from './progress/reporter.ts';
+import { reporter, reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { handedRows } from './provider-batch/handed-over.ts';
 import { throughProvider } from './provider-batch/through-provider.ts';
@@ -78,7 +77,7 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const release = stop.listen(ctx, tally);
   const stopProgress = startProgress(ctx, tally);
   const dropping = { ...ctx, signal: stop.dropping };
-  const report = new Reporter(ctx, { source: source.name, maxFailures: options.maxFailures, tally, stop });
+  const report = reporter(ctx, { source: source.name, maxFailures: options.maxFailures, tally, stop });
   const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
     const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
@@ -87,19 +86,11 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
     };
     const planned = plannedRows(parts, open, known);
     const handsOver = options.providerBatch || handed.size > 0;
-    const handing = {
-      ctx: dropping,
-      connection,
-      promptVersionId,
-      journal,
-      stop,
-      budget,
-      estimatedCredits,
-      cancel: options.cancel,
-      settle,
-    };
+    const isStopping = stop.isStopping;
+    const work = { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping };
+    const handing = { ...work, promptVersionId, stop, cancel: options.cancel, settle };
     await runJobs(handsOver ? throughProvider(planned, handing) : planned, {
-      work: { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping: stop.isStopping },
+      work,
       concurrency: concurrencyFor(connection, options.concurrency),
       stop,
       onOpen: () => tally.open(),
@@ -196,7 +187,7 @@ function noteCosts(
       step === 'creating' && !['repeat', 'wait', 'none'].includes(settlements.get(id)?.kind ?? ''),
   ).length;
   if (retryUnknown && inDoubt > 0) {
-    ctx.io.note(`note: --retry-unknown: ${runs(inDoubt)} may be paid for twice`);
+    ctx.io.note(`note: --retry-unknown: ${counted(inDoubt, 'run')} may be paid for twice`);
   }
   const ids = new Set([...results.states.keys(), ...states.keys()]);
   const failed = [...ids].filter(
@@ -204,11 +195,7 @@ function noteCosts(
   ).length;
   if (retryFailed && failed > 0) {
     ctx.io.note(
-      `note: --retry-failed: ${runs(failed)} may be paid for twice, since the service's own fault ended the first try`,
+      `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, since the service's own fault ended the first try`,
     );
   }
-}
-
-function runs(count: number): string {
-  return counted(count, 'run');
 }

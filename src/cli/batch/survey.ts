@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { type CliError, usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
@@ -16,12 +16,7 @@ export interface Before {
 }
 
 /** What was learnt by reading all rows once. */
-export interface Survey {
-  /** Rows of the shard. */
-  readonly count: number;
-  /** Ids of rows whose inputs, version or options are no longer those that were sent. */
-  readonly changed: ReadonlySet<string>;
-}
+export type Survey = Awaited<ReturnType<typeof surveyRows>>;
 
 /**
  * Reads the rows once before any is run: counts those of the shard, and compares them with what a batch that is
@@ -33,88 +28,85 @@ export async function surveyRows(
   ctx: Context,
   source: RowSource,
   { batch, options, before }: { batch: PreparedBatch; options: BatchOptions; before: Before | undefined },
-): Promise<Survey> {
-  const check = before === undefined ? undefined : new RowCheck(ctx, { batch, options, before, source });
+) {
+  const check = before && new RowCheck(ctx, batch, before);
   let count = 0;
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
-    if (isInShard(options.shard, row.row)) count += 1;
-    await check?.take(row);
+    const isOwn = isInShard(options.shard, row.row);
+    if (isOwn) count += 1;
+    await check?.take(row, isOwn);
   }
-  return { count, changed: check?.conclude() ?? new Set() };
+  const fault = check?.fault(options, source.name);
+  if (fault !== undefined) throw fault;
+  return {
+    /** Rows of the shard. */
+    count,
+    /** Ids of rows whose inputs, version or options are no longer those that were sent. */
+    changed: new Set(check?.changed.keys()),
+  };
 }
 
-type CheckParts = { batch: PreparedBatch; options: BatchOptions; before: Before; source: RowSource };
-
 class RowCheck {
+  readonly changed = new Map<string, SourceRow>();
   readonly #ctx: Context;
-  readonly #parts: CheckParts;
-  readonly #strays: Set<string>;
+  readonly #batch: PreparedBatch;
+  readonly #before: Before;
   readonly #handed: ReturnType<typeof handedRows>;
-  readonly #changed = new Map<string, SourceRow>();
+  /** Ids of what is known of no row. */
+  readonly #strays: Set<string>;
+  /** A row of which it is not known whether it was ever sent, since its journal is gone. */
   #unknown: SourceRow | undefined;
 
-  constructor(ctx: Context, parts: CheckParts) {
+  constructor(ctx: Context, batch: PreparedBatch, before: Before) {
     this.#ctx = ctx;
-    this.#parts = parts;
-    this.#handed = handedRows(parts.before.journal);
-    this.#strays = new Set([...idsThatMatter(parts.before), ...this.#handed.keys()]);
+    this.#batch = batch;
+    this.#before = before;
+    this.#handed = handedRows(before.journal);
+    this.#strays = new Set([...idsThatMatter(before), ...this.#handed.keys()]);
   }
 
-  async take(row: SourceRow): Promise<void> {
-    const { journal, results } = this.#parts.before;
+  async take(row: SourceRow, isOwn: boolean): Promise<void> {
+    const { journal, results } = this.#before;
     if (journal.facts === undefined) results.recognise?.(row);
     this.#strays.delete(row.id);
-    if (await this.#isChanged(row)) this.#changed.set(row.id, row);
+    if (await this.#isChanged(row)) this.changed.set(row.id, row);
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
-    if (!isKnown && isInShard(this.#parts.options.shard, row.row)) this.#unknown ??= row;
+    if (!isKnown && isOwn) this.#unknown ??= row;
   }
 
-  conclude(): Set<string> {
-    const { options, source } = this.#parts;
+  /** What keeps the batch from going on. */
+  fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
+    const named = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
     const [stray] = this.#strays;
     if (stray !== undefined) {
-      throw usageError(
-        `${options.out} has a result of row ${JSON.stringify(stray)}, which ${source.name} does not hold`,
+      return usageError(
+        `${out} has a result of row ${JSON.stringify(stray)}, which ${source} does not hold`,
         'give the rows the results were made from, or name another file with --out',
       );
     }
-    this.#refuseUnknown();
-    this.#refuseChanged();
-    return new Set(this.#changed.keys());
-  }
-
-  /** Without its journal it is not known whether a row that has no result was ever sent. */
-  #refuseUnknown(): void {
-    const { options, source } = this.#parts;
-    if (this.#unknown === undefined || options.newRows) return;
-    throw usageError(
-      `${options.out} has no result of row ${JSON.stringify(this.#unknown.id)} (${source.name} line ${this.#unknown.line}), and its journal is not there: the row may have been run`,
-      'if the rows without a result are new, add --new-rows',
-    );
-  }
-
-  #refuseChanged(): void {
-    const { options, source } = this.#parts;
-    const [first] = this.#changed.values();
-    if (first === undefined || options.changed !== undefined) return;
-    const more = this.#changed.size - 1;
-    throw usageError(
-      `row ${JSON.stringify(first.id)} (${source.name} line ${first.line})${more > 0 ? ` and ${more} more are` : ' is'} no longer what was sent: inputs, version or options have changed`,
+    if (this.#unknown !== undefined && !newRows) {
+      return usageError(
+        `${out} has no result of ${named(this.#unknown)}, and its journal is not there: the row may have been run`,
+        'if the rows without a result are new, add --new-rows',
+      );
+    }
+    const [first, ...more] = this.changed.values();
+    if (first === undefined || changed !== undefined) return undefined;
+    return usageError(
+      `${named(first)}${more.length > 0 ? ` and ${more.length} more are` : ' is'} no longer what was sent: inputs, version or options have changed`,
       'add --changed run to run such rows again, or --changed skip to leave them as they are',
     );
   }
 
   async #isChanged(row: SourceRow): Promise<boolean> {
-    const { batch, before } = this.#parts;
-    const sent = this.#handed.get(row.id) ?? before.journal.states.get(row.id)?.entry;
+    const sent = this.#handed.get(row.id) ?? this.#before.journal.states.get(row.id)?.entry;
     if (sent === undefined) return false;
-    if (isFaulty(row) || sent.promptVersionId !== batch.promptVersionId) return true;
-    try {
-      return requestDigest(await prepareRow(this.#ctx, batch, row)) !== sent.inputsDigest;
-    } catch {
-      return true;
-    }
+    if (isFaulty(row) || sent.promptVersionId !== this.#batch.promptVersionId) return true;
+    return prepareRow(this.#ctx, this.#batch, row).then(
+      request => requestDigest(request) !== sent.inputsDigest,
+      () => true,
+    );
   }
 }
 

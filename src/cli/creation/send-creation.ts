@@ -140,11 +140,13 @@ export function creationFault(error: unknown): CreationFault {
 export function mayHaveRun(error: unknown): boolean {
   if (error instanceof CreationInDoubt) return true;
   if (creationFault(error) !== 'refused') return true;
-  if (
-    !(error instanceof CliError) ||
-    ![EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode)
-  ) {
-    return false;
-  }
-  return !(isObject(error.data) && error.data['started'] === false);
+  const isGivenUp =
+    error instanceof CliError &&
+    [EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode);
+  return isGivenUp && wasStarted(error);
+}
+
+/** Whether a creation was given up, by time or by a signal, after some of it had been sent. */
+export function wasStarted(error: unknown): boolean {
+  return !(error instanceof CliError && isObject(error.data) && error.data['started'] === false);
 }

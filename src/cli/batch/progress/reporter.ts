@@ -23,40 +23,27 @@ interface ReporterParts {
   readonly stop: Stop;
 }
 
-/** Reports each row that did not succeed, and when there is no use in starting more. */
-export class Reporter {
-  readonly #ctx: Context;
-  readonly #parts: ReporterParts;
-  #everybodys = 0;
+/** Reports a row that has ended, if it did not succeed, and starts no more when there is no use in it. */
+export type ReportEnd = ReturnType<typeof reporter>;
 
-  constructor(ctx: Context, parts: ReporterParts) {
-    this.#ctx = ctx;
-    this.#parts = parts;
-  }
-
-  rowEnded(row: RowPlace, outcome: JobOutcome): void {
+export function reporter(ctx: Context, { source, maxFailures, tally, stop }: ReporterParts) {
+  let everybodys = 0;
+  return (row: RowPlace, outcome: JobOutcome): void => {
     const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-    if (isAtCap(error) || error instanceof NoMoreWanted) return this.#parts.stop.noMoreRows();
-    this.#everybodys = isEverybodys(error) ? this.#everybodys + 1 : 0;
-    if (error !== undefined) {
-      const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
-      reportRow(this.#ctx, this.#parts.source, row, { error, candidates });
-      this.#stopIfUseless(error);
-    }
-  }
-
-  #stopIfUseless(error: unknown): void {
-    const { maxFailures, tally, stop } = this.#parts;
+    if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
+    everybodys = isEverybodys(error) ? everybodys + 1 : 0;
+    if (error === undefined) return;
+    reportRow(ctx, source, row, { error, candidates: outcome.kind === 'in doubt' ? outcome.candidates : [] });
     if (error instanceof UnauthorizedError) {
       stop.noMoreRows('the key is not accepted');
     } else if (isLongPause(error)) {
       stop.noMoreRows('the service asks to come back later');
-    } else if (this.#everybodys >= MOST_IN_A_ROW) {
-      stop.noMoreRows(`${this.#everybodys} rows in a row met a fault that is not theirs`);
+    } else if (everybodys >= MOST_IN_A_ROW) {
+      stop.noMoreRows(`${everybodys} rows in a row met a fault that is not theirs`);
     } else if (tally.failedNow >= maxFailures) {
       stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
     }
-  }
+  };
 }
 
 /** One line on what is wrong with a row, and where the row stands; then the runs that may be its own. */

@@ -9,9 +9,10 @@ import {
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import { isObject } from '../../core/json-value.ts';
 import type { Reservation } from '../../creation/budget.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import type { CreatedRun } from '../../creation/send-creation.ts';
+import { type CreatedRun, wasStarted } from '../../creation/send-creation.ts';
 import { CliError, notFoundError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
@@ -126,12 +127,6 @@ export function verdictOn(error: unknown, runId: string | undefined): Verdict {
   return error instanceof ServiceError && error.httpStatus >= 500 ? 'failed, maybe with a run' : 'failed';
 }
 
-/** Whether a creation was given up, by time or by a signal, after some of it had been sent. */
-export function wasStarted(error: unknown): boolean {
-  const data = error instanceof CliError ? error.data : undefined;
-  return !(typeof data === 'object' && data !== null && 'started' in data && data.started === false);
-}
-
 /** A fault of this machine, or of promptrun itself: the next job would meet it as well. */
 function isFatal(error: unknown): boolean {
   if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
@@ -140,8 +135,7 @@ function isFatal(error: unknown): boolean {
 
 /** The run a wait was given up for, where the error names it. */
 export function runIdOf(error: unknown): string | undefined {
-  const data = error instanceof CliError ? error.data : undefined;
-  const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
+  const runId = error instanceof CliError && isObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }
 
