@@ -3,7 +3,7 @@ import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { faultOf } from '../schemas/check.ts';
 import type { Schema } from '../schemas/schema.ts';
 import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';
-import { type ApiRequest, type Call, type Caller, isKeyed, type RequestMemory } from './route.ts';
+import { type ApiRequest, type Call, type Caller, isKeyed, UNCOUNTED } from './route.ts';
 import type { Match } from './router.ts';
 
 /** What the handler of a route gets of a request. Throws UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR, BAD_REQUEST_ERROR. */
@@ -31,8 +31,6 @@ export async function readCall(
     memory,
   };
 }
-
-const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
 /** The query as the schema wants it: defaults filled in, integers read. Throws VALIDATION_ERROR. */
 function readQuery(schema: Schema, search: string): Record<string, unknown> {

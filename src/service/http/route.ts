@@ -40,6 +40,9 @@ export interface RequestMemory {
   takeForAnswer(bytes: number): void;
 }
 
+/** For what nobody else waits beside. */
+export const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
+
 export interface ApiAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;

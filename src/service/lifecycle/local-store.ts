@@ -13,20 +13,6 @@ import { ensureUnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.
 import { checkRunOptions } from '../runs/run-request.ts';
 import type { StoredKey, UserChanges } from '../store/accounts-store.ts';
 import { openDatabase } from '../store/open.ts';
-import type { Plan } from '../store/tables.ts';
-
-/** A key as it is shown; times are ISO 8601. */
-export interface KeyView {
-  id: string;
-  user: string;
-  plan: Plan;
-  credits: number;
-  createdAt: string;
-  /** null while never used. */
-  lastUsedAt: string | null;
-  /** Whether its holder may publish. */
-  author: boolean;
-}
 
 /** The local store without a service over it, for keys and prompts. */
 export type LocalStore = Awaited<ReturnType<typeof openStore>>;
@@ -97,7 +83,10 @@ export async function openStore({
   };
 }
 
-function keyView({ createdAt, lastUsedAt, author, ...key }: StoredKey): KeyView {
+/** A key as it is shown: times are ISO 8601, null while it was never used; `author` is whether its holder may publish. */
+export type KeyView = ReturnType<typeof keyView>;
+
+function keyView({ createdAt, lastUsedAt, author, ...key }: StoredKey) {
   return {
     ...key,
     author: author === 1,

@@ -4,6 +4,7 @@ import { chatParameters } from '../engines/openai/chat.ts';
 import type { Access } from '../engines/provider/access.ts';
 import { explain, retryWhileBusy } from '../engines/provider/fault.ts';
 import { invalid } from '../http/api-error.ts';
+import { UNCOUNTED } from '../http/route.ts';
 import { keyOf } from '../models/providers.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { wantsJson } from '../prompts/output.ts';
@@ -26,8 +27,6 @@ export interface ProviderBatchesOptions {
   readonly answers: Map<string, BatchAnswer>;
   readonly signal: AbortSignal;
 }
-
-const NO_MEMORY = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
 export function createProviderBatches(options: ProviderBatchesOptions) {
   const { services, userId, env, answers, signal } = options;
@@ -54,7 +53,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
     async prepare(creation: CreateRun): Promise<object> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
-      const { run, images } = await checkedRun(services, { userId }, creation, NO_MEMORY);
+      const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
       const { textInputs, runOptions } = run.request;
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),

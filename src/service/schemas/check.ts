@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
 /** The first fault of a value, as one line that names the field and the rule it breaks; undefined where it fits. */
@@ -17,12 +18,12 @@ export function faultOf(schema: Schema, value: unknown, field = ''): string | un
   }
   if (typeof value === 'number') return rangeFault(schema, value, field);
   if (Array.isArray(value)) return itemsFault(schema, value, field);
-  return isObject(value) ? fieldsFault(schema, value, field) : undefined;
+  return isJsonObject(value) ? fieldsFault(schema, value, field) : undefined;
 }
 
 function hasType(value: unknown, type: string | readonly string[]): boolean {
   if (typeof type !== 'string') return type.some(one => hasType(value, one));
-  if (type === 'object') return isObject(value);
+  if (type === 'object') return isJsonObject(value);
   if (type === 'array') return Array.isArray(value);
   if (type === 'null') return value === null;
   if (type === 'integer') return Number.isInteger(value);
@@ -71,10 +72,6 @@ function variantFault(
   const variant = oneOf.find(variant => tagOf(variant) === value[propertyName]);
   if (variant) return faultOf(variant, value, field);
   return `${join(field, propertyName)} must be one of ${oneOf.map(tagOf).join(', ')}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function join(path: string, step: string): string {

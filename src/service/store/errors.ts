@@ -11,7 +11,7 @@ export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
 }
 
-/** The data directory can't be used. The message names it and what to do. */
+/** The data directory, or what is kept, can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {
   readonly code: 'UNUSABLE_STORE' | 'DISK_FULL';
 

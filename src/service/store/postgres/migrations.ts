@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { DataDirectoryError } from '../errors.ts';
 import type { Db } from '../writer.ts';
 
 /** Each step is applied once, in order; a step that was released is never changed. */
@@ -113,11 +114,6 @@ const MIGRATIONS: readonly string[] = [
   'alter table "keys" add column "author" bigint not null default 0',
 ];
 
-/** The database was made by a newer version of this program. The message says what to do. */
-export class DatabaseTooNewError extends Error {
-  readonly code = 'UNUSABLE_STORE';
-}
-
 /** Any number, the same in every version: whoever migrates holds the lock of this name. */
 const LOCK = 8_173_245_601;
 
@@ -125,6 +121,7 @@ const LOCK = 8_173_245_601;
  * Brings the database to the newest form; another instance that does the same at once is waited for.
  *
  * @returns whether it was of an older form, not new
+ * @throws {DataDirectoryError} for one that a newer version of this program made
  */
 export async function migrate(db: Db): Promise<boolean> {
   return await db.transaction().execute(async db => {
@@ -134,7 +131,7 @@ export async function migrate(db: Db): Promise<boolean> {
     const version = rows[0]?.version ?? 0;
     if (version === MIGRATIONS.length) return false;
     if (version > MIGRATIONS.length) {
-      throw new DatabaseTooNewError('the database was written by a newer promptrun; update promptrun');
+      throw new DataDirectoryError('the database was written by a newer promptrun; update promptrun');
     }
     for (const step of MIGRATIONS.slice(version)) await sql.raw(step).execute(db);
     await sql`delete from "storeVersion"`.execute(db);

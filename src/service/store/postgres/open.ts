@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import { blobFiles } from '../blob-files.ts';
-import { DatabaseUnavailableError } from '../errors.ts';
+import { DatabaseUnavailableError, DataDirectoryError } from '../errors.ts';
 import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
 import { sharedBlobs } from './media-directory.ts';
-import { DatabaseTooNewError, migrate } from './migrations.ts';
+import { migrate } from './migrations.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 
@@ -24,7 +24,7 @@ export async function openPostgresStore(url: string, { mediaDir, onNotice }: Sto
     if (await migrate(db)) onNotice?.(MIGRATED);
   } catch (error) {
     await db.destroy();
-    if (error instanceof DatabaseTooNewError) throw error;
+    if (error instanceof DataDirectoryError) throw error;
     throw new DatabaseUnavailableError(`the database ${place} can't be used: ${reasonOf(error)}`, {
       cause: error,
     });

@@ -12,8 +12,6 @@ import type { LockedWorkers } from './worker-locks.ts';
 
 /** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */
 const BUSY_TIMEOUT_MS = 100;
-/** How long the log gets before its pages are moved to the database, 16 MiB: those that change often are moved once. */
-const LOG_PAGES = 4096;
 /** Databases up to this size are checked whole at every start, which takes a few milliseconds; in bytes. */
 const CHECKED_SIZE = 2 * 1024 * 1024;
 
@@ -47,9 +45,7 @@ async function openWhole(file: string, size: number): Promise<Connected> {
     if (foreign) throw damagedStore(file, 'it is the database of another program');
     // Two processes that open a fresh file at once can meet a lock here in spite of the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
-    database.exec(
-      `pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16000; pragma wal_autocheckpoint = ${LOG_PAGES}`,
-    );
+    database.exec('pragma synchronous = full; pragma foreign_keys = on');
     const migrated = await whenUnlocked(() => migrate(database, file));
     if (size <= CHECKED_SIZE) await whenUnlocked(() => check(database, file));
     return { database, migrated };
