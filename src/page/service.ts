@@ -18,38 +18,35 @@ export class BrowserService implements Requester {
   readonly random = Math.random;
   readonly sleep = sleep;
   readonly #key: string;
-  #prompts: Promise<readonly PromptSearchRow[]> | undefined;
   readonly #versions = new Map<string, Promise<PromptVersion | undefined>>();
-  #models: Promise<readonly Model[]> | undefined;
 
   constructor(key: string) {
     this.#key = key;
   }
 
-  /** Every prompt, read once. */
-  prompts(): Promise<readonly PromptSearchRow[]> {
-    this.#prompts ??= this.#allPrompts().catch((error: unknown) => {
-      this.#prompts = undefined;
-      throw error;
-    });
-    return this.#prompts;
+  /** Every prompt that is published now. */
+  async prompts(): Promise<readonly PromptSearchRow[]> {
+    const rows: PromptSearchRow[] = [];
+    for await (const row of new Prompts(this).all()) rows.push(row);
+    return rows;
   }
 
   /** Every model in the order in which prompts count them; none if they can't be read, as nothing needs them. */
-  models(): Promise<readonly Model[]> {
-    this.#models ??= new ResourcesApi(this).get().then(
-      ({ resources }) => resources.models,
-      () => [],
-    );
-    return this.#models;
+  async models(): Promise<readonly Model[]> {
+    const answer = await new ResourcesApi(this).get().catch(() => undefined);
+    return answer?.resources.models ?? [];
   }
 
-  /** The prompt that a version belongs to, asked for once; undefined if it is not published. */
+  /** The prompt that a version belongs to, asked for once; undefined if it can't be read, or is not published. */
   promptOf(promptVersionId: string): Promise<PromptVersion | undefined> {
-    const asked =
-      this.#versions.get(promptVersionId) ?? this.versions.get(promptVersionId).catch(() => undefined);
-    this.#versions.set(promptVersionId, asked);
-    return asked;
+    const version =
+      this.#versions.get(promptVersionId) ??
+      this.versions.get(promptVersionId).catch(() => {
+        this.#versions.delete(promptVersionId);
+        return undefined;
+      });
+    this.#versions.set(promptVersionId, version);
+    return version;
   }
 
   /** As the command's client does it; what carries an idempotency key is repeated too, as this service keeps such keys. */
@@ -104,12 +101,6 @@ export class BrowserService implements Requester {
       signal?.throwIfAborted();
       return { error: new NetworkError('The service does not answer.', { nothingSent: false, cause }) };
     }
-  }
-
-  async #allPrompts(): Promise<readonly PromptSearchRow[]> {
-    const rows: PromptSearchRow[] = [];
-    for await (const row of new Prompts(this).all()) rows.push(row);
-    return rows;
   }
 }
 

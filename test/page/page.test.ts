@@ -175,10 +175,16 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     for (const fact of ['Created', 'Modelpriced', 'Counted1000 in (0 cached), 100 out', 'Cost$0.0028']) {
       expect(shown).toContain(fact);
     }
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await page.getByLabel('Prompt').selectOption('Paid');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByLabel('By').selectOption('model');
     await page.getByRole('meter', { name: 'priced: $0.0028 of $0.0028' }).waitFor();
     await page.getByRole('meter', { name: 'sandbox: $0.00 of $0.0028' }).waitFor();
+    await service.publish('fresh', '---\nmodel: echo\ntitle: Published meanwhile\n---\nHi');
+    await page.getByRole('link', { name: 'Prompts' }).click();
+    await page.getByRole('link', { name: 'Published meanwhile' }).waitFor();
   });
 
   it('leads back to signing in once the key is revoked', async () => {

@@ -51,16 +51,17 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
     more.disabled = false;
     list.replaceChildren(rows.length === 0 ? el('p', { class: 'quiet' }, 'No runs.') : runsTable(rows));
   };
-  const restart = async (): Promise<void> => {
-    const versions = names.value === '' ? undefined : await service.versions.list(names.value, { signal });
-    const wanted = versions && new Set(versions.versions.map(version => version.promptVersionId));
+  const restart = (): Promise<void> => {
+    const promptId = names.value;
+    const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
+      promptId === '' || (await service.promptOf(promptVersionId))?.promptId === promptId;
     const query = {
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
       ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
     };
     rows = [];
-    pages = pagesOf({ service, signal }, query, row => wanted?.has(row.promptVersionId) ?? true);
-    await showMore();
+    pages = pagesOf({ service, signal }, query, isWanted);
+    return showMore();
   };
   const refilter = (): void => guard(restart(), list);
   for (const filter of [statuses, names, times]) filter.addEventListener('change', refilter);
@@ -71,11 +72,11 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
 async function* pagesOf(
   { service, signal }: Pick<Place, 'service' | 'signal'>,
   query: RunListQuery,
-  isWanted: (row: RunRow) => boolean,
+  isWanted: (row: RunRow) => Promise<boolean>,
 ): AsyncGenerator<readonly RunRow[], undefined> {
   let page: RunRow[] = [];
   for await (const row of service.runs.all(query, { signal })) {
-    if (isWanted(row)) page.push(row);
+    if (await isWanted(row)) page.push(row);
     if (page.length < PAGE) continue;
     yield page;
     page = [];
