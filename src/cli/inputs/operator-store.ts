@@ -1,12 +1,17 @@
 import type { LocalStore } from '../../service/lifecycle/local-store.ts';
 import type { Context } from '../context.ts';
+import type { Env } from '../core/types.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { requireLocalService } from '../settings/config/address.ts';
-import { databaseUrl } from '../settings/config/database.ts';
 
 /** The flag of commands that work on the store of a service, here or in PostgreSQL. */
 export interface DatabaseFlag {
   readonly database?: string;
+}
+
+/** The database that was asked for; undefined is the file in the data directory. */
+export function databaseUrl({ env }: { readonly env: Env }, flag: string | undefined): string | undefined {
+  return flag ?? (env['PROMPTRUN_DATABASE_URL'] || undefined);
 }
 
 /**

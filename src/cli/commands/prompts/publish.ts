@@ -7,11 +7,11 @@ import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { databaseUrl } from '../../inputs/operator-store.ts';
 import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
-import { databaseUrl } from '../../settings/config/database.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { Column } from '../../terminal/table.ts';
 

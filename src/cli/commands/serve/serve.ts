@@ -7,7 +7,7 @@ import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { databaseUrl } from '../../settings/config/database.ts';
+import { databaseUrl } from '../../inputs/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;

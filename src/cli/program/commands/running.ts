@@ -111,7 +111,7 @@ is removed when every row has ended.`,
     ],
     notes: `Piped, a line is: what, how many, and for failures and slow rows which.
 The page is one file; inputs are in it if the batch was run --with-inputs, pictures if it was run with --save.`,
-    load: () => import('../../commands/batch/report.ts').then(file => file.batchReport),
+    load: () => import('../../batch/report/report.ts').then(file => file.reportBatch),
   },
   {
     path: 'test',

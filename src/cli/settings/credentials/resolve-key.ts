@@ -12,25 +12,21 @@ export async function resolveKey(
   sources: AddressSources,
   address: Address & { embedded: false },
 ): Promise<Sourced> {
-  const fromEnv = sources.env['PROMPTRUN_API_KEY'] || undefined;
+  const variable = environmentKey(sources, address.baseUrl);
   const stored = (): Promise<Sourced | undefined> => storedKey(sources.settings, address);
-  const fits = fromEnv !== undefined && environmentKeyFits(sources, address.baseUrl);
-  const variable = (): Sourced => ({ value: fromEnv ?? '', source: 'PROMPTRUN_API_KEY' });
-  const profileFirst = sources.globals.profile !== undefined;
-  const key = profileFirst
-    ? ((await stored()) ?? (fits ? variable() : undefined))
-    : fits
-      ? variable()
-      : await stored();
+  const isProfileFirst = sources.globals.profile !== undefined;
+  const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
   if (key === undefined) throw noKey(address);
   return { ...key, value: checkedKey(key.value, key.source) };
 }
 
 /** The key of the environment goes with the base URL of the environment, if there is one. */
-function environmentKeyFits({ globals, env }: AddressSources, { value }: Sourced): boolean {
-  const own = env['PROMPTRUN_BASE_URL'];
-  if (globals.profile === undefined || !own || globals.baseUrl !== undefined) return true;
-  return URL.canParse(own) && new URL(own).origin === new URL(value).origin;
+function environmentKey({ globals, env }: AddressSources, baseUrl: Sourced): Sourced | undefined {
+  const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: own } = env;
+  if (!value) return undefined;
+  const isFree = globals.profile === undefined || !own || globals.baseUrl !== undefined;
+  const fits = isFree || (URL.canParse(own) && new URL(own).origin === new URL(baseUrl.value).origin);
+  return fits ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
 }
 
 async function storedKey(
