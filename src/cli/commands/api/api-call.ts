@@ -111,13 +111,16 @@ async function readBodyFile(ctx: Context, file: string): Promise<Buffer> {
   }
 }
 
-type Fields = Map<string, string | Fields>;
+/** Without a prototype, so that `__proto__` is a name like any other. */
+interface Fields {
+  [name: string]: string | Fields;
+}
 
 /** Fields as the object they describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
-export function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): object {
-  const root: Fields = new Map();
+function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): Fields {
+  const root = Object.create(null) as Fields;
   for (const { key, value } of fields) put(root, keyPath(key), value, key);
-  return toObject(root);
+  return root;
 }
 
 function keyPath(key: string): string[] {
@@ -129,22 +132,13 @@ function keyPath(key: string): string[] {
 }
 
 function put(into: Fields, [first = '', ...rest]: readonly string[], value: string, key: string): void {
-  const there = into.get(first);
-  if (rest.length === 0 && there === undefined) {
-    into.set(first, value);
-    return;
+  const there = into[first];
+  if (there !== undefined && (rest.length === 0 || typeof there === 'string')) {
+    throw usageError(`--field: ${key} is given twice`);
   }
-  if (rest.length === 0 || typeof there === 'string') throw usageError(`--field: ${key} is given twice`);
-  const inner = there ?? new Map<string, string | Fields>();
-  into.set(first, inner);
-  put(inner, rest, value, key);
-}
-
-/** `Object.fromEntries` makes own fields of names such as `__proto__`. */
-function toObject(fields: Fields): object {
-  return Object.fromEntries(
-    [...fields].map(([key, value]) => [key, typeof value === 'string' ? value : toObject(value)]),
-  );
+  const inner = (there ?? Object.create(null)) as Fields;
+  into[first] = rest.length === 0 ? value : inner;
+  if (rest.length > 0) put(inner, rest, value, key);
 }
 
 /**

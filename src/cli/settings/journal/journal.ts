@@ -141,8 +141,9 @@ function newEntry(
 
 /** A creation without what came of it. */
 function startOf(entry: JournalEntry): object {
-  const { outcome, runId, runStatus, recovered, noted, ...start } = entry;
-  return { ...start, pid: process.pid };
+  const { id, time, baseUrl, promptVersionId, inputsDigest, clockOffsetMs } = entry;
+  const offset = clockOffsetMs === undefined ? {} : { clockOffsetMs };
+  return { id, time, baseUrl, promptVersionId, inputsDigest, ...offset, pid: process.pid };
 }
 
 async function openJournalFile(file: string): Promise<FileHandle> {
