@@ -19,7 +19,7 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
   const left = [...script];
   const asked: string[] = [];
 
-  const attempts = (question: { message: string; description?: string }) => {
+  const attempts = (question: { message: string; description?: string | undefined }) => {
     asked.push(
       question.description === undefined ? question.message : `${question.message}: ${question.description}`,
     );
@@ -31,7 +31,12 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
   };
 
   const judged = async (
-    question: { message: string; description?: string; required?: boolean; default?: string },
+    question: {
+      message: string;
+      description?: string | undefined;
+      required?: boolean;
+      default?: string | undefined;
+    },
     check: ((answer: string) => string | undefined | Promise<string | undefined>) | undefined,
   ): Promise<string> => {
     const typed = attempts(question).map(answer => String(answer) || (question.default ?? ''));

@@ -1,15 +1,13 @@
 import type { Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
+import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
-import { askFreely, problemOf } from './ask-freely.ts';
 import { openImage } from './images/image-source.ts';
 import type { RunInputs } from './images/place-images.ts';
 import type { ImageField, InputFields, TextField } from './input-fields.ts';
 import { inputText } from './literal.ts';
-
-/** What the prompts of the service take as images, by their names; any other may be typed as well. */
-const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
+import { collectInputs } from './text-inputs.ts';
 
 /** What a person answered, as the command line takes it. */
 export interface Answers {
@@ -27,9 +25,11 @@ export async function askForInputs(
     const text = given.text.size + given.images.length > 0 ? [] : await askFreely(ctx);
     return { inputs: { ...given, text: new Map([...given.text, ...text]) }, answers: { text, images: [] } };
   }
+  const prompter = await ctx.prompter();
   const text: [string, string][] = [];
   for (const field of fields.text.filter(({ key }) => !given.text.has(key))) {
-    const answer = await askForText(ctx, field);
+    const { key: message, description, required } = field;
+    const answer = await ASK[kindOf(field)](prompter, field, { message, description, required }, ctx.signal);
     if (answer !== undefined) text.push([field.key, answer]);
   }
   const images = [...given.images];
@@ -46,57 +46,82 @@ export async function askForInputs(
   };
 }
 
-/** Undefined if an optional field is left out. */
-async function askForText(ctx: Context, field: TextField): Promise<string | undefined> {
-  const prompter = await ctx.prompter();
-  const { choices, multiple, type, required } = field;
-  const { signal } = ctx;
-  const question = {
-    message: field.key,
-    ...(field.description !== undefined && { description: field.description }),
-    required,
-  };
-  if (choices !== undefined) {
-    return multiple === undefined
-      ? askForChoice(ctx, prompter, { ...field, choices })
-      : askForSeveral(ctx, prompter, { ...field, choices, multiple });
-  }
-  const standard = field.default;
-  if (type === 'number' || type === 'integer') {
-    const number = Number(standard);
-    const isNumber = standard !== undefined && standard.trim() !== '' && !Number.isNaN(number);
-    const answer = await prompter.number(
-      { ...question, integer: type === 'integer', ...(isNumber && { default: number }) },
+/** Asks for one input; undefined if an optional one is left out. */
+type Ask = (
+  prompter: Prompter,
+  field: TextField,
+  question: {
+    readonly message: string;
+    readonly description: string | undefined;
+    readonly required: boolean;
+  },
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
+type Kind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
+
+function kindOf({ choices, multiple, type }: TextField): Kind {
+  if (choices !== undefined) return multiple === undefined ? 'choice' : 'several';
+  return type === 'integer' ? 'number' : (type ?? 'text');
+}
+
+const ASK: Readonly<Record<Kind, Ask>> = {
+  text: (prompter, { default: standard }, question, signal) =>
+    unlessEmpty(prompter.text({ ...question, default: standard }, signal), standard),
+  object: (prompter, { default: standard }, question, signal) =>
+    unlessEmpty(prompter.text({ ...question, default: standard, check: jsonProblem }, signal), standard),
+  async number(prompter, { type, default: standard = '' }, question, signal) {
+    const isNumber = standard.trim() !== '' && !Number.isNaN(Number(standard));
+    const numeric = { integer: type === 'integer', default: isNumber ? Number(standard) : undefined };
+    const answer = await prompter.number({ ...question, ...numeric }, signal);
+    return answer === undefined ? undefined : String(answer);
+  },
+  boolean: async (prompter, { default: standard }, question, signal) =>
+    String(await prompter.confirm({ ...question, default: standard === 'true' }, signal)),
+  async array(prompter, { default: standard = '', items }, question, signal) {
+    const parsed = parsedJson(standard);
+    const offered = Array.isArray(parsed) ? parsed.map(item => inputText(item) ?? '') : undefined;
+    const answers = await prompter.list({ ...question, default: offered }, signal);
+    if (answers.length === 0 && !question.required) return undefined;
+    // An item as JSON holds it: a number or a boolean where the list is one of those.
+    return JSON.stringify(answers.map(text => (items === undefined ? text : (parsedJson(text) ?? text))));
+  },
+  choice(prompter, field, question, signal) {
+    const { required, default: standard, choices: values = [] } = field;
+    const choices: Choice<string | undefined>[] = namedChoices(field);
+    if (!required && (standard === undefined || !values.includes(standard))) {
+      choices.unshift({
+        value: undefined,
+        name: standard === undefined ? '(none)' : `(default: ${standard})`,
+      });
+    }
+    return prompter.choice({ ...question, choices, default: standard }, signal);
+  },
+  async several(prompter, field, question, signal) {
+    const { choices = [], default: standard = '' } = field;
+    const { min, max } = bounds(field);
+    const wanted = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
+    const chosen = await prompter.several(
+      {
+        ...question,
+        description: [question.description, `(${wanted})`].filter(Boolean).join(' '),
+        choices: namedChoices(field),
+        defaults: choices.filter(choice => standard.split(', ').includes(choice)),
+        min,
+        max,
+      },
       signal,
     );
-    return answer === undefined ? undefined : String(answer);
-  }
-  if (type === 'boolean') {
-    return String(await prompter.confirm({ ...question, default: standard === 'true' }, signal));
-  }
-  if (type === 'array') {
-    const items = await prompter.list({ ...question, ...defaultItems(standard) }, signal);
-    return items.length === 0 && !required ? undefined : JSON.stringify(items.map(asItem(field)));
-  }
-  const answer = await prompter.text(
-    {
-      ...question,
-      ...(standard !== undefined && { default: standard }),
-      ...(type === 'object' && { check: jsonProblem }),
-    },
-    signal,
-  );
+    return chosen.length === 0 && !question.required ? undefined : chosen.join(', ');
+  },
+};
+
+async function unlessEmpty(
+  asking: Promise<string>,
+  standard: string | undefined,
+): Promise<string | undefined> {
+  const answer = await asking;
   return answer === '' && standard === undefined ? undefined : answer;
-}
-
-function defaultItems(standard: string | undefined): { default?: readonly string[] } {
-  const parsed = standard === undefined ? undefined : parsedJson(standard);
-  return Array.isArray(parsed) ? { default: parsed.map(item => inputText(item) ?? '') } : {};
-}
-
-/** An item as JSON holds it: a number or a boolean where the list is one of those. */
-function asItem({ items }: TextField): (text: string) => unknown {
-  return text => (items === undefined ? text : (parsedJson(text) ?? text));
 }
 
 function parsedJson(text: string): unknown {
@@ -108,87 +133,85 @@ function parsedJson(text: string): unknown {
 }
 
 function jsonProblem(answer: string): string | undefined {
-  return answer === '' || isObject(parsedJson(answer))
-    ? undefined
-    : 'This takes a JSON object: {"key": "value"}.';
+  const isRight = answer === '' || isObject(parsedJson(answer));
+  return isRight ? undefined : 'This takes a JSON object: {"key": "value"}.';
 }
 
-type Listed = TextField & { readonly choices: readonly string[] };
-
-function namedChoices({ choices, labels }: Listed): Choice<string>[] {
+function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
   return choices.map(value => ({ value, name: labels?.get(value) ?? value }));
 }
 
-async function askForChoice(ctx: Context, prompter: Prompter, field: Listed): Promise<string | undefined> {
-  const choices: Choice<string | undefined>[] = namedChoices(field);
-  const standard = field.default;
-  if (!field.required && (standard === undefined || !field.choices.includes(standard))) {
-    choices.unshift({ value: undefined, name: standard === undefined ? '(none)' : `(default: ${standard})` });
-  }
-  return prompter.choice(
-    {
-      message: field.key,
-      ...(field.description !== undefined && { description: field.description }),
-      choices,
-      ...(standard !== undefined && { default: standard }),
-    },
-    ctx.signal,
-  );
-}
-
-async function askForSeveral(
-  ctx: Context,
-  prompter: Prompter,
-  field: Listed & { readonly multiple: NonNullable<TextField['multiple']> },
-): Promise<string | undefined> {
-  const { min, max } = bounds(field);
-  const asked = max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : countWanted(min, max);
-  const standard = field.default?.split(', ') ?? [];
-  const chosen = await prompter.several(
-    {
-      message: field.key,
-      description: [field.description, `(${asked})`].filter(Boolean).join(' '),
-      choices: namedChoices(field),
-      defaults: field.choices.filter(choice => standard.includes(choice)),
-      min,
-      max,
-    },
-    ctx.signal,
-  );
-  return chosen.length === 0 && !field.required ? undefined : chosen.join(', ');
-}
-
 /** The bounds as far as the choices can meet them, so that the impossible is never asked for. */
-function bounds(field: Listed & { readonly multiple: NonNullable<TextField['multiple']> }): {
-  min: number;
-  max: number;
-} {
-  const { min = field.required ? 1 : 0, max = Number.POSITIVE_INFINITY } = field.multiple;
-  const least = Math.min(min, field.choices.length);
+function bounds({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
+  const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
+  const least = Math.min(min, choices.length);
   return { min: least, max: Math.max(max, least, 1) };
 }
 
+/** What the prompts of the service take as images, by their names; any other may be typed as well. */
+const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
+
 async function askForImage(
   ctx: Context,
-  { name, description }: ImageField,
+  { name, description = 'a file or an https URL' }: ImageField,
   { at, of }: { readonly at: number; readonly of: number },
 ): Promise<string> {
   const prompter = await ctx.prompter();
-  return prompter.path(
-    {
-      message: name ?? (of === 1 ? 'image' : `image ${at + 1} of ${of}`),
-      description: description ?? 'a file or an https URL',
-      proposes: file => IMAGE_NAME.test(file),
-      check: answer => imageProblem(ctx, answer),
-    },
-    ctx.signal,
-  );
+  const message = name ?? (of === 1 ? 'image' : `image ${at + 1} of ${of}`);
+  const proposes = (file: string): boolean => IMAGE_NAME.test(file);
+  const check = (answer: string): string | Promise<string | undefined> =>
+    answer === '-'
+      ? 'Standard input is this terminal: give a file or an https URL.'
+      : problemOf(() => openImage(ctx, answer), '--image: ');
+  return prompter.path({ message, description, proposes, check }, ctx.signal);
 }
 
-/** What `--image` would say of it. */
-async function imageProblem(ctx: Context, answer: string): Promise<string | undefined> {
-  if (answer === '-') {
-    return 'Standard input is this terminal: give a file or an https URL.';
+/** Takes `key=value` pairs, as `--input` does, until an empty line. */
+async function askFreely(ctx: Context): Promise<[key: string, value: string][]> {
+  const prompter = await ctx.prompter();
+  const text = new Map<string, string>();
+  for (;;) {
+    const description =
+      text.size === 0
+        ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
+        : 'One more as key=value; an empty line goes on.';
+    const check = (pair: string): Promise<string | undefined> => pairProblem(ctx, pair);
+    const answer = await prompter.text(
+      { message: 'input', lines: 'several items', description, check },
+      ctx.signal,
+    );
+    if (answer === '') return [...text];
+    for (const [key, value] of await readPairs(ctx, answer)) text.set(key, value);
   }
-  return problemOf(() => openImage(ctx, answer), '--image: ');
+}
+
+async function readPairs(ctx: Context, pairs: string): Promise<ReadonlyMap<string, string>> {
+  return (await collectInputs(ctx, { inputs: pairsIn(pairs), images: [] })).text;
+}
+
+/** Several pairs pasted at once, or one whose value has several lines. */
+function pairsIn(answer: string): readonly string[] {
+  const lines = answer.split('\n');
+  return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
+}
+
+/** What `--input` would say of it. */
+async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
+  if (pair === '') return undefined;
+  if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
+    return 'Standard input is this terminal: give the value or @file.';
+  }
+  return problemOf(() => readPairs(ctx, pair), '--input ');
+}
+
+/** Why an answer can't be used, without the name of the flag that would say so; undefined where it can. */
+async function problemOf(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
+  try {
+    await use();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { message } = error;
+    return message.startsWith(flag) ? message.slice(flag.length) : message;
+  }
 }

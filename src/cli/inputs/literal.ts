@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isObject } from '../core/json-value.ts';
 
 /** A number or boolean of JSON or YAML, as it was written there: `1.50` is not `1.5`, and no digit is lost. */
@@ -55,17 +56,9 @@ export function parseJsonAsWritten(source: string): unknown {
   } catch {
     return undefined;
   }
-  const mark = markBesides(source);
+  const mark = `a literal ${randomUUID()}`;
   const marked = markLiterals(source, JSON.stringify(mark));
   return JSON.parse(marked, (_, value: unknown) => literalOf(value, mark) ?? value) as unknown;
-}
-
-/** The key under which a literal stands until it is read: one that the source does not have. */
-function markBesides(source: string): string {
-  for (;;) {
-    const mark = `a literal ${Math.random()}`;
-    if (!source.includes(mark)) return mark;
-  }
 }
 
 function literalOf(value: unknown, mark: string): Literal | undefined {

@@ -1,5 +1,11 @@
 import { NotFoundError } from '../../client/errors.ts';
-import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import {
+  isUuid,
+  MAX_QUERY_LENGTH,
+  type PromptSearchRow,
+  type PromptVersion,
+  type PromptVersionEntry,
+} from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
@@ -113,7 +119,11 @@ async function videoPrompts(
   return rows;
 }
 
-/** The service lists the ten latest versions; an older one is found by its whole id. */
+/**
+ * The version of a prompt whose id begins so. The service lists the ten latest; an older one is found by its whole id.
+ *
+ * @throws {CliError} exit 4 if there is none, exit 2 if there are several
+ */
 async function versionByBeginning(
   connection: Connection,
   { slug, promptId }: { readonly slug: string; readonly promptId: string },
@@ -131,12 +141,22 @@ async function versionByBeginning(
     );
   }
   const { versions } = await connection.client.versions.list(promptId, { signal });
-  const ids = versions.map(version => version.promptVersionId);
+  return versionAmong(versions, beginning, slug);
+}
+
+/** The id among those listed that begins so. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
+export function versionAmong(
+  versions: readonly PromptVersionEntry[],
+  beginning: string,
+  slug = 'the prompt',
+): string {
+  const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const fitting = beginning === '' ? [] : ids.filter(id => id.startsWith(beginning.toLowerCase()));
   const [only, ...others] = fitting;
+  const quoted = JSON.stringify(beginning);
   if (only === undefined) {
     throw notFoundError(
-      `${slug} has no version that begins with ${JSON.stringify(beginning)}`,
+      `${slug} has no version that begins with ${quoted}`,
       `Its versions: ${ids.join(', ')}`,
     );
   }
@@ -159,6 +179,18 @@ export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefin
 
 function isNotFound(error: unknown): boolean {
   return error instanceof NotFoundError && error.httpStatus === 404;
+}
+
+/** The version that a name stands for, or the one of this id; the latest if neither says. @throws {CliError} exit 4 if there is none */
+export async function readNamed(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+  versionId?: string,
+): Promise<PromptVersion> {
+  const named = await resolvePrompt(ctx, connection, name);
+  const prompt = versionId === undefined ? named : { ...named, promptVersionId: versionId };
+  return askOfPrompt(connection, prompt, ctx.signal, of => readPrompt(connection, of, ctx.signal));
 }
 
 /** The version that a prompt's name says, else the latest; kept for later, since a version never changes. */

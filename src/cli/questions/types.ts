@@ -8,21 +8,21 @@ export interface Question {
   /** What is asked for, without a colon or question mark added. */
   readonly message: string;
   /** More about it, shown with the question until it is answered. */
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 export interface TextQuestion extends Question {
   /** Taken when nothing is typed. */
-  readonly default?: string;
+  readonly default?: string | undefined;
   /** Refuses an empty answer; false by default. */
   readonly required?: boolean;
   /** What several lines are: by default one text, for which an editor is offered. */
   readonly lines?: 'refused' | 'several items';
-  readonly check?: Check<string>;
+  readonly check?: Check<string> | undefined;
 }
 
 export interface NumberQuestion extends Question {
-  readonly default?: number;
+  readonly default?: number | undefined;
   /** Refuses an empty answer; false by default. */
   readonly required?: boolean;
   /** Refuses what is not a whole number; false by default. */
@@ -31,20 +31,20 @@ export interface NumberQuestion extends Question {
 
 export interface ConfirmQuestion extends Question {
   /** Taken when nothing is typed; true by default. */
-  readonly default?: boolean;
+  readonly default?: boolean | undefined;
 }
 
 export interface ListQuestion extends Question {
   /** Taken when the first line is empty. */
-  readonly default?: readonly string[];
+  readonly default?: readonly string[] | undefined;
   /** Refuses an empty list; false by default. */
   readonly required?: boolean;
   /** Checks one item. */
-  readonly check?: Check<string>;
+  readonly check?: Check<string> | undefined;
 }
 
 export interface SecretQuestion extends Question {
-  readonly check?: Check<string>;
+  readonly check?: Check<string> | undefined;
 }
 
 export interface Choice<T> {
@@ -57,7 +57,7 @@ export interface ChoiceQuestion<T> extends Question {
   /** At least one. */
   readonly choices: readonly Choice<T>[];
   /** The choice the cursor starts on. */
-  readonly default?: T;
+  readonly default?: T | undefined;
 }
 
 export interface SearchQuestion<T> extends Question {
@@ -78,7 +78,7 @@ export interface SeveralQuestion<T> extends Question {
 export interface PathQuestion extends Question {
   /** Whether a file is worth proposing; the user may type any other. */
   readonly proposes: (fileName: string) => boolean;
-  readonly check?: Check<string>;
+  readonly check?: Check<string> | undefined;
 }
 
 /**

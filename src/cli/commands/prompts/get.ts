@@ -2,7 +2,7 @@ import { isUuid } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { connectionFor } from '../../inputs/prompt-file.ts';
-import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { readNamed } from '../../inputs/prompt-name.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
@@ -13,13 +13,8 @@ export async function promptsGet(
   { versionId }: { readonly versionId?: string },
 ): Promise<ExitCode> {
   const connection = await connectionFor(ctx, prompt);
-  const named = await resolvePrompt(ctx, connection, prompt);
-  const chosen = versionId === undefined ? named : { ...named, promptVersionId: versionId };
-  const version = await withSpinner(
-    ctx,
-    'asking for the prompt',
-    askOfPrompt(connection, chosen, ctx.signal, of => readPrompt(connection, of, ctx.signal)),
-  );
+  const reading = readNamed(ctx, connection, prompt, versionId);
+  const version = await withSpinner(ctx, 'asking for the prompt', reading);
   const isId = versionId !== undefined || isUuid(prompt);
   await presentPromptVersion(ctx, version, connection, ...(isId ? [] : [prompt]));
   return EXIT.ok;

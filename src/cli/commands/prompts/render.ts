@@ -14,7 +14,7 @@ import {
 } from '../../inputs/images/image-source.ts';
 import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
-import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { readNamed } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs, type TypedInputs } from '../../inputs/typed-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
@@ -39,7 +39,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     withLocalStore(ctx, store => previewOf(ctx, store, target, given));
   const preview =
     file === undefined
-      ? await render(await versionOf(ctx, prompt))
+      ? await render(await readNamed(ctx, await ctx.connection(), prompt))
       : await withPromptFile(file, content =>
           render({ file: content, allowOutside: ctx.globals.allowOutside }),
         );
@@ -50,12 +50,6 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     paged: true,
   });
   return EXIT.ok;
-}
-
-async function versionOf(ctx: Context, prompt: string): Promise<LocalPromptTarget> {
-  const connection = await ctx.connection();
-  const named = await resolvePrompt(ctx, connection, prompt);
-  return askOfPrompt(connection, named, ctx.signal, of => readPrompt(connection, of, ctx.signal));
 }
 
 /** Pictures go under the names of their inputs; a text or a value under such a name is where one is found. */

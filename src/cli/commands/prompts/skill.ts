@@ -11,7 +11,7 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
 import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
-import { askOfPrompt, readPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { readNamed } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
@@ -48,10 +48,7 @@ interface Skill {
 
 async function skillOf(ctx: Context, prompt: string, directory: string): Promise<Skill> {
   const connection = await connectionFor(ctx, prompt);
-  const named = await resolvePrompt(ctx, connection, prompt);
-  const version = await askOfPrompt(connection, named, ctx.signal, of =>
-    readPrompt(connection, of, ctx.signal),
-  );
+  const version = await readNamed(ctx, connection, prompt);
   const row = await rowOf(connection, version, ctx.signal);
   const file = promptFileOf(ctx, prompt);
   const slug =

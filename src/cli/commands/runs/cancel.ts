@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { askOfRun, namedRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 
 export interface RunsCancelFlags {
   readonly last?: boolean;
@@ -18,9 +18,7 @@ export async function runsCancel(
   names: readonly string[],
   flags: RunsCancelFlags,
 ): Promise<ExitCode> {
-  if ((names.length === 0) === (flags.last !== true)) {
-    throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
-  }
+  checkRunsNamed(names, flags);
   const connection = await ctx.connection();
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {

@@ -4,7 +4,6 @@ import {
   isUuid,
   RUN_STATUSES,
   type RunListQuery,
-  type RunPage,
   type RunRow,
   type RunStatus,
 } from '../../../wire/index.ts';
@@ -98,57 +97,36 @@ export interface Rest {
 /** Rows page by page, newest first; returns where the list goes on, if it was cut off. */
 export type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
 
-/** The pages that a request asks for, fetched as they are needed. */
-export function runPages(
+/**
+ * The pages that a request asks for, fetched as they are needed. Going back, each page is newer than the one before, so
+ * nothing can be given before all of them are there.
+ *
+ * @param promptVersions the rows of these alone; the service has no such filter
+ */
+export async function* runPages(
   runs: PromptService['runs'],
   { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
   signal: AbortSignal,
 ): Pages {
-  const isLimited = Number.isFinite(limit) && promptVersions === undefined;
-  const all = runs.pages({ ...query, ...(isLimited && { limit }) }, { signal });
   const goesBack = query.endingBefore !== undefined;
-  const pages = promptVersions === undefined ? all : only(all, promptVersions, limit, goesBack);
-  return goesBack ? newerRuns(pages) : olderRuns(pages);
-}
-
-/** The rows of these versions alone, at most so many; the service has no such filter. */
-async function* only(
-  pages: AsyncIterable<RunPage>,
-  promptVersions: ReadonlySet<string>,
-  limit: number,
-  goesBack: boolean,
-): AsyncGenerator<RunPage> {
+  const isLimited = Number.isFinite(limit) && promptVersions === undefined;
+  const newer: (readonly RunRow[])[] = [];
   let left = limit;
-  for await (const { rows, hasMore } of pages) {
-    const fitting = rows.filter(({ promptVersionId }) => promptVersions.has(promptVersionId));
+  let rest: Rest | undefined;
+  for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
+    const fitting = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
     const taken = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
     left -= taken.length;
-    yield { rows: taken, hasMore: hasMore || taken.length < fitting.length };
-    if (left === 0) return;
+    const edge = goesBack ? taken[0] : taken.at(-1);
+    const flag = goesBack ? '--ending-before' : '--starting-after';
+    rest =
+      edge !== undefined && (hasMore || taken.length < fitting.length)
+        ? { flag, cursor: edge.runId }
+        : undefined;
+    if (goesBack) newer.unshift(taken);
+    else yield taken;
+    if (left === 0) break;
   }
-}
-
-async function* olderRuns(pages: AsyncIterable<RunPage>): Pages {
-  let rest: Rest | undefined;
-  for await (const { rows, hasMore } of pages) {
-    yield rows;
-    rest = restAt('--starting-after', rows.at(-1), hasMore);
-  }
+  if (goesBack) yield newer.flat();
   return rest;
-}
-
-/** Each page is newer than the one before, so nothing can be given before all of them are there. */
-async function* newerRuns(pages: AsyncIterable<RunPage>): Pages {
-  let rest: Rest | undefined;
-  const collected: (readonly RunRow[])[] = [];
-  for await (const { rows, hasMore } of pages) {
-    collected.unshift(rows);
-    rest = restAt('--ending-before', rows[0], hasMore);
-  }
-  yield collected.flat();
-  return rest;
-}
-
-function restAt(flag: Rest['flag'], edge: RunRow | undefined, hasMore: boolean): Rest | undefined {
-  return hasMore && edge !== undefined ? { flag, cursor: edge.runId } : undefined;
 }

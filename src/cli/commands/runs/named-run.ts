@@ -3,15 +3,13 @@ import type { Connection, Context } from '../../context.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { resolveRun } from '../../inputs/run-name.ts';
-import type { RunFacts } from '../../outputs/manifest.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
-import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { adviseWith } from '../../terminal/advise.ts';
 
-/** Refuses a command line that names no run, or one run twice. */
-export function checkRunNamed(name: string | undefined, { last }: { readonly last?: boolean }): void {
-  if ((name === undefined) !== (last === true)) {
-    throw usageError('give either a run id or --last', 'Runs are shown by: promptrun runs list');
+/** Refuses a command line that names no run, or runs beside `--last`. */
+export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {
+  if ((names.length === 0) !== (last === true)) {
+    throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
   }
 }
 
@@ -50,19 +48,4 @@ export async function askOfRun<T>(
     }
     throw error;
   }
-}
-
-/** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
-export async function factsFromJournal(
-  { journal }: Context,
-  { service }: Connection,
-  runId: string,
-): Promise<RunFacts> {
-  return factsOf(await journal.find(service, runId));
-}
-
-/** What an entry of the journal says of its run. */
-export function factsOf(entry: JournalEntry | undefined): RunFacts {
-  if (entry === undefined) return {};
-  return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }

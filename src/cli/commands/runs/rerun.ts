@@ -16,7 +16,7 @@ import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { checkRunNamed, namedRun } from './named-run.ts';
+import { checkRunsNamed, namedRun } from './named-run.ts';
 import {
   isManifest,
   type KeptImage,
@@ -42,7 +42,7 @@ export async function runsRerun(
   name: string | undefined,
   flags: RunsRerunFlags,
 ): Promise<ExitCode> {
-  checkRunNamed(name, flags);
+  checkRunsNamed(name === undefined ? [] : [name], flags);
   if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
     throw usageError(
       '--compare shows both outputs; save those of the new run with: promptrun runs save --last',

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
-import { askOfRun, checkRunNamed, namedRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 
 /** Shows the facts of a run: its status, prompt, name, times, costs, and its outputs in short. */
 export async function runsShow(
@@ -22,7 +22,7 @@ export async function runsShow(
   name: string | undefined,
   flags: { readonly last?: boolean },
 ): Promise<ExitCode> {
-  checkRunNamed(name, flags);
+  checkRunsNamed(name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
   const asking = connection.client.runs.get(runId, { signal: ctx.signal });

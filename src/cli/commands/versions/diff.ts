@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { fieldText, textUnder } from '../../core/json-value.ts';
+import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { describeConfig } from '../../inputs/describe-config.ts';
 import { connectionFor, promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
 import {
   askOfPrompt,
@@ -11,10 +13,10 @@ import {
   readPrompt,
   resolvePrompt,
   unlessNotFound,
+  versionAmong,
 } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
-import { type Change, changesBetween } from './changes.ts';
 
 /** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
 export async function versionsDiff(
@@ -77,7 +79,7 @@ async function chosen(
     versions: [],
   };
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const [first, second] = versions.map(given => fullId(entries, given));
+  const [first, second] = versions.map(given => versionAmong(entries, given));
   const own = isFile ? named.promptVersionId : undefined;
   if (own !== undefined) {
     const older = first ?? latest;
@@ -87,19 +89,6 @@ async function chosen(
   const [older, newer] = pair.toSorted((one, other) => age(entries, other) - age(entries, one));
   const same = older === undefined || newer === undefined || older === newer;
   return { promptId, pair: same ? undefined : [older, newer], count: entries.length };
-}
-
-/** The service lists the ten latest versions; an older one needs its whole id. */
-function fullId(entries: readonly PromptVersionEntry[], given: string): string {
-  const beginning = given.toLowerCase();
-  const fitting = entries.filter(({ promptVersionId }) => promptVersionId.startsWith(beginning));
-  const [only, ...others] = fitting.map(({ promptVersionId }) => promptVersionId);
-  const ids = entries.map(({ promptVersionId }) => promptVersionId).join(', ');
-  if (beginning === '' || only === undefined) {
-    throw notFoundError(`no version begins with ${JSON.stringify(given)}`, `Versions: ${ids}`);
-  }
-  if (others.length > 0) throw usageError(`several versions begin with ${given}`, `Versions: ${ids}`);
-  return only;
 }
 
 /** Places from the newest. */
@@ -130,4 +119,75 @@ function differences(
 function headline(ctx: Context, version: PromptVersion): string {
   const age = ageOf(fieldText(version.publishedAt), ctx.clock.now());
   return oneLine(`${fieldText(version.promptVersionId)}  ${fieldText(version.title)}  ${age}`);
+}
+
+/** Something that differs between two versions of a prompt. */
+interface Change {
+  readonly what: 'title' | 'input' | 'image input' | 'config' | 'prompt';
+  /** Of an input or a field of the config. */
+  readonly name?: string;
+  /** What it was; left out where it is new. */
+  readonly before?: unknown;
+  /** What it is now; left out where it is gone. */
+  readonly after?: unknown;
+  /** The two as lines that begin with `-` or `+`; of a file a blank for those that stay. */
+  readonly lines: readonly string[];
+}
+
+/** A version, and of the local service the text of its file or template. */
+type Version = PromptVersion & { readonly text: string | undefined };
+
+/** What changed: the title, each input, other fields of the config, and the prompt's text where it is known. */
+async function changesBetween(older: Version, newer: Version): Promise<Change[]> {
+  const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
+  const inputs = (fields: typeof before) => new Map(fields.text.map(({ key, ...field }) => [key, field]));
+  const images = (fields: typeof before) =>
+    new Map(fields.images.map((image, at) => [String(at + 1), image]));
+  return [
+    ...changed('title', new Map([['', older.title]]), new Map([['', newer.title]])),
+    ...changed('input', inputs(before), inputs(after)),
+    ...changed('image input', images(before), images(after)),
+    ...changed('config', otherFields(older.config), otherFields(newer.config)),
+    ...(await changedFile(older.text, newer.text)),
+  ];
+}
+
+/** What the config holds beside inputs, such as options. */
+function otherFields(config: unknown): Map<string, unknown> {
+  if (!isObject(config)) return new Map();
+  const inputs = new Set(['textInputs', 'imageInputs', 'inputsJTD', 'variables', 'images']);
+  return new Map(Object.entries(config).filter(([key]) => !inputs.has(key)));
+}
+
+function changed(
+  what: Change['what'],
+  older: ReadonlyMap<string, unknown>,
+  newer: ReadonlyMap<string, unknown>,
+): Change[] {
+  const keys = [...new Set([...older.keys(), ...newer.keys()])];
+  return keys
+    .filter(key => !isDeepStrictEqual(older.get(key), newer.get(key)))
+    .map(key => ({
+      what,
+      ...(key !== '' && { name: key }),
+      ...(older.has(key) && { before: older.get(key) }),
+      ...(newer.has(key) && { after: newer.get(key) }),
+      lines: [
+        ...(older.has(key) ? [`- ${fieldText(older.get(key))}`] : []),
+        ...(newer.has(key) ? [`+ ${fieldText(newer.get(key))}`] : []),
+      ],
+    }));
+}
+
+async function changedFile(before: string | undefined, after: string | undefined): Promise<Change[]> {
+  if (before === undefined || after === undefined || before === after) return [];
+  const { diffLines } = await import('diff');
+  const lines = diffLines(before, after).flatMap(({ value, added, removed }) => {
+    const mark = added ? '+' : removed ? '-' : ' ';
+    return value
+      .replace(/\n$/u, '')
+      .split('\n')
+      .map(line => `${mark} ${line}`);
+  });
+  return [{ what: 'prompt', before, after, lines }];
 }

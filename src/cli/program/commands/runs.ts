@@ -52,7 +52,7 @@ export const RUNS_COMMANDS: readonly CommandSpec[] = [
       'runs get --last --save pictures',
     ],
     notes: RUN_NAMES,
-    load: () => import('../../commands/runs/get.ts').then(file => file.runsGet),
+    load: () => import('../../commands/runs/give.ts').then(file => file.runsGet),
   },
   {
     path: 'runs show',
@@ -75,7 +75,7 @@ Name, time and credits are known of the newest 50 runs. Piped, a line is: what, 
       'runs wait --last --timeout 10m --save pictures',
     ],
     notes: RUN_NAMES,
-    load: () => import('../../commands/runs/wait.ts').then(file => file.runsWait),
+    load: () => import('../../commands/runs/give.ts').then(file => file.runsWait),
   },
   {
     path: 'runs cancel',
@@ -148,7 +148,7 @@ ${RUN_NAMES}`,
     ],
     notes: `${RUN_NAMES}
 Without --to they go to the current directory, or that of the setting saveDir. URLs of generated media live 24 hours.`,
-    load: () => import('../../commands/runs/save.ts').then(file => file.runsSave),
+    load: () => import('../../commands/runs/give.ts').then(file => file.runsSave),
   },
   {
     path: 'runs journal',

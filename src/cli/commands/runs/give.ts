@@ -1,0 +1,186 @@
+import { isOver } from '../../../client/poll.ts';
+import type { Run } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
+import { lastRun } from '../../creation/last-run.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { resolveRun } from '../../inputs/run-name.ts';
+import { parseTime } from '../../inputs/time.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import type { RunFacts } from '../../outputs/manifest.ts';
+import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { presentRun, presentRuns } from '../../outputs/results.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { startProgress } from '../../terminal/spinner.ts';
+import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+
+interface LastFlag {
+  readonly last?: boolean;
+}
+
+/** Gives one run as it stands: its outputs, or that it still goes on. */
+export async function runsGet(
+  ctx: Context,
+  name: string | undefined,
+  flags: OutputFlags & LastFlag,
+): Promise<ExitCode> {
+  checkRunsNamed(name === undefined ? [] : [name], flags);
+  const planned = await outputPlan(ctx, flags);
+  const connection = await ctx.connection();
+  const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
+  const { runId, runStatus } = run;
+  if (isOver(run)) {
+    const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, runId);
+    return presentRun(ctx, connection, run, planned(facts));
+  }
+  if (wantsJson(ctx)) await printValue(ctx, run);
+  else {
+    const wait = connection.advise('runs', 'wait', runId);
+    ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)}; wait for it with: ${wait}`);
+  }
+  return EXIT.ok;
+}
+
+async function readRun(ctx: Context, connection: Connection, runId: string, verb: string): Promise<Run> {
+  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
+  return askOfRun(ctx, connection, { verb, runId }, asking);
+}
+
+/** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
+async function factsFromJournal(
+  { journal }: Context,
+  { service }: Connection,
+  runId: string,
+): Promise<RunFacts> {
+  return factsOf(await journal.find(service, runId));
+}
+
+function factsOf(entry: JournalEntry | undefined): RunFacts {
+  if (entry === undefined) return {};
+  return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
+}
+
+export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'>, LastFlag {
+  /** Saves every run created since then. */
+  readonly since?: string;
+  /** A directory, or `-` for standard output. */
+  readonly to?: string;
+}
+
+/** Writes the outputs of runs to files, and gives them as `run` does. */
+export async function runsSave(
+  ctx: Context,
+  names: readonly string[],
+  flags: RunsSaveFlags,
+): Promise<ExitCode> {
+  const { last, since, to, ...given } = flags;
+  if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
+    throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
+  }
+  const seconds = since === undefined ? undefined : parseTime(since, '--since', ctx.clock.now(), 'down');
+  const planned = await outputPlan(ctx, { ...given, save: to ?? true }, '--to');
+  const connection = await ctx.connection();
+  const ended =
+    seconds === undefined
+      ? await endedRuns(ctx, connection, names)
+      : await runsSince(ctx, connection, seconds);
+  const runs = [];
+  for (const run of ended) {
+    runs.push({ run, options: planned(await factsFromJournal(ctx, connection, run.runId)) });
+  }
+  const [only, ...others] = runs;
+  if (seconds === undefined && only !== undefined && others.length === 0) {
+    return presentRun(ctx, connection, only.run, only.options);
+  }
+  if (to === '-') throw usageError('--to - takes the output of one run', `These are ${runs.length} runs.`);
+  return presentRuns(ctx, connection, runs);
+}
+
+/** Each once. */
+async function endedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
+  const ids = new Set<string>();
+  for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
+  const runs: Run[] = [];
+  for (const id of ids) {
+    const run = await readRun(ctx, connection, id, 'save');
+    if (!isOver(run)) throw goesOn(connection, run);
+    runs.push(run);
+  }
+  return runs;
+}
+
+function goesOn({ advise }: Connection, { runId, runStatus }: Run): Error {
+  return usageError(
+    `run ${runId} is ${oneLine(runStatus)}: there is nothing to save yet`,
+    `Wait for it with: ${advise('runs', 'wait', runId, '--save')}`,
+  );
+}
+
+/** Those that have ended, the newest first; the others are named. */
+async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<Run[]> {
+  const { signal } = ctx;
+  const runs: Run[] = [];
+  for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
+    if (isOver({ runStatus })) runs.push(await client.runs.get(runId, { signal }));
+    else ctx.io.note(`note: run ${runId} is ${runStatus} and is not saved`);
+  }
+  return runs;
+}
+
+/** Waits until runs have ended, then gives them as `run` does, in the order they were named. */
+export async function runsWait(
+  ctx: Context,
+  names: readonly string[],
+  flags: OutputFlags & LastFlag,
+): Promise<ExitCode> {
+  checkRunsNamed(names, flags);
+  if (names.length > 1 && flags.save === '-') {
+    throw usageError('--save - takes the output of one run', `These are ${names.length} runs.`);
+  }
+  const planned = await outputPlan(ctx, flags);
+  const connection = await ctx.connection();
+  const awaited =
+    names.length === 0
+      ? [{ ...(await lastRun(ctx, connection)), idFromService: true }]
+      : await Promise.all(names.map(name => awaitedRun(ctx, connection, name)));
+  const runs = await waitForAll(ctx, connection, awaited);
+  const plans = runs.map((run, at) => ({ run, options: planned(factsOf(awaited[at]?.entry)) }));
+  const [only, ...others] = plans;
+  return only !== undefined && others.length === 0
+    ? presentRun(ctx, connection, only.run, only.options)
+    : presentRuns(ctx, connection, plans);
+}
+
+/** A run to wait for, and what the journal knows of it. */
+interface Awaited {
+  readonly runId: string;
+  readonly entry: JournalEntry | undefined;
+  readonly recovered: boolean;
+  /** A run of the journal has an id that the service gave; any other id is the user's word. */
+  readonly idFromService: boolean;
+}
+
+async function awaitedRun(ctx: Context, connection: Connection, name: string): Promise<Awaited> {
+  const runId = await resolveRun(ctx, connection, name);
+  const entry = await ctx.journal.find(connection.service, runId);
+  return { runId, entry, recovered: entry?.recovered === true, idFromService: false };
+}
+
+async function waitForAll(ctx: Context, connection: Connection, awaited: readonly Awaited[]): Promise<Run[]> {
+  const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
+  const onProgress = progress.update;
+  try {
+    return await Promise.all(
+      awaited.map(async ({ runId, entry, recovered, idFromService }) => {
+        const waiting = waitForKnownRun(ctx, connection, runId, { idFromService, onProgress });
+        const run = await askOfRun(ctx, connection, { verb: 'wait', runId }, waiting);
+        if (entry !== undefined && entry.outcome !== 'ended') recordEnd(ctx, entry.id, run);
+        return recovered ? { ...run, recovered } : run;
+      }),
+    );
+  } finally {
+    progress.stop();
+  }
+}
