@@ -1,4 +1,4 @@
-import { HELPERS } from '../prompts/template/syntax.ts';
+import { HELPERS, type Role, roleNamed } from '../prompts/template/syntax.ts';
 
 /** A piece of a foreign prompt: text that means itself, an input, or a tag of a template. */
 export type Piece = { readonly text: string } | { readonly input: string } | { readonly tag: string };
@@ -21,6 +21,12 @@ export function filled(text: string, values: Readonly<Record<string, string>>): 
   return piecesOf(text)
     .map(piece => ('input' in piece ? value(piece.input) : 'text' in piece ? piece.text : piece.tag))
     .join('');
+}
+
+/** The role of a message as chats name it, whatever the case of letters: system, user or assistant. */
+export function chatRole(name = ''): Role | undefined {
+  const lower = name.toLowerCase();
+  return lower === 'model' ? undefined : roleNamed(lower);
 }
 
 /** The names of the inputs, each once, in order of appearance. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../files/json.ts';
 import { type Finding, Findings, invalid } from '../prompts/findings.ts';
 import { filled } from './as-template.ts';
-import { type Converted, type ConvertOptions, testFileText } from './converted.ts';
+import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { explainForm, formOf } from './forms.ts';
 import { type GithubPrompt, readGithubPrompt } from './github-models.ts';
@@ -70,8 +70,6 @@ function convertedGithub(
     notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED }] : [])],
   };
 }
-
-const JUDGED = 'judged by the model that `promptrun test --judge` names';
 
 function written(expectation: ForeignExpectation, data: Readonly<Record<string, string>>): JsonObject {
   const { kind } = expectation;

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '../files/json.ts';
+import { asTemplate, inputsIn, type Piece } from './as-template.ts';
 
 /** A prompt file and its test file, made from a file of another form. */
 export interface Converted {
@@ -33,6 +34,21 @@ export interface TestCaseText {
   /** As texts, whatever they begin with. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly expect: readonly JsonObject[];
+}
+
+/** What is worth knowing of an expectation that a model judges. */
+export const JUDGED = 'judged by the model that `promptrun test --judge` names';
+
+/** The text of a prompt file. Its inputs are in JSON Schema, in which they may have any name. */
+export function promptFileText({ output, ...head }: JsonObject, body: readonly Piece[]): string {
+  const names = inputsIn(body);
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
+  const written = {
+    ...head,
+    ...(names.length > 0 && { input: { schema: { type: 'object', properties, required: names } } }),
+    ...(output !== undefined && { output }),
+  };
+  return `---\n${stringify(written, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
 }
 
 /** The text of a test file. */

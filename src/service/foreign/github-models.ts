@@ -1,10 +1,10 @@
-import { stringify } from 'yaml';
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../files/json.ts';
 import { type Place, parseYamlWithFaults, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import { BOUNDS } from '../prompts/bounds.ts';
 import type { PromptPlaces } from '../prompts/definition.ts';
 import type { Findings } from '../prompts/findings.ts';
-import { asTemplate, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
+import { chatRole, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
+import { promptFileText } from './converted.ts';
 import type { ForeignTests } from './foreign-tests.ts';
 import { readGithubTests } from './github-tests.ts';
 
@@ -29,7 +29,6 @@ const KEYS = new Set([
   'testData',
   'evaluators',
 ]);
-const ROLES: Readonly<Record<string, string>> = { system: 'system', user: 'user', assistant: 'model' };
 /** Their names of parameters, where ours differ. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   maxTokens: 'maxOutputTokens',
@@ -84,11 +83,10 @@ class GithubReader {
       ...(parameters.length > 0 && {
         config: Object.fromEntries(parameters.map(({ key, value }) => [key, value])),
       }),
-      ...inputSchema(inputsIn(body)),
       ...this.#output(),
     };
     return {
-      prompt: `---\n${stringify(head, { lineWidth: 0 })}---\n${asTemplate(ended(body))}\n`,
+      prompt: promptFileText(head, ended(body)),
       places: {
         model: placeOf(entries.get('model')?.value ?? this.#root),
         output: placeOf(entries.get('jsonSchema') ?? this.#root),
@@ -152,13 +150,13 @@ class GithubReader {
       }
     }
     const [role, content] = [value('role'), value('content')];
-    const name = this.#text(role, 'role')?.toLowerCase();
-    if (name === undefined || !Object.hasOwn(ROLES, name)) {
+    const name = chatRole(this.#text(role, 'role'));
+    if (name === undefined) {
       this.#findings.fault(role ?? item, 'the `role` of a message must be system, user or assistant');
     }
     if (!content) this.#findings.fault(item, 'a message needs `content`');
     const text = content?.isEmpty === false ? content.text('content') : '';
-    return [{ tag: `{{role "${ROLES[name ?? ''] ?? 'user'}"}}` }, ...piecesOf(text)];
+    return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...piecesOf(text)];
   }
 
   /** `jsonSchema` is the text of `{name, strict, schema}`, or that map itself. */
@@ -186,13 +184,6 @@ class GithubReader {
 function ended(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
-}
-
-/** As JSON Schema, in which an input may have any name. */
-function inputSchema(names: readonly string[]): JsonObject {
-  if (names.length === 0) return {};
-  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
-  return { input: { schema: { type: 'object', properties, required: names } } };
 }
 
 function placeOf({ line, column }: Place): Place {

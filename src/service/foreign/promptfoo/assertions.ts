@@ -1,5 +1,6 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
 import type { YamlValue } from '../../files/yaml-file.ts';
+import { JUDGED } from '../converted.ts';
 import type { Conversion, Located } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';
 
@@ -98,8 +99,6 @@ function isKnown(type: string): boolean {
   const others = [...PROGRAMS, ...WITHOUT_EQUIVALENT];
   return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
 }
-
-const JUDGED = 'judged by the model that `promptrun test --judge` names';
 
 /** The expectations that an assertion is, with variables put in; none for one without an equivalent, which is noted. */
 export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Conversion): JsonObject[] {

@@ -1,9 +1,8 @@
-import { stringify } from 'yaml';
 import type { JsonObject } from '../../files/json.ts';
 import { FileFault, faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
 import { InvalidPromptFile } from '../../prompts/findings.ts';
-import { asTemplate, inputsIn, type Piece } from '../as-template.ts';
-import { type Converted, type ConvertOptions, testFileText } from '../converted.ts';
+import { inputsIn, type Piece } from '../as-template.ts';
+import { type Converted, type ConvertOptions, promptFileText, testFileText } from '../converted.ts';
 import { messagesOf, promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { Conversion } from './source.ts';
@@ -53,12 +52,11 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
     ...(description !== undefined && { description }),
     ...(models[0] !== undefined && { model: models[0] }),
     ...(Object.keys(config).length > 0 && { config }),
-    ...(inputs.length > 0 && { input: { schema: schemaOf(inputs) } }),
     ...(output && { output }),
   };
   const cases = await casesOf(entries, inputs, conversion);
   return {
-    prompt: `---\n${stringify(head, { lineWidth: 0 })}---\n${asTemplate(body)}\n`,
+    prompt: promptFileText(head, body),
     test: cases.length === 0 ? undefined : testFileText({ ...(models.length > 1 && { models }), cases }),
     notes: conversion.notes,
   };
@@ -86,9 +84,4 @@ function bodyOf(
     );
   }
   return messagesOf(prompt);
-}
-
-function schemaOf(names: readonly string[]): JsonObject {
-  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
-  return { type: 'object', properties, required: names };
 }

@@ -1,6 +1,6 @@
 import { isJsonList, isJsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
-import type { Piece } from '../as-template.ts';
+import { chatRole, type Piece } from '../as-template.ts';
 import type { Conversion, Located } from './source.ts';
 import { nunjucks } from './template.ts';
 
@@ -12,7 +12,6 @@ export interface PromptText {
   readonly fault?: string;
 }
 
-const ROLES: Readonly<Record<string, string>> = { system: 'system', user: 'user', assistant: 'model' };
 const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
@@ -77,7 +76,7 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
   return chat.flatMap(message => {
     const role = isJsonObject(message) ? ownValue(message, 'role') : undefined;
     const content = isJsonObject(message) ? ownValue(message, 'content') : undefined;
-    const name = typeof role === 'string' ? ROLES[role.toLowerCase()] : undefined;
+    const name = typeof role === 'string' ? chatRole(role) : undefined;
     if (name === undefined) throw faultAt(at, wrongRole(role));
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be a text');
     return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];

@@ -76,30 +76,25 @@ function checkKeyword(
   root: JsonObject,
   report: (message: string) => void,
 ): void {
-  if (keyword === 'type') {
-    const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
-    const wrong = types.find(type => typeof type !== 'string' || !JSON_TYPES.includes(type));
-    if (types.length === 0 || wrong !== undefined) {
-      report(
-        `${JSON.stringify(wrong ?? [])} is not a type of JSON Schema: there are ${JSON_TYPES.join(', ')}`,
-      );
-    }
-  }
-  if (keyword === 'required' && !(isJsonList(value) && value.every(name => typeof name === 'string'))) {
-    report('`required` must be a list of names');
-  }
-  if (keyword === 'enum' && !(isJsonList(value) && value.length > 0)) {
-    report('`enum` must be a list of values');
-  }
-  if (COUNTS.has(keyword) && !(Number.isInteger(value) && Number(value) >= 0)) {
-    report(`\`${keyword}\` must be a whole number, 0 or more`);
-  }
-  if (NUMBERS.has(keyword) && typeof value !== 'number') report(`\`${keyword}\` must be a number`);
-  if (keyword === 'multipleOf' && typeof value === 'number' && value <= 0) {
-    report('`multipleOf` must be greater than 0');
-  }
   if (keyword === 'pattern') checkPattern(value, report);
   if (keyword === '$ref') checkReference(value, root, report);
+  if (keyword === 'type') {
+    const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
+    const wrong = types.length === 0 ? types : types.find(type => !JSON_TYPES.some(known => known === type));
+    if (wrong !== undefined) {
+      const known = JSON_TYPES.join(', ');
+      report(`${JSON.stringify(wrong)} is not a type of JSON Schema: there are ${known}`);
+    }
+  }
+  const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
+  if (keyword === 'required' && !isNames) report('`required` must be a list of names');
+  const isChoice = isJsonList(value) && value.length > 0;
+  if (keyword === 'enum' && !isChoice) report('`enum` must be a list of values');
+  const isCount = Number.isInteger(value) && Number(value) >= 0;
+  if (COUNTS.has(keyword) && !isCount) report(`\`${keyword}\` must be a whole number, 0 or more`);
+  if (NUMBERS.has(keyword) && typeof value !== 'number') report(`\`${keyword}\` must be a number`);
+  const isDivisor = typeof value !== 'number' || value > 0;
+  if (keyword === 'multipleOf' && !isDivisor) report('`multipleOf` must be greater than 0');
 }
 
 function checkPattern(pattern: JsonValue, report: (message: string) => void): void {
