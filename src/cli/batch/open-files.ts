@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
 import type { Release } from '../../files/lock.ts';
 import type { Context } from '../context.ts';
 import type { BatchOptions } from './options.ts';
@@ -8,7 +7,7 @@ import { holdResults, journalAside, openResults } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 import type { RowSource } from './rows/source.ts';
 import { BatchJournal } from './run/job-journal.ts';
-import { type Survey, surveyRows } from './survey.ts';
+import { type Before, type Survey, surveyRows } from './survey.ts';
 
 /** The files of a batch, open. */
 export interface BatchFiles {
@@ -26,7 +25,7 @@ export async function openFiles(
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const survey = (before: BatchFilesBefore | undefined): Promise<Survey | undefined> =>
+  const survey = (before: Before | undefined): Promise<Survey | undefined> =>
     source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
   if (!options.resume) {
     const surveyed = await survey(undefined);
@@ -44,31 +43,17 @@ export async function openFiles(
   }
 }
 
-type BatchFilesBefore = Pick<BatchFiles, 'results' | 'journal'>;
-
-async function openPair(
-  ctx: Context,
-  options: BatchOptions,
-): Promise<BatchFilesBefore & Pick<BatchFiles, 'release'>> {
+async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'survey'>> {
   const { out } = options;
-  if (out === undefined) {
-    const file = journalAside(ctx);
-    makeDirectory(path.dirname(file), 0o700);
-    const journal = await BatchJournal.open(file);
-    ctx.io.note(`note: the journal of this batch is ${file}`);
-    return { results: await openResults(ctx, options, journal.states), journal, release: () => {} };
-  }
-  const file = path.resolve(ctx.cwd, out);
-  const release = holdResults(file, out);
+  const file = out === undefined ? journalAside(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
+  const release = out === undefined ? (): void => {} : holdResults(path.resolve(ctx.cwd, out), out);
+  let journal: BatchJournal | undefined;
   try {
-    const journal = await BatchJournal.open(`${file}.journal`);
-    try {
-      return { results: await openResults(ctx, options, journal.states), journal, release };
-    } catch (error) {
-      await (journal.facts === undefined ? journal.remove() : journal.close());
-      throw error;
-    }
+    journal = await BatchJournal.open(file);
+    if (out === undefined) ctx.io.note(`note: the journal of this batch is ${file}`);
+    return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {
+    await (journal?.facts === undefined ? journal?.remove() : journal.close());
     release();
     throw error;
   }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import { lockFile, type Release } from '../../../files/lock.ts';
 import type { Context } from '../../context.ts';
@@ -12,8 +13,9 @@ import type { JobState } from '../run/read-journal.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 
-/** The journal of a batch that has no file of results. */
+/** Where the journal of a batch is that has no file of results; its directory is made. */
 export function journalAside(ctx: Context): string {
+  makeDirectory(ctx.stateDir, 0o700);
   const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
   return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
 }

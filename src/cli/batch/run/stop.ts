@@ -11,22 +11,16 @@ export class NoMoreWanted extends Error {
 export class Stop {
   readonly #reading = new AbortController();
   readonly #dropping = new AbortController();
+  /** Aborted once no more rows are wanted. */
+  readonly reading = this.#reading.signal;
+  /** Aborted once what runs is to be let go of. */
+  readonly dropping = this.#dropping.signal;
   #reason: string | undefined;
   #hasReader = true;
   #interruptedBy: 'SIGINT' | 'SIGTERM' | undefined;
 
   constructor() {
-    setMaxListeners(0, this.#reading.signal, this.#dropping.signal);
-  }
-
-  /** Aborted once no more rows are wanted. */
-  get reading(): AbortSignal {
-    return this.#reading.signal;
-  }
-
-  /** Aborted once what runs is to be let go of. */
-  get dropping(): AbortSignal {
-    return this.#dropping.signal;
+    setMaxListeners(0, this.reading, this.dropping);
   }
 
   /** Why it ended early, where it did so by itself. */
