@@ -72,6 +72,7 @@ test.each([
   for (const answer of held) answer();
   expect(await running.ended).toBe(exitCode);
   expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
+  expect(running.stderr()).toContain('note: 2 runs took ');
   expect(running.stderr()).toContain('--resume');
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
   expect(held).toHaveLength(2);

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import type { Advise } from '../../core/types.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { spendingText } from '../../creation/spending-text.ts';
@@ -15,7 +16,7 @@ import type { Stop } from '../run/stop.ts';
 export interface BatchEnd {
   readonly tally: Tally;
   readonly stop: Stop;
-  /** undefined where it is not known how many rows there are. */
+  /** undefined if it is not known how many rows there are. */
   readonly rows: number | undefined;
   readonly results: Results;
   readonly journal: BatchJournal;
@@ -36,53 +37,45 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
   if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
-  if (stop.interruptedBy !== undefined) {
-    throw new Interrupted(stop.interruptedBy, out === undefined ? [] : [goOn(out)], {
-      message: summaryText(tally, rows),
-    });
-  }
-  if (ctx.signal.reason instanceof TimeIsUp && !isComplete) {
-    throw waitTimeout(`gave up waiting; ${summaryText(tally, rows)}`, {
-      hints: out === undefined ? [] : [goOn(out)],
-    });
-  }
-  if (!stop.hasReader && counts.succeeded > 0) throw readerHasGone(journal, summaryText(tally, rows));
-  tellEnd(ctx, out, end);
+  const cut = cutShort(ctx, out, end, { counts, isComplete });
+  if (cut === undefined) tellEnd(ctx, out, end, counts);
   for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
+  if (cut !== undefined) throw cut;
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
+}
+
+/** What ended the batch before its time, if something outside of it did. */
+function cutShort(
+  { signal }: Context,
+  out: string | undefined,
+  { stop, journal }: BatchEnd,
+  { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
+): CliError | undefined {
+  const hints = out === undefined ? [] : [goOn(out)];
+  const message = summaryText(counts);
+  if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
+  if (signal.reason instanceof TimeIsUp && !isComplete) {
+    return waitTimeout(`gave up waiting; ${message}`, { hints });
+  }
+  if (stop.hasReader || counts.succeeded === 0) return undefined;
+  // Runs were made and paid for whose results nobody took.
+  return new CliError(`standard output was closed before every result was written: ${message}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: [`The runs that were made are named in ${journal.file}`],
+  });
 }
 
 function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: Counts): CliError {
   const { status, exitCode, data } = reached;
   const { flag } = data as { flag: string };
-  const rows = notDone === 1 ? '1 row' : `${notDone ?? 'some'} rows`;
-  return new CliError(`${reached.message}; ${rows} not done`, {
+  return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
     hints: out === undefined ? [] : [`Go on with the same command, --resume and ${flag} <more>.`],
   });
-}
-
-/** Runs were made and paid for whose results nobody took. */
-function readerHasGone({ file }: BatchJournal, summary: string): CliError {
-  return new CliError(`standard output was closed before every result was written: ${summary}`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-    hints: [`The runs that were made are named in ${file}`],
-  });
-}
-
-function tellEnd(ctx: Context, out: string | undefined, end: BatchEnd): void {
-  const { tally, stop, rows } = end;
-  if (stop.reason !== undefined) ctx.io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
-  ctx.io.note(`note: ${summaryText(tally, rows)}`);
-  if (out !== undefined) {
-    for (const hint of hintsFor(out, end)) {
-      ctx.io.note(hint);
-    }
-  }
 }
 
 type Counts = ReturnType<typeof countsOf>;
@@ -99,38 +92,38 @@ function countsOf({ before, now, done }: Tally, rows: number | undefined) {
   };
 }
 
-function summaryText(tally: Tally, rows: number | undefined): string {
-  const { succeeded, failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
+function summaryText({ rows, succeeded, failed, inDoubt, goingOn, notDone }: Counts): string {
   const parts = [
     [failed, 'failed'],
     [inDoubt, 'in doubt'],
     [goingOn, 'going on'],
     [notDone ?? 0, 'not done'],
   ] as const;
-  const of = rows === undefined ? '' : ` of ${rows}`;
   return [
-    `${succeeded}${of} rows succeeded`,
+    `${succeeded}${rows === null ? '' : ` of ${rows}`} rows succeeded`,
     ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
   ].join(', ');
 }
 
-function hintsFor(out: string, { tally, rows, budget, advise }: BatchEnd): string[] {
-  const goesOn = budget.reached === undefined;
-  const { failed, inDoubt, goingOn, notDone } = countsOf(tally, rows);
-  return [
-    ...(failed > 0 ? [retryHint(tally)] : []),
-    ...(inDoubt > 0
-      ? [
-          `One in doubt may have a run: look with ${advise('runs', 'list')}, run it again with --resume --retry-unknown`,
-        ]
-      : []),
-    ...(goesOn && (goingOn > 0 || notDone !== 0) ? [goOn(out)] : []),
-  ];
-}
-
-function retryHint({ faulty }: Tally): string {
-  const first = faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
-  return `${first} the failed ones again with: --resume --retry-failed`;
+function tellEnd(
+  { io }: Context,
+  out: string | undefined,
+  { tally, stop, budget, advise }: BatchEnd,
+  counts: Counts,
+): void {
+  const { failed, inDoubt, goingOn, notDone } = counts;
+  if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
+  io.note(`note: ${summaryText(counts)}`);
+  if (out === undefined) return;
+  if (failed > 0) {
+    const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
+    io.note(`${first} the failed ones again with: --resume --retry-failed`);
+  }
+  if (inDoubt > 0) {
+    const look = advise('runs', 'list');
+    io.note(`One in doubt may have a run: look with ${look}, run it again with --resume --retry-unknown`);
+  }
+  if (budget.reached === undefined && (goingOn > 0 || notDone !== 0)) io.note(goOn(out));
 }
 
 function goOn(out: string): string {
