@@ -10,6 +10,9 @@ import {
 } from 'yaml';
 import { type CliError, usageError } from '../../errors.ts';
 
+/** The entries of a map by their keys. */
+export type YamlEntries = ReadonlyMap<string, { readonly key: Node; readonly node: Node }>;
+
 /** A YAML document whose faults are reported with file and line. */
 export class YamlPlace {
   readonly contents: ParsedNode | null;
@@ -27,9 +30,7 @@ export class YamlPlace {
     this.#document = parseDocument(source, { lineCounter: this.#lines, prettyErrors: false });
     this.contents = this.#document.contents;
     const [fault] = this.#document.errors;
-    if (fault !== undefined) {
-      throw this.faultAt(fault.pos[0], fault.message);
-    }
+    if (fault !== undefined) throw this.#faultAt(fault.pos[0], fault.message);
   }
 
   /** The line a node begins on, from 1. */
@@ -43,11 +44,11 @@ export class YamlPlace {
   }
 
   fault(node: unknown, message: string, ...hints: string[]): CliError {
-    return usageError(`${this.file}, line ${this.lineOf(node)}: ${message}`, ...hints);
+    return this.#faultAt(this.offsetOf(node), message, hints);
   }
 
-  faultAt(offset: number, message: string): CliError {
-    return usageError(`${this.file}, line ${this.#lines.linePos(offset).line}: ${message}`);
+  #faultAt(offset: number, message: string, hints: readonly string[] = []): CliError {
+    return usageError(`${this.file}, line ${this.#lines.linePos(offset).line}: ${message}`, ...hints);
   }
 
   /** The value of a node as plain data. */
@@ -55,81 +56,72 @@ export class YamlPlace {
     return (node as Node | null)?.toJS(this.#document, { maxAliasCount: 100 }) ?? null;
   }
 
-  /** The entries of a map, refusing keys that are not among the known ones. */
-  entries(
-    node: unknown,
-    what: string,
-    known?: readonly string[],
-  ): Map<string, { key: Node; value: Node | null }> {
-    if (!isMap(node)) {
-      throw this.fault(node, `${what} must be a map of keys to values`);
-    }
-    const entries = new Map<string, { key: Node; value: Node | null }>();
+  /** The entries of a map, refusing keys that are not among the known ones; without a value, the key stands for it. */
+  entries(node: unknown, what: string, known?: readonly string[]): YamlEntries {
+    if (!isMap(node)) throw this.fault(node, `${what} must be a map of keys to values`);
+    const entries = new Map<string, { key: Node; node: Node }>();
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? String(key.value) : '';
       if (known?.includes(name) === false) {
         throw this.fault(key, `${what} has no key ${JSON.stringify(name)}; it takes ${known.join(', ')}`);
       }
-      entries.set(name, { key: key as Node, value: value as Node | null });
+      entries.set(name, { key: key as Node, node: (value ?? key) as Node });
     }
     return entries;
   }
 
   list(node: unknown, what: string): readonly unknown[] {
-    if (!isSeq(node)) {
-      throw this.fault(node, `${what} must be a list`);
-    }
+    if (!isSeq(node)) throw this.fault(node, `${what} must be a list`);
     return node.items;
   }
 
   text(node: unknown, what: string): string {
-    const value = isScalar(node) ? node.value : undefined;
-    if (typeof value !== 'string' || value === '') {
-      throw this.fault(node, `${what} must be a text`);
-    }
-    return value;
+    return this.#scalar(node, `${what} must be a text`, value => typeof value === 'string' && value !== '');
   }
 
   /** A text, or a number, true or false as it was written. */
   word(node: unknown, what: string): string {
-    return isScalar(node) && typeof node.value !== 'string'
-      ? this.inputText(node, what)
-      : this.text(node, what);
+    const isText = !isScalar(node) || typeof node.value === 'string';
+    return isText ? this.text(node, what) : this.inputText(node, what);
   }
 
   /** A number of at least 0. */
   amount(node: unknown, what: string): number {
-    const value = isScalar(node) ? node.value : undefined;
-    if (typeof value === 'number' && value >= 0) return value;
-    throw this.fault(node, `${what} must be a number of 0 or more`);
+    return this.#scalar(
+      node,
+      `${what} must be a number of 0 or more`,
+      value => typeof value === 'number' && value >= 0,
+    );
   }
 
   /** A whole number of at least 1. */
   count(node: unknown, what: string): number {
-    const value = isScalar(node) ? node.value : undefined;
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
-      throw this.fault(node, `${what} must be a whole number of 1 or more`);
-    }
-    return value;
+    const message = `${what} must be a whole number of 1 or more`;
+    return this.#scalar(node, message, value => Number.isSafeInteger(value) && Number(value) >= 1);
   }
 
   number(node: unknown, what: string): number {
-    const value = isScalar(node) ? node.value : undefined;
-    if (typeof value !== 'number' || !(value > 0)) {
-      throw this.fault(node, `${what} must be a number above 0`);
-    }
-    return value;
+    return this.#scalar(
+      node,
+      `${what} must be a number above 0`,
+      value => typeof value === 'number' && value > 0,
+    );
+  }
+
+  #scalar<T extends string | number>(
+    node: unknown,
+    message: string,
+    isRight: (value: unknown) => boolean,
+  ): T {
+    if (isScalar(node) && isRight(node.value)) return node.value as T;
+    throw this.fault(node, message);
   }
 
   /** A value as `--input` takes it: scalars as they were written, lists and maps as JSON. */
   inputText(node: unknown, what: string): string {
-    if (isScalar(node)) {
-      const { value, source } = node;
-      if (value === null) {
-        throw this.fault(node, `${what} is null; give a value, or leave the input out`);
-      }
-      return typeof value === 'string' ? value : (source ?? JSON.stringify(value));
-    }
-    return JSON.stringify(this.value(node));
+    if (!isScalar(node)) return JSON.stringify(this.value(node));
+    const { value, source } = node;
+    if (value === null) throw this.fault(node, `${what} is null; give a value, or leave the input out`);
+    return typeof value === 'string' ? value : (source ?? JSON.stringify(value));
   }
 }

@@ -96,19 +96,19 @@ function readLlm(node: unknown, { place }: Reading): Llm {
   const entries = place.entries(node, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
   const texts = ['prompt', 'systemPrompt', 'model', 'modelId'].map(key => {
     const entry = entries.get(key);
-    return entry && place.text(entry.value ?? entry.key, key);
+    return entry && place.text(entry.node, key);
   });
   const [prompt, systemPrompt, model = texts[3]] = texts;
   const choices = entries.get('choices');
   if (prompt === undefined || choices === undefined) throw place.fault(node, 'llm needs prompt and choices');
-  const read = place.list(choices.value ?? choices.key, 'choices').map(item => {
+  const read = place.list(choices.node, 'choices').map(item => {
     const { choice, score } = Object.fromEntries(place.entries(item, 'a choice', ['choice', 'score']));
     if (choice === undefined || score === undefined)
       throw place.fault(item, 'a choice needs choice and score');
-    const worth = place.value(score.value);
+    const worth = place.value(score.node);
     if (typeof worth !== 'number' || !Number.isFinite(worth))
       throw place.fault(score.key, 'score must be a number');
-    return { choice: place.word(choice.value ?? choice.key, 'choice'), score: worth };
+    return { choice: place.word(choice.node, 'choice'), score: worth };
   });
   if (read.length === 0) throw place.fault(choices.key, 'choices is empty');
   return {

@@ -149,7 +149,7 @@ async function readItem(
   const inner = (one: unknown): Promise<Expectation[]> => readItem(place, one, ctx);
   return inEach([...entries], async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
-    const parts = await KINDS[name].read(entry.value ?? entry.key, { place, ctx, key, inner });
+    const parts = await KINDS[name].read(entry.node, { place, ctx, key, inner });
     return expectationOf(name, parts, { line: place.lineOf(entry.key), at: place.offsetOf(entry.key) });
   });
 }
