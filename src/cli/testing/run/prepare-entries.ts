@@ -10,10 +10,9 @@ import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/ima
 import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
-import { readVersion } from '../../inputs/target.ts';
+import { readVersion, resolveTarget } from '../../inputs/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
-import { VersionFinder } from './version-finder.ts';
 
 /** An entry with what is sent for it. */
 export interface PreparedEntry {
@@ -76,7 +75,7 @@ async function entriesOf(
   file: TestFile,
 ): Promise<Omit<PreparedEntry, 'firstRepetition'>[]> {
   const entries: Omit<PreparedEntry, 'firstRepetition'>[] = [];
-  const versions = new VersionFinder(ctx, connection);
+  const versions = new Map<string | undefined, TestedVersion>();
   for (const testCase of file.cases) {
     for (const model of file.models) {
       const prepared = await prepare(ctx, connection, versions, { file, testCase, model });
@@ -86,20 +85,26 @@ async function entriesOf(
   return entries;
 }
 
-/** @throws {CliError} that names the case, for what is a fault of the whole file */
+/** What a target stands for, with one model. */
+interface TestedVersion {
+  readonly promptVersionId: string;
+  /** What it says of its inputs, if that is known. */
+  readonly config: unknown;
+}
 
+/** @throws {CliError} that names the case, for what is a fault of the whole file */
 async function prepare(
   ctx: Context,
   connection: Connection,
-  versions: VersionFinder,
+  versions: Map<string | undefined, TestedVersion>,
   entry: Entry,
 ): Promise<Pick<PreparedEntry, 'entry' | 'request'>> {
   const { file, testCase, model } = entry;
   const { options } = testCase;
   try {
-    const promptVersionId = await versions.find(file.target, model);
-    await checkModelAccess(connection, promptVersionId);
-    const config = await configOf(ctx, connection, promptVersionId);
+    const version = versions.get(model) ?? (await versionOf(ctx, connection, file.target, model));
+    versions.set(model, version);
+    const { promptVersionId, config } = version;
     const inputs = await inputsOf(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     return { entry, request: { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) } };
@@ -109,6 +114,22 @@ async function prepare(
     // What a case must not read is a fault of that case alone.
     return prepare(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
+}
+
+/** In a replay, a version that was not recorded is reported with the nearest recording once the run is asked for. */
+async function versionOf(
+  ctx: Context,
+  connection: Connection,
+  target: string,
+  model: string | undefined,
+): Promise<TestedVersion> {
+  const resolved = await resolveTarget(ctx, connection, target, model);
+  const reading = readVersion(ctx, connection, resolved);
+  const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
+  const version = isOptional ? await reading.catch(() => undefined) : await reading;
+  const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
+  await checkModelAccess(connection, promptVersionId);
+  return { promptVersionId, config: version?.config };
 }
 
 async function inputsOf(
@@ -122,27 +143,14 @@ async function inputsOf(
   return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
 }
 
-/** In a replay, a version that was not recorded is reported with the nearest recording once the run is asked for. */
-async function configOf(ctx: Context, connection: Connection, promptVersionId: string): Promise<unknown> {
-  const reading = readVersion(ctx, connection, { promptVersionId, mayBePrompt: true });
-  const version =
-    connection.recorder?.mode === 'replay' ? await reading.catch(() => undefined) : await reading;
-  return version?.config;
-}
-
 function located({ file, testCase }: Entry, error: unknown): CliError {
   const { message, status, exitCode, hints, data } = failureOf(error);
   const where = `${file.name}, line ${testCase.line}: ${message}`;
   return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
-/**
- * Identifies a case whatever its number or name: by target, model, inputs and options.
- */
-export function entryKey({
-  entry: { file, model },
-  request,
-}: Pick<PreparedEntry, 'entry' | 'request'>): string {
+/** Identifies a case whatever its number or name: by target, model, inputs and options. */
+function entryKey({ entry: { file, model }, request }: Pick<PreparedEntry, 'entry' | 'request'>): string {
   const { text, images, options, promptVersionId } = request;
   const content = [
     file.target,
