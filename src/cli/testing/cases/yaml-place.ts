@@ -76,7 +76,8 @@ export class YamlPlace {
   }
 
   text(node: unknown, what: string): string {
-    return this.#scalar(node, `${what} must be a text`, value => typeof value === 'string' && value !== '');
+    const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+    return this.#scalar(node, `${what} must be a text`, isText);
   }
 
   /** A text, or a number, true or false as it was written. */
@@ -87,33 +88,29 @@ export class YamlPlace {
 
   /** A number of at least 0. */
   amount(node: unknown, what: string): number {
-    return this.#scalar(
-      node,
-      `${what} must be a number of 0 or more`,
-      value => typeof value === 'number' && value >= 0,
-    );
+    return this.#number(node, `${what} must be a number of 0 or more`, value => value >= 0);
   }
 
   /** A whole number of at least 1. */
   count(node: unknown, what: string): number {
-    const message = `${what} must be a whole number of 1 or more`;
-    return this.#scalar(node, message, value => Number.isSafeInteger(value) && Number(value) >= 1);
+    const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
+    return this.#number(node, `${what} must be a whole number of 1 or more`, isCount);
   }
 
   number(node: unknown, what: string): number {
+    return this.#number(node, `${what} must be a number above 0`, value => value > 0);
+  }
+
+  #number(node: unknown, message: string, isRight: (value: number) => boolean): number {
     return this.#scalar(
       node,
-      `${what} must be a number above 0`,
-      value => typeof value === 'number' && value > 0,
+      message,
+      (value): value is number => typeof value === 'number' && isRight(value),
     );
   }
 
-  #scalar<T extends string | number>(
-    node: unknown,
-    message: string,
-    isRight: (value: unknown) => boolean,
-  ): T {
-    if (isScalar(node) && isRight(node.value)) return node.value as T;
+  #scalar<T>(node: unknown, message: string, isRight: (value: unknown) => value is T): T {
+    if (isScalar(node) && isRight(node.value)) return node.value;
     throw this.fault(node, message);
   }
 
