@@ -22,7 +22,7 @@ beforeAll(async () => {
   }
   otherKey = await keyOf(service.dataDir, { user: 'somebody-else' });
   all = await everything('');
-});
+}, 120_000);
 afterAll(() => service.close());
 
 const page = (query: string) => service.data<RunPage>(`/runs?${query}`);
