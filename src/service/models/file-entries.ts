@@ -1,9 +1,25 @@
-import type { Modality, RunOption } from '../../wire/index.ts';
+import type { RunOption } from '../../wire/index.ts';
 import { FileFault, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from './providers.ts';
 
-const ENVIRONMENT_VARIABLE = /^[A-Za-z_]\w*$/;
+/** What a field may hold, and the rule as a sentence that begins after the field's name. */
+interface Form {
+  readonly pattern: RegExp;
+  readonly rule: string;
+}
+
+const KEY_VARIABLE: Form = {
+  pattern: /^[A-Za-z_]\w*$/,
+  rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
+};
+const DOLLARS: Form = {
+  pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
+  rule: 'must be a number of US dollars, 0 or more',
+};
+const DAY: Form = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
+const CREDITS: Form = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
+
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
 /**
@@ -15,9 +31,9 @@ export function readProvider({ key: name, line, value }: YamlEntry): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
   const baseUrl = fields.required('baseUrl');
   const fault = baseUrlFault(baseUrl);
-  if (fault !== undefined) throw fields.fault('baseUrl', `baseUrl ${fault}`);
-  const apiKeyEnv = readKeyVariable(fields);
-  const headers = readHeaders(fields.value('headers'));
+  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
+  const headers = fields.value('headers');
   return {
     name,
     baseUrl,
@@ -25,21 +41,11 @@ export function readProvider({ key: name, line, value }: YamlEntry): Provider {
     keyVariables: apiKeyEnv === undefined ? [] : [apiKeyEnv],
     needsKey: apiKeyEnv !== undefined,
     batch: fields.oneOf('batch', ['true', 'false']) === 'true',
-    ...(headers ? { headers } : {}),
+    ...(headers && { headers: readHeaders(headers) }),
   };
 }
 
-function readKeyVariable(fields: YamlFields): string | undefined {
-  const name = fields.text('apiKeyEnv');
-  if (name === undefined || ENVIRONMENT_VARIABLE.test(name)) return name;
-  throw fields.fault(
-    'apiKeyEnv',
-    'apiKeyEnv names the environment variable that holds the key; the key itself does not belong in this file',
-  );
-}
-
-function readHeaders(value: YamlValue | undefined): Record<string, string> | undefined {
-  if (!value) return undefined;
+function readHeaders(value: YamlValue): Record<string, string> {
   const headers = value.entries('headers').map(({ key, line, value }) => {
     const text = value.text(`the header \`${key}\``);
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
@@ -73,36 +79,27 @@ const MODEL_FIELDS = [
 export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provider>): ModelEntry {
   const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
   const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
+  const providerName = fields.required('provider');
+  const provider = providers.get(providerName);
+  if (!provider) throw fields.fault('provider', `\`${providerName}\` is not described under providers`);
+  const model = fields.required('model');
+  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
   const id = fields.text('id');
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
-  const provider = readProviderName(fields, providers);
-  const price = readPrice(fields.value('price'));
-  const shutdownDate = readShutdownDate(fields);
+  const price = fields.value('price');
+  const shutdownDate = fields.text('shutdown_date', DAY)?.slice(0, 10);
   return {
-    model: readName(fields),
+    model,
     modality,
     engine: provider.engine,
     provider,
-    ...(id === undefined ? {} : { id }),
     runOptions: readRunOptions(fields.value('runOptions')),
-    ...(responseFormat === undefined ? {} : { responseFormat }),
-    credits: readCredits(fields, modality),
-    ...(price === undefined ? {} : { price }),
-    ...(shutdownDate === undefined ? {} : { shutdownDate }),
+    credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    ...(id !== undefined && { id }),
+    ...(responseFormat && { responseFormat }),
+    ...(price && { price: readPrice(price) }),
+    ...(shutdownDate !== undefined && { shutdownDate }),
   };
-}
-
-function readName(fields: YamlFields): string {
-  const model = fields.required('model');
-  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
-  return model;
-}
-
-function readProviderName(fields: YamlFields, providers: ReadonlyMap<string, Provider>): Provider {
-  const name = fields.required('provider');
-  const provider = providers.get(name);
-  if (provider) return provider;
-  throw fields.fault('provider', `the provider \`${name}\` is not described under providers`);
 }
 
 function readRunOptions(value: YamlValue | undefined): RunOption[] {
@@ -116,37 +113,20 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
 }
 
 /** A model without a price for output makes none: pictures have one of their own. */
-function readPrice(value: YamlValue | undefined): Price | undefined {
-  if (!value) return undefined;
+function readPrice(value: YamlValue): Price {
   const fields = YamlFields.of(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
-  const dollars = (key: string): number | undefined => {
-    const text = fields.text(key);
-    if (text === undefined || /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i.test(text)) {
-      return text === undefined ? undefined : Number(text);
-    }
-    throw fields.fault(key, `${key} must be a number of US dollars, 0 or more`);
+  const dollars = (key: keyof Price): number | undefined => {
+    const text = fields.text(key, DOLLARS);
+    return text === undefined ? undefined : Number(text);
   };
-  const cachedInput = dollars('cachedInput');
-  const image = dollars('image');
+  const [image, cachedInput] = [dollars('image'), dollars('cachedInput')];
+  const otherwise = image === undefined ? undefined : 0;
   return {
-    input: dollars('input') ?? (image === undefined ? fields.missing('input') : 0),
-    output: dollars('output') ?? (image === undefined ? fields.missing('output') : 0),
-    ...(cachedInput === undefined ? {} : { cachedInput }),
-    ...(image === undefined ? {} : { image }),
+    input: dollars('input') ?? otherwise ?? fields.missing('input'),
+    output: dollars('output') ?? otherwise ?? fields.missing('output'),
+    ...(cachedInput !== undefined && { cachedInput }),
+    ...(image !== undefined && { image }),
   };
-}
-
-function readShutdownDate(fields: YamlFields): string | undefined {
-  const text = fields.text('shutdown_date');
-  if (text === undefined || /^\d{4}-\d{2}-\d{2}/.test(text)) return text?.slice(0, 10);
-  throw fields.fault('shutdown_date', 'shutdown_date must be a day, such as 2026-11-30');
-}
-
-function readCredits(fields: YamlFields, modality: Modality): number {
-  const text = fields.text('credits');
-  if (text === undefined) return DEFAULT_CREDITS[modality];
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw fields.fault('credits', 'credits must be a whole number, 0 or more');
 }
 
 /** The fields of a map whose names are known beforehand. */
@@ -183,8 +163,10 @@ export class YamlFields {
     return value?.isEmpty === false ? value : undefined;
   }
 
-  text(key: string): string | undefined {
-    return this.value(key)?.text(key);
+  text(key: string, form?: Form): string | undefined {
+    const text = this.value(key)?.text(key);
+    if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
+    return text;
   }
 
   required(key: string): string {
@@ -199,15 +181,15 @@ export class YamlFields {
     const chosen = choices.find(choice => choice === text);
     if (chosen !== undefined) return chosen;
     const last = choices.at(-1) ?? '';
-    throw this.fault(key, `${key} must be ${choices.slice(0, -1).join(', ')} or ${last}`);
+    throw this.fault(key, `must be ${choices.slice(0, -1).join(', ')} or ${last}`);
   }
 
   missing(key: string): never {
     throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
   }
 
-  /** A fault at the line of a field. */
+  /** A fault at the line of a field, as a sentence that begins after its name. */
   fault(key: string, what: string): FileFault {
-    return new FileFault(this.entries.get(key)?.line ?? this.line, what);
+    return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
   }
 }

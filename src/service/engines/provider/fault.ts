@@ -100,7 +100,7 @@ const SHORTEST_SECRET = 8;
 function withoutKeys(text: string, key = ''): string {
   return withoutKey(text, key)
     .replace(/[\w*.-]+/g, withoutSecret)
-    .replace(/\bBearer\s+(?=\S*\d)\S{6,}/gi, 'Bearer ***')
+    .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))
     .replace(/\/\/[^/@\s]+@/g, '//***@');
 }
 
