@@ -102,6 +102,21 @@ describe('a batch on the local service', () => {
     });
   });
 
+  test('names the runs that rows had before they were run again, in a table as well', async () => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.csv': 'note\na\n' });
+    const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
+    await runBatchCommand(args, { env, home });
+    for (let time = 0; time < 2; time += 1) {
+      await runBatchCommand([...args, '--resume', '--retry-failed'], { env, home });
+    }
+    const [third, second, first] = (await runs()).map(({ runId }) => runId);
+    const [header, row = ''] = readFileSync(path.join(home, 'r.csv'), 'utf8').split('\n');
+    expect(header).toBe('note,runId,runStatus,error,output1,earlierRunIds');
+    expect(row).toContain(`a,${third},failed,`);
+    expect(row.endsWith(`,${first} ${second}`)).toBe(true);
+  });
+
   test('reads rows from standard input', async () => {
     const { env } = await localService();
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], {
