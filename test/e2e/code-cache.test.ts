@@ -14,7 +14,7 @@ describe('what V8 compiled of the command', () => {
   beforeEach(() => {
     copy = temporaryDirectory();
     compiled = path.join(copy, 'dist/compiled');
-    for (const part of ['bin', 'package.json', 'completions', 'dist/main.cjs', 'dist/chunks']) {
+    for (const part of ['bin', 'package.json', 'completions', 'docs', 'dist/main.cjs', 'dist/chunks']) {
       cpSync(path.join(INSTALLED, part), path.join(copy, part), { recursive: true });
     }
   });
