@@ -24,14 +24,6 @@ it.each([
      for (const name of ['sync', 'datasync']) Object.getPrototypeOf(handle)[name] = undefined;
      await handle.close();`,
   ],
-  [
-    "with Bun's processes, whose channels keep nothing alive",
-    `import child from 'node:child_process';
-     import { syncBuiltinESMExports } from 'node:module';
-     const { fork } = child;
-     child.fork = (...given) => Object.defineProperty(fork(...given), 'channel', { value: {} });
-     syncBuiltinESMExports();`,
-  ],
 ])('runs %s', async (_, missing) => {
   const home = temporaryDirectory();
   const options = { home, nodeArgs: without(missing), env: { HOME: '' } };
