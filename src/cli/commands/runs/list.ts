@@ -1,15 +1,145 @@
-import type { RunRow } from '../../../wire/index.ts';
+import type { PromptService } from '../../../client/client.ts';
+import {
+  DEFAULT_LIST_LIMIT,
+  isUuid,
+  RUN_STATUSES,
+  type RunListQuery,
+  type RunRow,
+  type RunStatus,
+} from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
+import { unknownName } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
+import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
+import { parseTime } from '../../inputs/time.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
 import { presentList } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { type Cell, type Column, plainRow, runStatusCell } from '../../terminal/table.ts';
-import { type Pages, type Rest, type RunsListFlags, runPages, runsListRequest } from './list-request.ts';
+
+/** The flags of `runs list` as they were given. */
+export interface RunsListFlags {
+  readonly limit?: string;
+  readonly all?: boolean;
+  readonly status?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly startingAfter?: string;
+  readonly endingBefore?: string;
+  /** A prompt, by a name that `run` takes. */
+  readonly prompt?: string;
+  readonly ndjson?: boolean;
+}
+
+/** What is asked for, checked. */
+interface RunsListRequest {
+  /** Infinity for all of them. */
+  readonly limit: number;
+  /** Every field of the query but the page's limit. */
+  readonly query: Omit<RunListQuery, 'limit'>;
+}
+
+/** Refuses whatever the service would refuse. @throws {CliError} USAGE_ERROR naming the flag */
+function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
+  const limit = limitOf(flags);
+  if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
+    throw usageError('--starting-after and --ending-before exclude each other', 'give one of the two');
+  }
+  const since = flags.since === undefined ? undefined : parseTime(flags.since, '--since', now, 'down');
+  const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
+  if (since !== undefined && until !== undefined && since >= until) {
+    throw usageError(`--since (${iso(since)}) must be earlier than --until (${iso(until)})`);
+  }
+  const query = {
+    startingAfter: cursorOf(flags.startingAfter, '--starting-after'),
+    endingBefore: cursorOf(flags.endingBefore, '--ending-before'),
+    status: statusOf(flags.status),
+    since,
+    until,
+  };
+  return { limit, query: withoutUndefined(query) };
+}
+
+function limitOf({ limit, all }: RunsListFlags): number {
+  if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
+  if (all === true) throw usageError('--all and --limit exclude each other', 'give one of the two');
+  if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
+    throw usageError(`--limit: ${JSON.stringify(limit)} is not a whole number of 1 or more`);
+  }
+  return Number(limit);
+}
+
+function cursorOf(cursor: string | undefined, flag: string): string | undefined {
+  if (cursor === undefined || isUuid(cursor)) return cursor;
+  throw usageError(
+    `${flag}: ${JSON.stringify(cursor)} is not a run id`,
+    'a run id is a UUID: `promptrun runs list` shows them',
+  );
+}
+
+function statusOf(status: string | undefined): RunStatus | undefined {
+  if (status === undefined) return undefined;
+  const known = RUN_STATUSES.find(one => one === status);
+  if (known !== undefined) return known;
+  throw usageError(...unknownName('status', status, RUN_STATUSES));
+}
+
+function iso(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
+function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+/** Where a list that was cut off goes on. */
+interface Rest {
+  readonly flag: '--starting-after' | '--ending-before';
+  readonly cursor: string;
+}
+
+/** Rows page by page, newest first; returns where the list goes on, if it was cut off. */
+type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
+
+/**
+ * The pages that a request asks for, fetched as they are needed. Going back, each page is newer than the one before, so
+ * nothing can be given before all of them are there.
+ *
+ * @param promptVersions the rows of these alone; the service has no such filter
+ */
+async function* runPages(
+  runs: PromptService['runs'],
+  { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
+  signal: AbortSignal,
+): Pages {
+  const goesBack = query.endingBefore !== undefined;
+  const isLimited = Number.isFinite(limit) && promptVersions === undefined;
+  const newer: (readonly RunRow[])[] = [];
+  let left = limit;
+  let rest: Rest | undefined;
+  for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
+    const fitting = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
+    const taken = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
+    left -= taken.length;
+    const edge = goesBack ? taken[0] : taken.at(-1);
+    const flag = goesBack ? '--ending-before' : '--starting-after';
+    rest =
+      edge !== undefined && (hasMore || taken.length < fitting.length)
+        ? { flag, cursor: edge.runId }
+        : undefined;
+    if (goesBack) newer.unshift(taken);
+    else yield taken;
+    if (left === 0) break;
+  }
+  if (goesBack) yield newer.flat();
+  return rest;
+}
 
 /** Lists your runs, newest first. */
 export async function runsList(ctx: Context, flags: RunsListFlags): Promise<ExitCode> {

@@ -14,19 +14,19 @@ const RESOURCES_LIST = {
   ],
   examples: ['resources list --modality image', "models --cached --query '[].model'"],
   notes: 'Piped, a line is: model, modality, run options (key=value,value …).',
-  load: () => import('../../commands/resources/list.ts').then(file => file.resourcesList),
+  load: () => import('../../commands/resources/resources.ts').then(file => file.resourcesList),
 } as const satisfies Omit<CommandSpec, 'path'>;
 
 const RESOURCES_REFRESH: Omit<CommandSpec, 'path'> = {
   summary: 'renew the cached models',
   examples: ['resources refresh'],
-  load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesRefresh),
+  load: () => import('../../commands/resources/resources.ts').then(file => file.resourcesRefresh),
 };
 
 const RESOURCES_STATUS: Omit<CommandSpec, 'path'> = {
   summary: 'which hash is cached, how old it is, and where it is kept',
   examples: ['resources status', 'resources status --query hash'],
-  load: () => import('../../commands/resources/cache.ts').then(file => file.resourcesStatus),
+  load: () => import('../../commands/resources/resources.ts').then(file => file.resourcesStatus),
 };
 
 /** The commands that look at what else a service has. */
