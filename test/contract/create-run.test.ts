@@ -307,4 +307,20 @@ describe('POST /runs: other errors', () => {
     expect((await service.post('/runs', greet(), { key })).http).toBe(200);
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
   });
+
+  test('a run is paid for once if it succeeds, and not at all if it fails', async () => {
+    const key = await keyOf(service.dataDir, { user: 'ada', credits: 3 });
+    const { promptVersionId } = await service.publish(
+      'numbers',
+      '---\ninput:\n schema:\n  text: string\noutput:\n schema:\n  type: number\n---\n{{text}}',
+    );
+    const run = (text: string) =>
+      service.post<Run>('/runs', { promptVersionId, inputs: { textInputs: { text } } }, { key });
+    expect(await run('1')).toMatchObject({ data: { runStatus: 'succeeded' } });
+    expect(await run('two')).toMatchObject({ data: { runStatus: 'failed' } });
+    const { rows } = await service.data<RunPage>('/runs', { key });
+    expect(rows).toMatchObject([{ credits: null }, { credits: 1 }]);
+    const answers = await Promise.all(['3', '4', '5'].map(run));
+    expect(answers.map(({ http }) => http).sort()).toEqual([200, 200, 402]);
+  });
 });
