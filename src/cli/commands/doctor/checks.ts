@@ -78,14 +78,15 @@ function cacheNews(
 const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
-  const failure = failureOf(error);
+  const { message, hints, exitCode } = failureOf(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
-    return [passed('reachability', `${baseUrl} answered`), failed('key', failure), skipped('cache')];
+    const refused = failed('key', { message, hints, exitCode });
+    return [passed('reachability', `${baseUrl} answered`), refused, skipped('cache')];
   }
   const unreached = {
-    ...failure,
-    ...(error instanceof TimeIsUp && { exitCode: EXIT.fault }),
-    ...(error instanceof NetworkError && { hints: [CHECK_THE_WAY] }),
+    message,
+    hints: error instanceof NetworkError ? [CHECK_THE_WAY] : hints,
+    exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   };
   return [failed('reachability', unreached), skipped('key'), skipped('cache')];
 }
