@@ -42,6 +42,7 @@ describe('an agent on a fresh machine', () => {
     ).toBe('PNG');
     expect(content.at(-1)?.text).toContain(structuredContent?.runId);
     expect(structuredContent?.credits).toBe(4);
+    expect(content.at(-1)?.text).toMatch(/, 4 credits, \$0\.00$/);
   });
 
   it('is told by the tool what is wrong with a call', async () => {

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
-import { dollars } from '../../wire/money.ts';
+import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
@@ -73,7 +73,7 @@ function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outpu
     `run ${runId}: ${runStatus}`,
     counted(tokens, 'token'),
     ...(credits === undefined ? [] : [credits === null ? 'free' : counted(credits, 'credit')]),
-    ...(cost === undefined ? [] : [`$${cost}`]),
+    ...(cost === undefined ? [] : [formatDollars(money(cost))]),
   ];
   return facts.join(', ');
 }
