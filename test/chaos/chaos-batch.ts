@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { commandEnvironment } from '../support/environment.ts';
 import { type ChaosOptions, ChaosService, type LedgerRun, mulberry, VERSION } from './chaos-service.ts';
+import { startCommand } from './start-command.ts';
 
 export interface ChaosPlan extends ChaosOptions {
   readonly command: string;
@@ -96,25 +95,13 @@ function start(
   { command, exclusive }: ChaosPlan,
   { url }: ChaosService,
   home: string,
-): { child: ChildProcess; ended: Promise<{ code: number | null; stderr: string }> } {
+): ReturnType<typeof startCommand> {
   const flags = ['--rate', '0', '--concurrency', '16', '--resume', '--out', 'results.jsonl'];
-  const child = spawn(process.execPath, [command, 'batch', VERSION, '--from', 'rows.csv', ...flags], {
-    cwd: home,
-    env: commandEnvironment(home, {
-      PROMPTRUN_BASE_URL: url,
-      PROMPTRUN_API_KEY: 'a-key',
-      ...(exclusive && { PROMPTRUN_EXCLUSIVE_KEY: '1' }),
-    }),
-    stdio: ['ignore', 'ignore', 'pipe'],
+  return startCommand([command, 'batch', VERSION, '--from', 'rows.csv', ...flags], home, {
+    PROMPTRUN_BASE_URL: url,
+    PROMPTRUN_API_KEY: 'a-key',
+    ...(exclusive && { PROMPTRUN_EXCLUSIVE_KEY: '1' }),
   });
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<{ code: number | null; stderr: string }>(resolve =>
-    child.on('close', code => resolve({ code, stderr })),
-  );
-  return { child, ended };
 }
 
 type Judgement = Pick<

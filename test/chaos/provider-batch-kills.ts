@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandEnvironment } from '../support/environment.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+import { startCommand } from './start-command.ts';
 
 /** The requests of a batch in their order, and where the command is killed at each. */
 const STEPS: Readonly<Record<'openai' | 'anthropic', readonly (readonly [RegExp, StopPoint])[]>> = {
@@ -119,25 +118,10 @@ function writeBatch(home: string, rows: number, provider: string): void {
   writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('\n')}\n`);
 }
 
-function start(
-  home: string,
-  resumes: boolean,
-): { child: ChildProcess; ended: Promise<{ code: number | null; stderr: string }> } {
+function start(home: string, resumes: boolean): ReturnType<typeof startCommand> {
   const flags = ['--out', 'out.jsonl', '--provider-batch', ...(resumes ? ['--resume'] : [])];
-  const command = path.resolve('bin/promptrun.js');
-  const child = spawn(process.execPath, [command, 'batch', 'ask.prompt', '--from', 'rows.csv', ...flags], {
-    cwd: home,
-    env: commandEnvironment(home, { PROMPTRUN_DATA_DIR: path.join(home, 'data') }),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<{ code: number | null; stderr: string }>(resolve =>
-    child.on('close', code => resolve({ code, stderr })),
-  );
-  return { child, ended };
+  const argv = [path.resolve('bin/promptrun.js'), 'batch', 'ask.prompt', '--from', 'rows.csv', ...flags];
+  return startCommand(argv, home, { PROMPTRUN_DATA_DIR: path.join(home, 'data') });
 }
 
 function readLines(file: string): Line[] {

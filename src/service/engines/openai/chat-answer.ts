@@ -4,12 +4,9 @@ import { Answer } from '../provider/answer.ts';
 import type { GivenPicture } from '../provider/pictures.ts';
 import { ProviderFault, reasonOf } from '../provider/refusal.ts';
 
-/** The answer of a chat model. */
-export class ChatAnswer extends Answer {
+/** An answer that counts as this interface does: its last `usage` holds. */
+export abstract class CountedAnswer extends Answer {
   #counted: unknown;
-  #finishReason = '';
-  #refusal = '';
-  #error: string | undefined;
 
   override get tokens(): number | undefined {
     return tokensIn(this.#counted);
@@ -19,8 +16,19 @@ export class ChatAnswer extends Answer {
     return usageIn(this.#counted);
   }
 
-  add(object: Record<string, unknown>): string {
+  protected count(object: Record<string, unknown>): void {
     this.#counted = object['usage'] ?? this.#counted;
+  }
+}
+
+/** The answer of a chat model. */
+export class ChatAnswer extends CountedAnswer {
+  #finishReason = '';
+  #refusal = '';
+  #error: string | undefined;
+
+  add(object: Record<string, unknown>): string {
+    this.count(object);
     const [choice] = Array.isArray(object['choices']) ? (object['choices'] as unknown[]) : [];
     if (!isJsonObject(choice)) return '';
     const { finish_reason: reason, message, delta, error } = choice;
@@ -91,13 +99,13 @@ export function endsChat({ choices }: Record<string, unknown>): boolean {
 }
 
 /** The tokens an endpoint says it used; undefined if it does not say. */
-export function tokensIn(usage: unknown): number | undefined {
+function tokensIn(usage: unknown): number | undefined {
   const total = countIn(usage, 'total_tokens');
   return total !== undefined && total >= 1 ? total : undefined;
 }
 
 /** What an endpoint says it used, by kind; `input_tokens` is what image models say. Undefined if it does not say. */
-export function usageIn(usage: unknown): Usage | undefined {
+function usageIn(usage: unknown): Usage | undefined {
   const input = countIn(usage, 'prompt_tokens') ?? countIn(usage, 'input_tokens');
   const output = countIn(usage, 'completion_tokens') ?? countIn(usage, 'output_tokens');
   if (!isJsonObject(usage) || input === undefined || output === undefined) return undefined;

@@ -1,27 +1,16 @@
 import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { RenderedPrompt } from '../../prompts/render.ts';
-import type { EngineJob, Usage } from '../engine.ts';
-import { Answer } from '../provider/answer.ts';
+import type { EngineJob } from '../engine.ts';
 import type { GivenPicture } from '../provider/pictures.ts';
 import { ProviderFault } from '../provider/refusal.ts';
-import { tokensIn, usageIn } from './chat-answer.ts';
+import { CountedAnswer } from './chat-answer.ts';
 import { requestParameters } from './options.ts';
 
 /** The pictures of an image model. */
-export class DrawnAnswer extends Answer {
-  #counted: unknown;
-
-  override get tokens(): number | undefined {
-    return tokensIn(this.#counted);
-  }
-
-  get usage(): Usage | undefined {
-    return usageIn(this.#counted);
-  }
-
+export class DrawnAnswer extends CountedAnswer {
   add(object: Record<string, unknown>): string {
-    this.#counted = object['usage'] ?? this.#counted;
+    this.count(object);
     this.pictures.push(...picturesIn(object));
     return '';
   }
