@@ -7,7 +7,7 @@ import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';
 import { leases } from './leases.ts';
 import { sharedBlobs } from './media-directory.ts';
-import { migrate } from './migrations.ts';
+import { migrate } from './migrate.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 

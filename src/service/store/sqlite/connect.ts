@@ -7,7 +7,7 @@ import { placeNew } from '../../../files/write-file.ts';
 import type { Clock } from '../../clock.ts';
 import { DataDirectoryError, damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
-import { isForeign, migrate } from './migrations.ts';
+import { isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
 /** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */

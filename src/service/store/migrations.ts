@@ -1,0 +1,114 @@
+/** What one kind of database spells in its own way, or has alone. */
+interface Dialect {
+  /** The type of a primary key that counts up by itself. */
+  readonly counter: string;
+  /** What the definition of a table ends in whose rows lie in the order of their key. */
+  readonly byKey: string;
+  /** What only this kind of database needs, made with the first step. */
+  readonly own: string;
+}
+
+/**
+ * Each step is applied once, in order; a step that was released never comes to mean anything else. SQLite takes `bigint`
+ * for `integer`.
+ */
+export function migrations({ counter, byKey, own }: Dialect): readonly string[] {
+  return [
+    `
+    create table users (
+      id ${counter},
+      name text not null unique,
+      plan text not null,
+      credits bigint not null
+    );
+    create table keys (
+      id text primary key,
+      hash text not null unique,
+      "userId" bigint not null references users (id),
+      "createdAt" bigint not null,
+      "lastUsedAt" bigint
+    ) ${byKey};
+    create table prompts (
+      id text primary key,
+      slug text not null unique,
+      "latestVersionId" text,
+      uses bigint not null default 0
+    ) ${byKey};
+    create table "promptVersions" (
+      id text primary key,
+      "promptId" text not null references prompts (id),
+      title text not null,
+      description text not null,
+      model text not null,
+      source text not null,
+      "publishedAt" bigint not null
+    );
+    create index "promptVersionsByTime" on "promptVersions" ("promptId", "publishedAt");
+    create table runs (
+      id text primary key,
+      "userId" bigint not null references users (id),
+      "promptVersionId" text not null,
+      name text not null,
+      status text not null,
+      "createdAt" bigint not null,
+      credits bigint not null,
+      tokens bigint not null default 0,
+      outputs text not null default '[]',
+      request text,
+      worker text,
+      deaths bigint not null default 0
+    );
+    create index "runsByTime" on runs ("userId", "createdAt");
+    create index "runsByStatus" on runs ("userId", status, "createdAt");
+    create index "runsInProgress" on runs (worker, "createdAt") where status in ('queued', 'running');
+    create table media (
+      id text primary key,
+      "runId" text not null,
+      "mediaType" text not null,
+      size bigint not null,
+      "createdAt" bigint not null
+    ) ${byKey};
+    create index "mediaByTime" on media ("createdAt");
+    create table settings (
+      key text primary key,
+      value text not null
+    ) ${byKey};
+    ${own}
+    `,
+    `
+    alter table users add column "lastRunAt" bigint not null default 0;
+    alter table users add column "mediaBytes" bigint not null default 0;
+    alter table runs add column model text not null default '';
+    alter table runs add column "inputBytes" bigint not null default 0;
+    alter table media add column "userId" bigint not null default 0;
+    update users set "lastRunAt" = coalesce((select max("createdAt") from runs where "userId" = users.id), 0);
+    update media set "userId" = coalesce((select "userId" from runs where runs.id = media."runId"), 0);
+    update users set "mediaBytes" = coalesce((select sum(size) from media where media."userId" = users.id), 0);
+    create table "idempotencyKeys" (
+      "userId" bigint not null references users (id),
+      key text not null,
+      digest text not null,
+      "runId" text not null,
+      "createdAt" bigint not null,
+      primary key ("userId", key)
+    ) ${byKey};
+    create index "idempotencyKeysByTime" on "idempotencyKeys" ("createdAt");
+    create index "runsQueued" on runs ("userId", worker, "createdAt") where status = 'queued';
+    `,
+    'alter table "promptVersions" add column unlisted bigint not null default 0',
+    'alter table "promptVersions" add column parsed text',
+    'create index "runsWithInputs" on runs ("userId", "createdAt") where "inputBytes" > 0',
+    `
+    create table "runUsage" (
+      "runId" text primary key references runs (id),
+      model text not null,
+      input bigint,
+      output bigint,
+      cached bigint,
+      cost bigint,
+      estimated bigint not null
+    ) ${byKey};
+    `,
+    'alter table keys add column author bigint not null default 0',
+  ];
+}
