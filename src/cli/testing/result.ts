@@ -1,7 +1,7 @@
-import type { Run } from '../../wire/index.ts';
 import type { Failure } from '../core/failure.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
+import type { RequestResult } from './run/run-requests.ts';
 
 /** A case with one model: one entry of every report, however often it is repeated. */
 export interface Entry {
@@ -11,16 +11,10 @@ export interface Entry {
   readonly model: string | undefined;
 }
 
-/** What became of one repetition. */
-export interface Repetition {
-  /** undefined where nothing could be run. */
-  readonly run: Run | undefined;
-  /** From the creation to the end. */
-  readonly seconds: number;
+/** What became of one repetition; a fault is also why it could not be judged. */
+export interface Repetition extends RequestResult {
   /** What was expected and did not come; a run that failed counts as one. */
   readonly mismatches: readonly Mismatch[];
-  /** Why it could not be run, or not be judged. */
-  readonly fault: Failure | undefined;
 }
 
 /** A test file of which nothing can be run, and why. */

@@ -18,9 +18,8 @@ import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
-import { runEntries } from './run/run-entries.ts';
-import { TestState } from './run/test-state.ts';
-import { toolsFor } from './run/tools.ts';
+import { hasFailed, runEntries } from './run/run-entries.ts';
+import { withTestJournal } from './run/test-journal.ts';
 import type { TestOptions } from './test-options.ts';
 
 /**
@@ -75,8 +74,8 @@ export async function runRound(
   await checkPrices(budget, prepared.entries);
   for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(model);
   if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
-  const material = { media: new Map<string, MediaContent>(), budget };
-  const tests = { entries: prepared.entries, paths, judge, budget, material };
+  const media = new Map<string, MediaContent>();
+  const tests = { entries: prepared.entries, paths, judge, budget, media };
   const results = await runAll(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
   });
@@ -86,7 +85,7 @@ export async function runRound(
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   const totals = await budget.totals(true);
-  if (isShown) await reportTests(ctx, ordered, options.outputs, material);
+  if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget });
   for (const line of spendingText(totals))
     ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
@@ -136,9 +135,9 @@ interface Tests {
   /** Of all test files that were named. */
   readonly paths: readonly string[];
   readonly judge: Judge;
-  /** Takes what a page shows. */
-  readonly material: { readonly media: Map<string, MediaContent> };
   readonly budget: Budget;
+  /** Takes the pictures that a page shows. */
+  readonly media: Map<string, MediaContent>;
 }
 
 /** Runs the entries of each service. */
@@ -146,37 +145,23 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
   const results: EntryResult[] = [];
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
-    results.push(...(await runService(ctx, { ...tests, entries: own }, options)));
+    const [{ connection }] = own as [PreparedEntry];
+    const ran = await withTestJournal(ctx.stateDir, tests.paths, connection, journal => {
+      const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
+      const concurrency = concurrencyFor(connection, options.concurrency);
+      const { judge, budget } = tests;
+      judge.onRun = (creation, runId) => journal.extraRun(creation, runId);
+      const { resume, retryUnknown } = options;
+      const more = { concurrency, budget, journal, judge, resume, retryUnknown };
+      return runEntries(ctx, connection, chosen, more);
+    });
+    results.push(...ran);
+    if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
+    const runs = ran.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+    const content = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
+    for (const [url, medium] of content) tests.media.set(url, medium);
   }
   return results;
-}
-
-async function runService(
-  ctx: Context,
-  { entries, paths, judge, budget, material }: Tests,
-  options: TestOptions,
-): Promise<EntryResult[]> {
-  const [first] = entries;
-  if (first === undefined) return [];
-  const { connection } = first;
-  const { resume, retryUnknown } = options;
-  const concurrency = concurrencyFor(connection, options.concurrency);
-  const state = await TestState.open(ctx.stateDir, paths, connection);
-  try {
-    const chosen = options.failed ? entries.filter(entry => state.hasFailed(entry)) : entries;
-    const tools = toolsFor(ctx, { judge, budget, checks: await ctx.checks() });
-    judge.onRun = (creation, runId) => state.journal.extraRun(creation, runId);
-    const more = { concurrency, budget, state, resume, retryUnknown, tools };
-    const results = await runEntries(ctx, connection, chosen, more);
-    if (options.outputs.some(({ reporter }) => reporter === 'html')) {
-      const runs = results.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
-      const found = await mediaOf(connection, runs, { forPage: true, signal: ctx.signal });
-      for (const [url, content] of found) material.media.set(url, content);
-    }
-    return results;
-  } finally {
-    await state.close();
-  }
 }
 
 function nothingToRun({ failed, filter }: TestOptions): CliError {

@@ -33,7 +33,10 @@ export interface EngineParts {
  *
  * @throws what no job could go on after
  */
-export async function runJobs(jobs: AsyncIterable<PlannedJob>, parts: EngineParts): Promise<void> {
+export async function runJobs(
+  jobs: Iterable<PlannedJob> | AsyncIterable<PlannedJob>,
+  parts: EngineParts,
+): Promise<void> {
   const engine = new Engine(parts);
   try {
     for await (const planned of jobs) {

@@ -8,15 +8,16 @@ import {
   type Pair,
   parseDocument,
   stringify,
-  type YAMLMap,
+  visit,
 } from 'yaml';
 import { replaceFile } from '../../../files/write-file.ts';
 import { isObject } from '../../core/json-value.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { checkExpectation, type ExpectationTools, type Mismatch } from '../expectations/expectation.ts';
+import type { Answer, Mismatch, Unmet } from '../expectations/expectation.ts';
 import { jsonOf, onlyExpected } from '../expectations/json-match.ts';
-import { expectationOf, KINDS } from '../expectations/kinds.ts';
+import { KINDS } from '../expectations/kinds.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
+import type { TestCase } from './test-case.ts';
 
 /** What updating a file came to. */
 interface Updated {
@@ -37,7 +38,7 @@ export async function updateTestFile(file: string, results: readonly EntryResult
   const expected = new Map<number, Expected>();
   // From the end, so that the places before a change stay what they were.
   for (const [at, text] of answersByPlace(results)) {
-    const change = changeAt(before, source, at, text);
+    const change = changeAt(source, at, text);
     if (change === undefined) continue;
     source = change.source;
     expected.set(at, change.expected);
@@ -51,80 +52,89 @@ export async function updateTestFile(file: string, results: readonly EntryResult
 function answersByPlace(results: readonly EntryResult[]): [number, string][] {
   const answers = new Map<number, string>();
   for (const { status, repetitions, entry } of results) {
-    for (const { run, mismatches } of status === 'passed' ? [] : repetitions) {
-      const text = textOfOutputs(run?.outputs ?? []);
-      for (const { at } of run?.runStatus === 'failed' ? [] : mismatches) {
-        if (!answers.has(at)) answers.set(at, entry.testCase.trims === true ? text.trim() : text);
+    for (const repetition of status === 'passed' ? [] : repetitions) {
+      for (const { at } of repetition.run?.runStatus === 'failed' ? [] : repetition.mismatches) {
+        if (!answers.has(at)) answers.set(at, answerText(repetition, entry.testCase));
       }
     }
   }
   return [...answers].toSorted(([one], [other]) => other - one);
 }
 
+function answerText({ run }: Repetition, { trims }: TestCase): string {
+  const text = textOfOutputs(run?.outputs ?? []);
+  return trims ? text.trim() : text;
+}
+
 /** What a file expects at a place from now on. */
-type Expected =
-  | { readonly kind: 'equals'; readonly text: string }
-  | { readonly kind: 'json'; readonly value: unknown };
+interface Expected {
+  readonly kind: 'equals' | 'json';
+  readonly value: unknown;
+}
 
 /** The source with one expectation changed; undefined if what came can't be written there. */
 function changeAt(
-  before: string,
   source: string,
   at: number,
   text: string,
-): { source: string; expected: Expected } | undefined {
-  const document = parseDocument(before);
-  const field = updatableFields(document).find(({ pair }) => startOf(pair.key) === at);
-  const kind = isScalar(field?.pair.key) ? field.pair.key.value : undefined;
-  if (field === undefined || (kind !== 'equals' && kind !== 'json')) return undefined;
-  const { pair } = field;
-  const json = kind === 'json' ? jsonOf(text) : undefined;
+): { readonly source: string; readonly expected: Expected } | undefined {
+  const document = parseDocument(source);
+  const expectation = expectationAt(document, at);
+  if (expectation === undefined) return undefined;
+  const { kind, place } = expectation;
+  const json = jsonOf(text);
   if (kind === 'json' && json === undefined) return undefined;
-  const former: unknown = (pair.value as Node | null)?.toJS(document) ?? null;
-  const value = json === undefined ? text : onlyExpected(former, json.value);
-  const changed = rewritten(source, document, field, value);
-  if (!reads(changed, source, at, value)) return undefined;
-  return {
-    source: changed,
-    expected: json === undefined ? { kind: 'equals', text } : { kind: 'json', value },
-  };
+  const value = kind === 'json' ? onlyExpected(dataOf(document, place.node), json?.value) : text;
+  const changed = changesOf(document, place, value).reduceRight(replaced, source);
+  return reads(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
 
-/** A pair of a map. */
-interface Field {
-  readonly pair: Pair;
-  /** Whether the map is written in braces. */
+/** Where a value stands. */
+interface ValuePlace {
+  /** Its key, if it has one of its own. */
+  readonly key: Node | undefined;
+  readonly node: Node | null;
+  /** Whether it stands in braces or brackets. */
   readonly isInFlow: boolean;
 }
 
-/** Every pair that stands directly under an `expect`. */
-function updatableFields(document: Document.Parsed): Field[] {
-  const cases = document.get('cases');
-  const expected = isSeq(cases)
-    ? cases.items.map(item => (isMap(item) ? item.get('expect') : undefined))
-    : [];
-  return expected
-    .flatMap(expect => (isSeq(expect) ? expect.items : [expect]))
-    .flatMap(item => (isMap(item) ? fieldsOf(item) : []));
+/** What is expected at a place, if it can be updated. */
+function expectationAt(
+  document: Document,
+  at: number,
+): { readonly kind: Expected['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
+  let expectation: ReturnType<typeof expectationAt>;
+  visit(document, {
+    Map(_, map) {
+      const pair = map.items.find(({ key }) => startOf(key) === at);
+      if (pair === undefined) return undefined;
+      const kind = isScalar(pair.key) ? pair.key.value : undefined;
+      if (kind === 'equals' || kind === 'json') {
+        expectation = { kind, pair, place: placeOf(pair, map.flow === true) };
+      }
+      return visit.BREAK;
+    },
+  });
+  return expectation;
 }
 
-function fieldsOf({ items, flow }: YAMLMap): Field[] {
-  return items.map(pair => ({ pair, isInFlow: flow === true }));
+function placeOf({ key, value }: Pair, isInFlow: boolean): ValuePlace {
+  return { key: key as Node, node: value as Node | null, isInFlow };
 }
 
 function startOf(node: unknown): number {
-  return (node as Node | null)?.range?.[0] ?? 0;
+  return (node as Node | null)?.range?.[0] ?? -1;
+}
+
+function dataOf(document: Document, node: Node | null): unknown {
+  return node?.toJS(document) ?? null;
 }
 
 /** Whether the changed source has the value at that place, and the same as before everywhere else. */
 function reads(changed: string, source: string, at: number, value: unknown): boolean {
   const [now, then] = [parseDocument(changed), parseDocument(source)];
-  if (now.errors.length > 0) return false;
-  const find = (document: Document.Parsed): Pair | undefined =>
-    updatableFields(document).find(({ pair }) => startOf(pair.key) === at)?.pair;
-  const [pair, former] = [find(now), find(then)];
-  if (pair === undefined || former === undefined) return false;
-  if (!same((pair.value as Node | null)?.toJS(now) ?? null, value)) return false;
+  const former = expectationAt(then, at)?.pair;
+  if (now.errors.length > 0 || former === undefined) return false;
   former.value = then.createNode(value);
   return same(now.toJS(), then.toJS());
 }
@@ -133,57 +143,27 @@ function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The source with the value of a field written anew: of an object only what differs. */
-function rewritten(
-  source: string,
-  document: Document.Parsed,
-  { pair: { key, value: node }, isInFlow }: Field,
-  value: unknown,
-): string {
-  const change = { key: key as Node, node: node as Node | null, value, isInFlow };
-  const changes = innerChanges(document, node, value) ?? [change];
-  return changes.reduceRight(replaced, source);
-}
-
-interface Change {
-  /** The key of the value, if it has one of its own. */
-  readonly key: Node | undefined;
-  readonly node: Node | null;
+interface Change extends ValuePlace {
   readonly value: unknown;
-  /** Whether it stands in braces or brackets. */
-  readonly isInFlow: boolean;
 }
 
-/** What of an object or a list is to be written, in its order; undefined if the whole must be. */
-function innerChanges(document: Document.Parsed, node: unknown, value: unknown): Change[] | undefined {
+/** What is to be written so that a value is another: of an object or a list of the same size only what differs. */
+function changesOf(document: Document, place: ValuePlace, value: unknown): Change[] {
+  const { node } = place;
+  if (same(dataOf(document, node), value)) return [];
   if (isMap(node) && isObject(value) && node.items.length === Object.keys(value).length) {
-    return fieldsOf(node).flatMap(({ pair: { key, value: own }, isInFlow }) => {
-      const name = isScalar(key) ? String(key.value) : '';
-      return changesOf(document, {
-        key: key as Node,
-        node: own as Node | null,
-        value: value[name],
-        isInFlow,
-      });
+    return node.items.flatMap(pair => {
+      const name = isScalar(pair.key) ? String(pair.key.value) : '';
+      return changesOf(document, placeOf(pair, node.flow === true), value[name]);
     });
   }
   if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
-    return node.items.flatMap((item, at) =>
-      changesOf(document, {
-        key: undefined,
-        node: item as Node | null,
-        value: value[at] as unknown,
-        isInFlow: node.flow === true,
-      }),
-    );
+    return node.items.flatMap((item, at) => {
+      const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
+      return changesOf(document, inner, value[at]);
+    });
   }
-  return undefined;
-}
-
-function changesOf(document: Document.Parsed, change: Change): Change[] {
-  const { node, value } = change;
-  if (same(node?.toJS(document) ?? null, value)) return [];
-  return innerChanges(document, node, value) ?? [change];
+  return [{ ...place, value }];
 }
 
 function replaced(source: string, change: Change): string {
@@ -207,11 +187,8 @@ function written(source: string, { key, value, isInFlow }: Change): string {
   const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
   if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
   const column = startOf(key) - (source.lastIndexOf('\n', startOf(key)) + 1);
-  const indent = ' '.repeat(column + 2);
-  const lines = value.replace(/\n$/u, '').split('\n');
-  return [value.endsWith('\n') ? '|' : '|-', ...lines.map(line => (line === '' ? '' : indent + line))].join(
-    '\n',
-  );
+  const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
+  return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`;
 }
 
 /** Checks the answers by what the file expects now. */
@@ -220,30 +197,20 @@ async function judgedAgain(
   expected: ReadonlyMap<number, Expected>,
 ): Promise<EntryResult> {
   const judge = async (repetition: Repetition): Promise<Repetition> => {
+    const text = answerText(repetition, entry.testCase);
     const mismatches: Mismatch[] = [];
     for (const mismatch of repetition.mismatches) {
       const now = expected.get(mismatch.at);
-      const left =
-        now === undefined ? mismatch : await stillUnmet(mismatch, now, repetition, entry.testCase.trims);
-      if (left !== undefined) mismatches.push(left);
+      const unmet = now === undefined ? mismatch : await unmetBy(text, now);
+      if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });
     }
     return { ...repetition, mismatches };
   };
   return resultOf(entry, await Promise.all(repetitions.map(judge)));
 }
 
-function stillUnmet(
-  { line, at }: Mismatch,
-  expected: Expected,
-  { run, seconds }: Repetition,
-  trims = false,
-): Promise<Mismatch | undefined> {
-  const text = textOfOutputs(run?.outputs ?? []);
-  const answer = { text: trims ? text.trim() : text, seconds, tokens: 0, dollars: async () => undefined };
-  const { kind } = expected;
-  const parts = kind === 'json' ? KINDS.json.of(expected.value) : KINDS.equals.of(expected.text);
-  return checkExpectation(expectationOf(kind, parts, { line, at }), answer, NO_TOOLS);
+function unmetBy(text: string, { kind, value }: Expected): Promise<Unmet | undefined> {
+  const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of(String(value));
+  // These two look at nothing but the text.
+  return unmet({ text } as Answer);
 }
-
-/** `equals` and `json` need none. */
-const NO_TOOLS = { values: new Map() } as unknown as ExpectationTools;

@@ -1,20 +1,15 @@
-import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
-import type { Failure } from '../../core/failure.ts';
 import { countOf, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { inCredits } from '../../creation/caps.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
+import type { RequestResult } from '../run/run-requests.ts';
 import type { Variant } from './variants.ts';
 
 /** What one variant made of a row. */
-export interface VariantResult {
-  /** undefined where nothing could be run. */
-  readonly run: Run | undefined;
-  readonly seconds: number;
-  /** SHA-256 of each picture or video, by its URL. */
+export interface VariantResult extends RequestResult {
+  /** Pictures and videos, by their URLs. */
   readonly media: ReadonlyMap<string, MediaContent>;
-  readonly fault: Failure | undefined;
 }
 
 /** A row of the input with what each variant made of it, in the order of the variants. */

@@ -1,8 +1,7 @@
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../../batch/rows/source.ts';
 import { concurrencyFor } from '../../batch/run/paced.ts';
-import type { Connection, Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
+import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -18,7 +17,7 @@ import {
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { mediaOf } from '../../outputs/media-content.ts';
-import { type RequestResult, runRequests } from '../run/run-requests.ts';
+import { runRequests } from '../run/run-requests.ts';
 import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
@@ -117,15 +116,20 @@ export async function runComparison(
   const results = new Map<string, VariantResult>();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
-      row.requests.flatMap((request, at) =>
-        variants[at]?.connection === connection ? [{ id: jobId(row, at), request }] : [],
-      ),
+      row.requests.flatMap((request, at) => {
+        if (variants[at]?.connection !== connection) return [];
+        const job = { id: jobId(row, at), row: row.row, request: async () => request };
+        return [{ job, plan: { kind: 'create' } as const }];
+      }),
     );
     await runRequests(ctx, connection, jobs, {
       concurrency: concurrencyFor(connection, concurrency),
       budget,
       onResult: async ({ id }, result) => {
-        results.set(id, await variantResult(ctx, connection, result, keepMedia));
+        const runs = result.run === undefined ? [] : [result.run];
+        // What can't be fetched is compared by its URL, and so counts as changed.
+        const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
+        results.set(id, { ...result, media });
       },
     });
   }
@@ -154,17 +158,4 @@ export async function forecastComparison(
 
 function jobId({ row }: CheckedRow, variant: number): string {
   return `${row}-${variant}`;
-}
-
-async function variantResult(
-  ctx: Context,
-  connection: Connection,
-  result: RequestResult,
-  forPage: boolean,
-): Promise<VariantResult> {
-  const { run, seconds } = result;
-  if (run === undefined) return { run, seconds, media: new Map(), fault: failureOf(result.error) };
-  // What can't be fetched is compared by its URL, and so counts as changed.
-  const media = await mediaOf(connection, [run], { forPage, signal: ctx.signal });
-  return { run, seconds, media, fault: undefined };
 }

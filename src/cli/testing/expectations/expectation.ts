@@ -11,7 +11,7 @@ export interface Expectation {
   /** The offset of its key, which no other expectation of the file shares. */
   readonly at: number;
   /** What of it was not met; undefined if all was. */
-  readonly unmet: (answer: Answer, tools: ExpectationTools) => Promise<Unmet | undefined>;
+  readonly unmet: (answer: Answer) => Promise<Unmet | undefined>;
   /** Those that it is made of. */
   readonly parts?: readonly Expectation[];
   /** Of one that a model judges: the model, if no other is named for all. */
@@ -30,15 +30,14 @@ export function* allExpectations(expectations: readonly Expectation[]): Generato
  * Reports what of an expectation was not met; undefined if all was. A check that takes too long is not met, whatever
  * was expected.
  *
- * @throws what the tools throw when they can't say
+ * @throws what its means throw when they can't say
  */
 export async function checkExpectation(
   { line, at, text, unmet }: Expectation,
   answer: Answer,
-  tools: ExpectationTools,
 ): Promise<Mismatch | undefined> {
   try {
-    const mismatch = await unmet(answer, tools);
+    const mismatch = await unmet(answer);
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
     if (!(error instanceof PastBound)) throw error;
@@ -46,7 +45,7 @@ export async function checkExpectation(
   }
 }
 
-/** What came back, as expectations look at it. */
+/** What came back, as expectations look at it, and what they check it with. */
 export interface Answer {
   /** Every text output, in order, a line break between two. */
   readonly text: string;
@@ -56,6 +55,14 @@ export interface Answer {
   readonly tokens: number;
   /** In US dollars; undefined if it is not known. */
   readonly dollars: () => Promise<number | undefined>;
+  /** Does what may take for ever on a text and a rule of others. */
+  readonly checks: Pick<Checks, 'perform'>;
+  /** The reply of the judge, or of the question's own model. */
+  readonly ask: (question: Question) => Promise<string>;
+  /** Runs a program on the answer; undefined if it ended with 0. */
+  readonly command: (argv: readonly [string, ...string[]]) => Promise<CommandFailure | undefined>;
+  /** What the placeholders of `llm` stand for, besides the answer. */
+  readonly values: ReadonlyMap<string, string>;
 }
 
 /** What was not met. */
@@ -75,21 +82,6 @@ export interface Question {
   readonly system?: string | undefined;
   /** Asked if no judge was named. */
   readonly model?: string | undefined;
-}
-
-/** What some expectations need besides the answer. */
-export interface ExpectationTools {
-  /** Does what may take for ever on a text and a rule of others. */
-  readonly checks: Pick<Checks, 'perform'>;
-  /** The answer of the judge, or of the question's own model. */
-  readonly ask: (question: Question) => Promise<string>;
-  /** Runs a program on the answer; undefined if it ended with 0, else how it ended and what it printed. */
-  readonly command: (
-    argv: readonly [string, ...string[]],
-    text: string,
-  ) => Promise<CommandFailure | undefined>;
-  /** What the placeholders of `llm` stand for, besides the answer. */
-  readonly values: ReadonlyMap<string, string>;
 }
 
 /** How a program that did not accept an answer ended. */

@@ -39,7 +39,7 @@ export const JSON_KINDS = {
       });
       return expression;
     },
-    unmet: async (expression, { text }, { checks }) => {
+    unmet: async (expression, { text, checks }) => {
       const json = jsonOf(text);
       if (json === undefined)
         return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
@@ -77,7 +77,7 @@ export const JSON_KINDS = {
     read: async (node, reading) =>
       isScalar(node) && node.value === true ? true : (await readSchema(node, reading)).schema,
     text: () => '',
-    unmet: async (schema, { text }, { checks }) => {
+    unmet: async (schema, { text, checks }) => {
       if (await checks.perform('containsJson', text, schema)) return undefined;
       return {
         message: `contains no JSON${schema === true ? '' : ' that matches the schema'}`,

@@ -25,7 +25,7 @@ export const JUDGED_KINDS = {
     read: (node, { place, key }) => ({ text: place.text(node, key) }),
     text: ({ text }) => quoted(text),
     held: ({ model }) => ({ model }),
-    unmet: async ({ text: rubric, model }, { text }, { ask }) => {
+    unmet: async ({ text: rubric, model }, { text, ask }) => {
       const reply = await ask({ prompt: judgePrompt(rubric, text), model });
       const [, word, rest = ''] = /^[^\p{L}]*(yes|no)\b([\s\S]*)$/iu.exec(reply.slice(0, 10_000)) ?? [];
       if (word === undefined) {
@@ -65,7 +65,7 @@ export const JUDGED_KINDS = {
     read: readLlm,
     text: ({ prompt }) => quoted(prompt),
     held: ({ model }) => ({ model }),
-    unmet: async ({ prompt, systemPrompt, model, choices }, { text }, { ask, values }) => {
+    unmet: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
       const fill = (template: string): string => filled(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);
       const reply = await ask({ prompt: fill(prompt), system, model });

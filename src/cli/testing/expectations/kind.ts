@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { YamlPlace } from '../cases/yaml-place.ts';
-import type { Answer, Expectation, ExpectationTools, Unmet } from './expectation.ts';
+import type { Answer, Expectation, Unmet } from './expectation.ts';
 
 /** What reading an expectation needs besides its value. */
 export interface Reading {
@@ -27,11 +27,7 @@ interface KindParts<V> {
   readonly text?: (value: V) => string;
   readonly held?: (value: V) => Held;
   /** What of it an answer does not meet; undefined if it meets all. */
-  readonly unmet: (
-    value: V,
-    answer: Answer,
-    tools: ExpectationTools,
-  ) => Unmet | undefined | Promise<Unmet | undefined>;
+  readonly unmet: (value: V, answer: Answer) => Unmet | undefined | Promise<Unmet | undefined>;
 }
 
 export interface Kind<V> {
@@ -43,7 +39,7 @@ export interface Kind<V> {
 export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind<V> {
   const of = (value: V): Unplaced => ({
     text: text?.(value) ?? quoted(String(value)),
-    unmet: async (answer, tools) => unmet(value, answer, tools),
+    unmet: async answer => unmet(value, answer),
     ...held?.(value),
   });
   return { schema, of, read: async (node, reading) => of(await read(node, reading)) };

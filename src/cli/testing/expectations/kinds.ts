@@ -23,8 +23,8 @@ export const KINDS = {
     },
     text: ({ text }) => text,
     held: expectation => ({ parts: [expectation] }),
-    unmet: async (expectation, answer, tools) =>
-      (await expectation.unmet(answer, tools)) === undefined
+    unmet: async (expectation, answer) =>
+      (await expectation.unmet(answer)) === undefined
         ? { message: `meets what it must not: ${expectation.text}`, actual: answer.text }
         : undefined,
   }),
@@ -47,10 +47,10 @@ export const KINDS = {
         .join(', ')}`,
     held: options => ({ parts: options.flat() }),
     // A way that takes too long is one that is not met: another may be.
-    unmet: async (options, answer, tools) => {
+    unmet: async (options, answer) => {
       const messages: string[] = [];
       for (const option of options) {
-        const mismatches = await inEach(option, one => checkExpectation(one, answer, tools));
+        const mismatches = await inEach(option, one => checkExpectation(one, answer));
         const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
         if (unmet.length === 0) return undefined;
         messages.push(...unmet);
@@ -86,8 +86,8 @@ export const KINDS = {
       return [program, ...args];
     },
     text: commandText,
-    unmet: async (argv, { text }, { command }) => {
-      const failure = await command(argv, text);
+    unmet: async (argv, { command }) => {
+      const failure = await command(argv);
       return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
     },
   }),

@@ -37,7 +37,7 @@ export const TEXT_KINDS = {
       }
     },
     text: ({ source }) => `/${source}/`,
-    unmet: async ({ source, flags }, { text }, { checks }) =>
+    unmet: async ({ source, flags }, { text, checks }) =>
       (await checks.perform('matches', source, flags, text))
         ? undefined
         : { message: `does not match /${source}/`, actual: text },

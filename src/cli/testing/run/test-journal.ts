@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { makeDirectory } from '../../../files/directories.ts';
+import { lockFile } from '../../../files/lock.ts';
+import { BatchJournal } from '../../batch/run/job-journal.ts';
+import type { Connection } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+
+/**
+ * Does `work` with what tests note of their repetitions while they run, so that they can be resumed and their failures
+ * run again: a journal like a batch's, one for each set of test files, in the state directory.
+ *
+ * @throws {CliError} USAGE_ERROR while another test of the same files runs
+ */
+export async function withTestJournal<T>(
+  stateDir: string,
+  files: readonly string[],
+  { service, recorder }: Connection,
+  work: (journal: BatchJournal) => Promise<T>,
+): Promise<T> {
+  const names = [service, recorder?.mode === 'replay' ? 'replay' : '', ...files.toSorted()].join('\0');
+  const name = createHash('sha256').update(names).digest('hex').slice(0, 32);
+  const directory = path.join(stateDir, 'tests');
+  makeDirectory(directory, 0o700);
+  const release = lockFile(path.join(directory, name));
+  if (release === undefined)
+    throw usageError('another test of these files is running', 'Wait until it ends.');
+  let journal: BatchJournal | undefined;
+  try {
+    journal = await BatchJournal.open(path.join(directory, `${name}.jsonl`));
+    return await work(journal);
+  } finally {
+    await journal?.close();
+    release();
+  }
+}
