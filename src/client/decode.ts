@@ -1,4 +1,4 @@
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, type Transform } from 'node:stream';
 import { ProtocolError } from './errors.ts';
 import { headerOf, type TransportResponse } from './transport.ts';
 
@@ -61,45 +61,28 @@ function encodings(header = ''): string[] {
 }
 
 async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  const source = new Source(body);
-  const first = await source.first();
-  if (first === undefined) return;
-  const decoder = await decoderFor(name, first);
-  pipeline(Readable.from(source.all()), decoder, () => {});
+  const encoded = body[Symbol.asyncIterator]();
+  const first = await encoded.next();
+  if (first.done) return;
+  const decoder = await decoderFor(name, first.value);
+  let fault: { readonly error: unknown } | undefined;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    yield first.value;
+    try {
+      yield* { [Symbol.asyncIterator]: () => encoded };
+    } catch (error) {
+      fault = { error };
+      throw error;
+    }
+  };
+  pipeline(source, decoder, () => {});
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
-    if (source.fault) throw source.fault.error;
+    if (fault) throw fault.error;
     throw new ProtocolError('the answer is not encoded as its headers say', { cause: error });
   } finally {
     decoder.destroy();
-  }
-}
-
-/** The encoded bytes, remembering whether they ended in a fault of their own. */
-class Source {
-  readonly #pieces: AsyncIterator<Uint8Array>;
-  #first: Uint8Array | undefined;
-  fault: { readonly error: unknown } | undefined;
-
-  constructor(body: AsyncIterable<Uint8Array>) {
-    this.#pieces = body[Symbol.asyncIterator]();
-  }
-
-  async first(): Promise<Uint8Array | undefined> {
-    const first = await this.#pieces.next();
-    this.#first = first.done ? undefined : first.value;
-    return this.#first;
-  }
-
-  async *all(): AsyncGenerator<Uint8Array> {
-    if (this.#first) yield this.#first;
-    try {
-      yield* { [Symbol.asyncIterator]: () => this.#pieces };
-    } catch (error) {
-      this.fault = { error };
-      throw error;
-    }
   }
 }
 

@@ -25,11 +25,16 @@ export class ServiceError extends PromptServiceError {
   constructor(
     readonly status: string,
     message: string,
-    options: { httpStatus: number; data?: unknown },
+    options: ServiceErrorOptions,
   ) {
     super(message, options);
     this.httpStatus = options.httpStatus;
   }
+}
+
+interface ServiceErrorOptions {
+  readonly httpStatus: number;
+  readonly data?: unknown;
 }
 
 /** 400, 413, 422 or 431: what was sent is wrong. */
@@ -61,7 +66,7 @@ export class RateLimitError extends ServiceError {
   constructor(
     status: string,
     message: string,
-    options: { httpStatus: number; data?: unknown; retryAfterMs?: number | undefined },
+    options: ServiceErrorOptions & { retryAfterMs?: number | undefined },
   ) {
     super(status, message, options);
     this.retryAfterMs = options.retryAfterMs;
@@ -71,17 +76,12 @@ export class RateLimitError extends ServiceError {
 /** 504 of a run creation with the run's id: the run goes on. */
 export class GatewayTimeoutError extends ServiceError {
   override readonly name = 'GatewayTimeoutError';
+  readonly runId: string;
 
-  constructor(
-    status: string,
-    message: string,
-    options: { httpStatus: number; data?: unknown; readonly runId: string },
-  ) {
+  constructor(status: string, message: string, options: ServiceErrorOptions & { runId: string }) {
     super(status, message, options);
     this.runId = options.runId;
   }
-
-  readonly runId: string;
 }
 
 /** No answer came: the connection failed, broke or stayed silent. */

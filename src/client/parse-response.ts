@@ -41,11 +41,12 @@ export function parseResponse(received: Received, redaction: Redaction): Outcome
   const date = dateOf(headers);
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? received.receivedAt);
   try {
-    const { envelope, text } = masked(readEnvelope(received, redaction), received, redaction);
-    const error = isSuccess(envelope)
-      ? undefined
-      : serviceErrorOf(envelope, { method, httpStatus, retryAfterMs });
-    return { answer: { httpStatus, headers, text, envelope, date, error }, retryAfterMs };
+    const envelope = readEnvelope(received, redaction);
+    // What succeeded may be a result, and a result stays as it came.
+    const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
+    const text = safe === envelope ? received.text : JSON.stringify(safe);
+    const error = isSuccess(safe) ? undefined : serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
+    return { answer: { httpStatus, headers, text, envelope: safe, date, error }, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { error: refusedOnTheWay(error, httpStatus, retryAfterMs), retryAfterMs };
@@ -57,7 +58,7 @@ export function isRedirect(httpStatus: number): boolean {
 }
 
 /** The server's own time, in milliseconds since the Unix epoch. */
-export function dateOf(headers: AnswerHeaders): number | undefined {
+function dateOf(headers: AnswerHeaders): number | undefined {
   const date = Date.parse(headerOf(headers, 'date') ?? '');
   return Number.isNaN(date) ? undefined : date;
 }
@@ -67,16 +68,6 @@ function readEnvelope(received: Received, redaction: Redaction): Envelope<unknow
   const request = `${method} ${redaction.text(url)}`;
   if (isRedirect(httpStatus)) throw redirected(received, request);
   return envelopeOf({ httpStatus, headers, text, request, redact: shown => redaction.text(shown) });
-}
-
-// What succeeded may be a result, and a result stays as it came.
-function masked(
-  envelope: Envelope<unknown>,
-  { text }: Received,
-  redaction: Redaction,
-): { envelope: Envelope<unknown>; text: string } {
-  const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
-  return { envelope: safe, text: safe === envelope ? text : JSON.stringify(safe) };
 }
 
 function redirected({ url, httpStatus, headers }: Received, request: string): ProtocolError {
@@ -96,59 +87,57 @@ function refusedOnTheWay(
   retryAfterMs: number | undefined,
 ): PromptServiceError {
   const { message } = error;
-  switch (httpStatus) {
-    case 401:
-      return new UnauthorizedError('UNAUTHORIZED_ERROR', message, { httpStatus });
-    case 403:
-      return new UnauthorizedError('FORBIDDEN_ERROR', message, { httpStatus });
-    case 413:
-      return new ProtocolError(`${message}; a gateway on the way takes no request of this size`, {
-        httpStatus,
-      });
-    case 429:
-      return new RateLimitError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
-    default:
-      return error;
+  if (httpStatus === 413) {
+    return new ProtocolError(`${message}; a gateway on the way takes no request of this size`, {
+      httpStatus,
+    });
   }
+  const status = REFUSALS[httpStatus];
+  return status === undefined ? error : errorFor(status, message, { httpStatus, retryAfterMs });
 }
 
-interface Circumstances {
-  readonly method: string;
-  readonly httpStatus: number;
-  readonly retryAfterMs: number | undefined;
-}
+const REFUSALS: Readonly<Record<number, ErrorStatus>> = {
+  401: 'UNAUTHORIZED_ERROR',
+  403: 'FORBIDDEN_ERROR',
+  429: 'TOO_MANY_REQUESTS_ERROR',
+};
 
-/** The error that an envelope reports: by its code where that is known, otherwise by its HTTP status. */
-function serviceErrorOf(envelope: ErrorEnvelope, circumstances: Circumstances): ServiceError {
-  const { httpStatus, retryAfterMs, method } = circumstances;
-  const { status, data } = envelope;
-  const message = envelope.message ?? `the service answered with HTTP ${httpStatus}`;
-  const options = { httpStatus, data };
+/** The error that an envelope reports. */
+function serviceErrorOf(
+  { status, data, message }: ErrorEnvelope,
+  method: string,
+  { httpStatus, retryAfterMs }: { httpStatus: number; retryAfterMs: number | undefined },
+): ServiceError {
+  const text = message ?? `the service answered with HTTP ${httpStatus}`;
+  const options = { httpStatus, data, retryAfterMs };
   const runId = runIdIn(data);
-  switch (meantStatus(status, httpStatus)) {
-    case 400:
-    case 413:
-    case 422:
-    case 431:
-      return new ValidationError(status, message, options);
-    case 401:
-    case 403:
-      return new UnauthorizedError(status, message, options);
-    case 402:
-      return new PaymentRequiredError(status, message, options);
-    case 404:
-    case 410:
-      return new NotFoundError(status, message, options);
-    case 429:
-      return new RateLimitError(status, message, { ...options, retryAfterMs });
-    case 504:
-      if (method === 'POST' && runId !== undefined) {
-        return new GatewayTimeoutError(status, message, { ...options, runId });
-      }
-      return new ServiceError(status, message, options);
-    default:
-      return new ServiceError(status, message, options);
-  }
+  const goesOn = method === 'POST' && runId !== undefined && meantStatus(status, httpStatus) === 504;
+  return goesOn
+    ? new GatewayTimeoutError(status, text, { ...options, runId })
+    : errorFor(status, text, options);
+}
+
+const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
+  400: ValidationError,
+  401: UnauthorizedError,
+  402: PaymentRequiredError,
+  403: UnauthorizedError,
+  404: NotFoundError,
+  410: NotFoundError,
+  413: ValidationError,
+  422: ValidationError,
+  429: RateLimitError,
+  431: ValidationError,
+};
+
+/** An error of the class that its code stands for where that is known, otherwise its HTTP status. */
+export function errorFor(
+  status: string,
+  message: string,
+  options: ConstructorParameters<typeof RateLimitError>[2],
+): ServiceError {
+  const Kind = ERRORS[meantStatus(status, options.httpStatus)] ?? ServiceError;
+  return new Kind(status, message, options);
 }
 
 function meantStatus(status: string, httpStatus: number): number {
