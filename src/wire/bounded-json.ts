@@ -73,3 +73,23 @@ function endOfText(json: string, start: number): number {
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** What lies at a path in somebody's JSON; undefined if the path leads nowhere. */
+export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce((value, key) => {
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+    return isThere ? (value as Readonly<Record<string | number, unknown>>)[key] : undefined;
+  }, json);
+}
+
+/** The text that lies there; undefined if none does. */
+export function textAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const value = valueAt(json, ...path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The list that lies there; empty if none does. */
+export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const value = valueAt(json, ...path);
+  return Array.isArray(value) ? value : [];
+}

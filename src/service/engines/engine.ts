@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../models/entry.ts';
-import type { RenderedPrompt } from '../prompts/render.ts';
+import type { MessagePart, RenderedPrompt } from '../prompts/render.ts';
 
 /** One thing an engine made. */
 export type EngineOutput =
@@ -56,6 +56,11 @@ export interface Engine {
 /** A result that is nothing but a fault. */
 export function failedWith(message: string): EngineResult {
   return { outputs: [{ type: 'error', message }], tokens: 0, failed: true };
+}
+
+/** The text of a message, without its pictures. */
+export function textOf(parts: readonly MessagePart[]): string {
+  return parts.map(part => ('text' in part ? part.text : '')).join('');
 }
 
 /** A rough count, for engines that do not report one: four characters each, at least one. */

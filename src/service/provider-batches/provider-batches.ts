@@ -1,6 +1,6 @@
 import { messageParameters } from '../engines/anthropic/parameters.ts';
 import type { EngineJob } from '../engines/engine.ts';
-import { chatParameters } from '../engines/openai/chat.ts';
+import { chatParameters } from '../engines/openai/parameters.ts';
 import type { Access } from '../engines/provider/access.ts';
 import { explain, retryWhileBusy } from '../engines/provider/fault.ts';
 import { invalid } from '../http/api-error.ts';

@@ -5,9 +5,9 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages/messages';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { ModelEntry } from '../../models/entry.ts';
-import type { Message, MessagePart } from '../../prompts/render.ts';
-import type { EngineJob } from '../engine.ts';
-import { requestParameters } from '../openai/options.ts';
+import type { Message } from '../../prompts/render.ts';
+import { type EngineJob, textOf } from '../engine.ts';
+import { requestParameters } from '../openai/parameters.ts';
 
 /** The interface wants a limit; the models of the first generation with pictures take no more than 4,096. */
 const MAX_TOKENS = 8192;
@@ -30,8 +30,8 @@ export function messageParameters(job: EngineJob): MessageCreateParams {
   const own = Object.fromEntries(Object.entries(runOptions).filter(([key]) => !UNKNOWN.has(key)));
   const { max_tokens: limit, stop, reasoning_effort: effort } = requestParameters(runOptions, model);
   const format = formatOf(job);
-  const given = requestParameters(own, model);
-  const config = given['output_config'];
+  const parameters = requestParameters(own, model);
+  const config = parameters['output_config'];
   const output = {
     ...(isJsonObject(config) ? config : {}),
     ...(effort === undefined ? {} : { effort }),
@@ -39,7 +39,7 @@ export function messageParameters(job: EngineJob): MessageCreateParams {
   };
   // What the request is about can't be replaced by an option of the same name.
   return {
-    ...given,
+    ...parameters,
     ...(stop === undefined ? {} : { stop_sequences: Array.isArray(stop) ? (stop as unknown[]) : [stop] }),
     ...(Object.keys(output).length > 0 ? { output_config: output } : {}),
     max_tokens: limit ?? (/claude-3-(?:opus|sonnet|haiku)/.test(name) ? MAX_TOKENS_CLAUDE_3 : MAX_TOKENS),
@@ -73,8 +73,8 @@ function isClosed(schema: unknown): boolean {
 /** System parts stand apart from the messages; a prompt of nothing else is what the user says. */
 function conversation(messages: readonly Message[]): { system?: string; messages: MessageParam[] } {
   const system = messages.filter(({ role }) => role === 'system').map(({ parts }) => textOf(parts));
-  const others = messages.filter(({ role }) => role !== 'system').map(messageParam);
   const text = system.filter(part => part !== '').join('\n\n');
+  const others = messages.filter(({ role }) => role !== 'system').map(messageParam);
   if (others.length === 0) return { messages: [{ role: 'user', content: text }] };
   return { ...(text === '' ? {} : { system: text }), messages: others };
 }
@@ -82,21 +82,11 @@ function conversation(messages: readonly Message[]): { system?: string; messages
 function messageParam({ role, parts }: Message): MessageParam {
   if (role === 'model') return { role: 'assistant', content: textOf(parts) };
   if (parts.every(part => 'text' in part)) return { role: 'user', content: textOf(parts) };
-  return {
-    role: 'user',
-    content: parts.flatMap((part): ContentBlockParam[] => {
-      if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-      const { bytes, mediaType } = part.image;
-      const source = {
-        type: 'base64',
-        media_type: mediaType as 'image/png',
-        data: bytes.toString('base64'),
-      } as const;
-      return [{ type: 'image', source }];
-    }),
-  };
-}
-
-function textOf(parts: readonly MessagePart[]): string {
-  return parts.map(part => ('text' in part ? part.text : '')).join('');
+  const content = parts.flatMap((part): ContentBlockParam[] => {
+    if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+    const data = part.image.bytes.toString('base64');
+    const media_type = part.image.mediaType as 'image/png';
+    return [{ type: 'image', source: { type: 'base64', media_type, data } }];
+  });
+  return { role: 'user', content };
 }

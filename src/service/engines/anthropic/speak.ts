@@ -1,5 +1,5 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import { type Access, clientOptions, headersFor } from '../provider/access.ts';
+import { type Access, clientOptions } from '../provider/access.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
 import { ProviderFault } from '../provider/refusal.ts';
@@ -36,17 +36,13 @@ export const ANTHROPIC: Interface = {
  */
 export async function connect(access: Access, answerBytes?: number): Promise<BaseAnthropic> {
   const { BaseAnthropic } = await import('@anthropic-ai/sdk/client');
-  const { provider, key } = access;
+  const { defaultHeaders, ...options } = clientOptions(access, answerBytes);
   return new BaseAnthropic({
-    ...clientOptions(access, answerBytes),
-    apiKey: key ?? 'none',
+    ...options,
     authToken: null,
     webhookKey: null,
     openTelemetry: false,
-    defaultHeaders: {
-      // Gateways that speak this interface know the older of both headers only.
-      ...(key === undefined ? { authorization: null } : { 'x-api-key': key }),
-      ...headersFor(provider),
-    },
+    // Gateways that speak this interface know the older of both headers only.
+    defaultHeaders: { ...(access.key !== undefined && { 'x-api-key': access.key }), ...defaultHeaders },
   });
 }

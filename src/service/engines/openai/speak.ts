@@ -1,11 +1,11 @@
 import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { type Access, clientOptions, headersFor } from '../provider/access.ts';
+import { type EngineJob, textOf } from '../engine.ts';
+import { type Access, clientOptions } from '../provider/access.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
-import { chatParameters } from './chat.ts';
-import { ChatAnswer, endsChat } from './chat-answer.ts';
-import { DrawnAnswer, draw } from './draw.ts';
+import { ChatAnswer, DrawnAnswer, endsChat } from './answers.ts';
+import { chatParameters, requestParameters } from './parameters.ts';
 
 /** OpenAI's interface: models that chat, and models that draw. */
 export const OPENAI: Interface = {
@@ -30,7 +30,6 @@ export const OPENAI: Interface = {
 /** A client of OpenAI's interface. Everything is passed to it, so that it looks for nothing in the environment by itself. */
 export async function connect(access: Access, answerBytes?: number): Promise<OpenAI> {
   const { OpenAI } = await import('openai');
-  const { provider, key } = access;
   class Client extends OpenAI {
     /** Not every server puts what went wrong into `error`. */
     protected override makeStatusError(...[status, body, message, headers]: StatusError) {
@@ -40,13 +39,40 @@ export async function connect(access: Access, answerBytes?: number): Promise<Ope
   }
   return new Client({
     ...clientOptions(access, answerBytes),
-    apiKey: key ?? 'none',
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
-    defaultHeaders: { ...(key === undefined ? { authorization: null } : {}), ...headersFor(provider) },
   });
 }
 
 type StatusError = Parameters<OpenAI['makeStatusError']>;
+
+/** Asks for a new picture, or for a changed one if the prompt holds pictures. */
+async function draw(client: OpenAI, { model, prompt, runOptions, signal }: EngineJob): Promise<Response> {
+  const texts = prompt.messages.map(({ parts }) => textOf(parts)).filter(text => text !== '');
+  // What the request is about can't be replaced by an option of the same name.
+  const parameters = {
+    ...requestParameters(runOptions, model),
+    model: model.id ?? model.model,
+    prompt: texts.join('\n\n'),
+    stream: false,
+  };
+  const image = await imageFiles(prompt);
+  if (image.length > 0) {
+    const changed = { ...parameters, image } as OpenAI.ImageEditParamsNonStreaming;
+    return await client.images.edit(changed, { signal }).asResponse();
+  }
+  const drawn = parameters as unknown as OpenAI.ImageGenerateParamsNonStreaming;
+  return await client.images.generate(drawn, { signal }).asResponse();
+}
+
+async function imageFiles({ messages }: EngineJob['prompt']): Promise<File[]> {
+  const { toFile } = await import('openai');
+  const images = messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? part.image : [])));
+  return await Promise.all(
+    images.map(({ bytes, mediaType }, index) =>
+      toFile(bytes, `image-${index + 1}.${mediaType.replace('image/', '')}`, { type: mediaType }),
+    ),
+  );
+}

@@ -1,6 +1,6 @@
 import type { Provider } from '../../models/entry.ts';
 import { type Env, proxyFor } from '../../outgoing/proxy.ts';
-import { boundedBody, type HttpAnswer, openHttp, USER_AGENT } from '../../outgoing/request.ts';
+import { boundedBody, openHttp, USER_AGENT } from '../../outgoing/request.ts';
 import { ProviderFault } from './refusal.ts';
 
 /** What a provider is reached with. */
@@ -19,30 +19,32 @@ const MAX_REFUSAL_BYTES = 256 * 1024;
 /** Longer than a client can wait: the engine has a limit of its own, in milliseconds. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** The headers of each request to a provider, besides those of its interface. */
-export function headersFor({ headers }: Provider): Record<string, string> {
-  return { ...headers, 'user-agent': USER_AGENT };
-}
-
 /**
  * What the clients of both interfaces are made with: each request is sent once, because one that is sent again could be
  * paid for twice, through the proxy of the environment, and a bounded number of bytes is read of its answer. A client
  * looks for nothing in the environment by itself.
  */
-export function clientOptions({ provider, env }: Access, answerBytes = MAX_ANSWER_BYTES) {
+export function clientOptions(access: Access, answerBytes = MAX_ANSWER_BYTES) {
+  const { provider, key } = access;
   return {
     baseURL: provider.baseUrl,
+    apiKey: key ?? 'none',
+    defaultHeaders: {
+      ...(key === undefined && { authorization: null }),
+      ...provider.headers,
+      'user-agent': USER_AGENT,
+    },
     timeout: NEVER_MS,
     maxRetries: 0,
     logLevel: 'off',
     fetch: (input: string | URL | Request, init?: RequestInit) =>
-      fetchOnce(new Request(input, init), { provider, env }, answerBytes),
+      fetchOnce(new Request(input, init), access, answerBytes),
   } as const;
 }
 
 async function fetchOnce(
   request: Request,
-  { provider, env }: Pick<Access, 'provider' | 'env'>,
+  { provider, env }: Access,
   answerBytes: number,
 ): Promise<Response> {
   const url = new URL(request.url);
@@ -65,10 +67,6 @@ async function fetchOnce(
     signal: request.signal,
     proxy: proxyFor(url, env),
   });
-  return responseOf(answer, answerBytes);
-}
-
-function responseOf(answer: HttpAnswer, answerBytes: number): Response {
   const { status } = answer;
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {

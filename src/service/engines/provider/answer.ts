@@ -1,11 +1,12 @@
+import { valueAt } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../engine.ts';
-import type { GivenPicture } from './pictures.ts';
+import type { PictureSource } from './pictures.ts';
 import { ProviderFault } from './refusal.ts';
 
 /** The answer of a model, gathered from one body or from the pieces of a stream. */
 export abstract class Answer {
   text = '';
-  readonly pictures: GivenPicture[] = [];
+  readonly pictures: PictureSource[] = [];
   /** The tool that the model asked for. */
   protected tool: string | undefined;
   protected thought = false;
@@ -19,7 +20,7 @@ export abstract class Answer {
   }
 
   /** Takes in an answer or a piece of one; returns the text in it. Whatever has another form than is known says nothing. */
-  abstract add(object: Record<string, unknown>): string;
+  abstract add(object: unknown): string;
 
   /** What the provider itself says is wrong with it. */
   protected abstract fault(): ProviderFault | undefined;
@@ -61,4 +62,10 @@ export abstract class Answer {
       advice: 'raise maxOutputTokens, or ask for a shorter answer',
     });
   }
+}
+
+/** A whole number of at least 0 at a path in what a provider counts; undefined if there is none. */
+export function countAt(counts: unknown, ...path: readonly string[]): number | undefined {
+  const count = valueAt(counts, ...path);
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
 }

@@ -2,14 +2,14 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import { fetchImage } from '../../images/fetch-image.ts';
 import { imageType } from '../../images/loaded-image.ts';
-import { proxyFor } from '../../outgoing/proxy.ts';
+import { type Env, proxyFor } from '../../outgoing/proxy.ts';
 import { openHttp, readBody } from '../../outgoing/request.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './refusal.ts';
 
 /** A picture as providers give it: its bytes, or where they are. */
-export interface GivenPicture {
+export interface PictureSource {
   readonly base64?: string | undefined;
   /** https, of the provider's own origin, or `data:`. */
   readonly url?: string | undefined;
@@ -25,21 +25,20 @@ const MAX_BYTES = 256 * 1024 * 1024;
  * @throws {ProviderFault} for more of them, or larger ones, than a run may hold
  */
 export async function picturesOf(
-  given: readonly GivenPicture[],
+  pictures: readonly PictureSource[],
   { signal }: Pick<EngineJob, 'signal'>,
   access: Access,
 ): Promise<EngineOutput[]> {
-  if (given.length > MAX_PICTURES) {
-    throw tooMuch(`${given.length} pictures: a run holds at most ${MAX_PICTURES}`);
+  if (pictures.length > MAX_PICTURES) {
+    throw tooMuch(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
   }
   const outputs: EngineOutput[] = [];
   let bytes = 0;
-  for (const picture of given) {
+  for (const picture of pictures) {
     const output = await pictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
-    if (bytes > MAX_BYTES) {
+    if (bytes > MAX_BYTES)
       throw tooMuch('pictures of more than 256 MiB in all, which is the most a run holds');
-    }
     outputs.push(output);
   }
   return outputs;
@@ -50,18 +49,16 @@ function tooMuch(what: string): ProviderFault {
 }
 
 async function pictureOutput(
-  given: GivenPicture,
+  picture: PictureSource,
   signal: AbortSignal,
   access: Access,
 ): Promise<EngineOutput> {
   try {
-    const bytes = await bytesOf(given, access, signal);
+    const bytes = await bytesOf(picture, access, signal);
     const mediaType = await imageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
-    return {
-      type: 'error',
-      message: `${access.provider.name} answered with something that is not a picture`,
-    };
+    const message = `${access.provider.name} answered with something that is not a picture`;
+    return { type: 'error', message };
   } catch (error) {
     signal.throwIfAborted();
     return { type: 'error', message: `the picture the model made could not be fetched: ${messageOf(error)}` };
@@ -69,23 +66,20 @@ async function pictureOutput(
 }
 
 async function bytesOf(
-  { base64, url = '' }: GivenPicture,
+  { base64, url = '' }: PictureSource,
   access: Access,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const inline = base64 ?? /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (base64 !== undefined) return Buffer.from(base64, 'base64');
+  const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');
-  if (isOwn(url, access)) return await fetchOwn(new URL(url), access, signal);
-  return await fetchImage(url, { signal, env: access.env });
+  const { provider, env } = access;
+  const isOwn = URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
+  return isOwn ? await fetchOwn(new URL(url), env, signal) : await fetchImage(url, { signal, env });
 }
 
 /** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */
-function isOwn(url: string, { provider }: Access): boolean {
-  return URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
-}
-
-async function fetchOwn(url: URL, { env }: Access, signal: AbortSignal): Promise<Buffer> {
+async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
   const answer = await openHttp({ url, signal, proxy: proxyFor(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
   answer.discard();

@@ -1,4 +1,12 @@
+import type {
+  ChatCompletionContentPart,
+  ChatCompletionCreateParams,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
 import type { ModelEntry } from '../../models/entry.ts';
+import type { Message } from '../../prompts/render.ts';
+import { isStrict } from '../../prompts/schemas/strict.ts';
+import { type EngineJob, textOf } from '../engine.ts';
 
 type Parameters = Record<string, unknown>;
 
@@ -58,4 +66,39 @@ function withSize({ aspect_ratio: ratio, ...rest }: Parameters): Parameters {
   const size = typeof ratio === 'string' ? SIZES[ratio] : undefined;
   if (size === undefined) return ratio === undefined ? rest : { ...rest, aspect_ratio: ratio };
   return { size, ...rest };
+}
+
+/** What a request for a chat holds. */
+export function chatParameters({ model, prompt, runOptions, json, onText }: EngineJob) {
+  // What the request is about can't be replaced by an option of the same name.
+  return {
+    ...requestParameters(runOptions, model),
+    model: model.id ?? model.model,
+    messages: prompt.messages.map(chatMessage),
+    ...responseFormat(model, json),
+    ...(onText ? { stream: true, stream_options: { include_usage: true } } : { stream: false }),
+  } as ChatCompletionCreateParams;
+}
+
+function responseFormat(
+  { responseFormat: form = 'json_schema' }: ModelEntry,
+  json: EngineJob['json'],
+): { response_format?: object } {
+  if (json === undefined || form === 'none') return {};
+  const { schema } = json;
+  if (schema === undefined || form === 'json_object') return { response_format: { type: 'json_object' } };
+  const described = { name: 'output', schema, ...(isStrict(schema) && { strict: true }) };
+  return { response_format: { type: 'json_schema', json_schema: described } };
+}
+
+/** A message of text alone is sent as a text: not every server takes parts. */
+function chatMessage({ role, parts }: Message): ChatCompletionMessageParam {
+  if (role === 'model') return { role: 'assistant', content: textOf(parts) };
+  if (role !== 'user' || parts.every(part => 'text' in part)) return { role, content: textOf(parts) };
+  const content = parts.map((part): ChatCompletionContentPart => {
+    if ('text' in part) return { type: 'text', text: part.text };
+    const { bytes, mediaType } = part.image;
+    return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${bytes.toString('base64')}` } };
+  });
+  return { role, content };
 }
