@@ -1,4 +1,4 @@
-import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Price, Provider } from './entry.ts';
@@ -86,14 +86,13 @@ function offerIn(text: string): Offer {
 /** Servers put the list in `data`, in `models`, or give it alone. */
 function itemsIn(text: string): Record<string, unknown>[] {
   const value = parse(text);
-  const { data, models } = isJsonObject(value) ? value : {};
-  const list = [value, data, models].find(Array.isArray) as unknown[] | undefined;
-  if (!list) {
+  const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
+  if (list === undefined) {
     throw new Error(
       'it answered with something that is not a list of models: check its baseUrl, which mostly ends in /v1',
     );
   }
-  return list.filter(isJsonObject);
+  return listAt(list).filter(isJsonObject);
 }
 
 function parse(text: string): unknown {
@@ -114,43 +113,34 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
   if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
   // Google's endpoint gives names with their place in its interface, and takes them without.
   const id = named.replace(/^models\//, '');
-  const modality = modalityOf(id, outputsOf(item));
+  const modality = modalityOf(id, item);
   if (modality === undefined) return [];
   const price = priceOf(item);
   const shutdownDate = shutdownDateOf(item);
   return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
 }
 
-function modalityOf(id: string, makes: unknown[] | undefined): OfferedModel['modality'] | undefined {
-  if (!makes) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
+/** Some say what a model makes. */
+function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
+  const makes = valueAt(item, 'architecture', 'output_modalities');
+  if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
   if (makes.includes('text')) return 'text';
   return makes.includes('image') ? 'image' : undefined;
 }
 
-/** Some say what a model makes. */
-function outputsOf({ architecture }: Record<string, unknown>): unknown[] | undefined {
-  const outputs = isJsonObject(architecture) ? architecture['output_modalities'] : undefined;
-  return Array.isArray(outputs) ? outputs : undefined;
-}
-
 /** OpenRouter tells prices in dollars a token, as texts; a price below zero stands for one that changes. */
-function priceOf({ pricing }: Record<string, unknown>): Price | undefined {
-  if (!isJsonObject(pricing)) return undefined;
+function priceOf(item: object): Price | undefined {
   const dollars = (key: string): number | undefined => {
-    const price = Number.parseFloat(String(pricing[key]));
+    const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
     return price >= 0 && Number.isFinite(price) ? price : undefined;
   };
   const aMillion = (key: string): number | undefined => {
     const price = dollars(key);
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
-  const [input, output, cachedInput] = [
-    aMillion('prompt'),
-    aMillion('completion'),
-    aMillion('input_cache_read'),
-  ];
-  const image = dollars('image_output');
+  const [input, output] = [aMillion('prompt'), aMillion('completion')];
   if (input === undefined || output === undefined) return undefined;
+  const [cachedInput, image] = [aMillion('input_cache_read'), dollars('image_output')];
   return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
 }
 

@@ -38,12 +38,12 @@ export async function reportModels(options: {
   faults.push(...described.faults);
   const all = providersOf(described, env);
   faults.push(...all.flatMap(({ fault }) => fault ?? []));
-  const asked = all.filter(({ fault }) => fault === undefined);
+  const usable = all.filter(({ fault }) => fault === undefined);
   return {
     file: path.join(dataDir, MODELS_FILE),
     exists: read?.text !== undefined || faults.length > 0,
     faults,
-    providers: await Promise.all(asked.map(provider => reportProvider(provider, { env, signal, ask }))),
+    providers: await Promise.all(usable.map(provider => reportProvider(provider, { env, signal, ask }))),
     shutdowns: described.models.flatMap(entry => shutdownOf(entry, Date.now()) ?? []),
   };
 }

@@ -83,22 +83,21 @@ export async function* resultsIn(
 
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let [pieces, length]: [string[], number] = [[], 0];
-  const add = (piece: string): void => {
-    length += piece.length;
-    if (length > MAX_ANSWER_BYTES) pieces = [];
-    else pieces.push(piece);
-  };
+  /** undefined once it is too long. */
+  let line: string | undefined = '';
   for await (const chunk of body ?? []) {
-    const [first = '', ...others] = decoder.decode(chunk as Uint8Array, { stream: true }).split('\n');
-    add(first);
-    for (const next of others) {
-      yield pieces.join('');
-      [pieces, length] = [[], 0];
-      add(next);
+    const [end = '', ...next] = decoder.decode(chunk as Uint8Array, { stream: true }).split('\n');
+    line = longer(line, end);
+    for (const start of next) {
+      yield line ?? '';
+      line = longer('', start);
     }
   }
-  yield pieces.join('');
+  yield line ?? '';
+}
+
+function longer(line: string | undefined, piece: string): string | undefined {
+  return line === undefined || line.length + piece.length > MAX_ANSWER_BYTES ? undefined : line + piece;
 }
 
 function parse(line: string): unknown {

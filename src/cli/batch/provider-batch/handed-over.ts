@@ -23,18 +23,11 @@ interface HandedRow {
 const MARK = 'provider-batch:';
 const ROWS = '/rows';
 
-export function newHandover(
+/** The nth row is the request `<key>-<n>`; another batch has another key. */
+export function handover(
   promptVersionId: string,
   rows: readonly (readonly [id: string, inputsDigest: string])[],
-): HandedOver {
-  return handedOver(randomUUID().replaceAll('-', ''), promptVersionId, rows);
-}
-
-/** The nth row is the request `<key>-<n>`. */
-function handedOver(
-  key: string,
-  promptVersionId: string,
-  rows: readonly (readonly [string, string])[],
+  key: string = randomUUID().replaceAll('-', ''),
 ): HandedOver {
   const named = rows.map(
     ([id, inputsDigest], at) =>
@@ -72,7 +65,7 @@ export function readHandedOver({ marks }: Pick<BatchJournal, 'marks'>): HandedOv
       rows: [id: string, inputsDigest: string][];
     };
     const progress = JSON.parse(marks.get(`${MARK}${key}`) ?? '{}') as Pick<HandedOver, 'file' | 'batch'>;
-    return [{ ...handedOver(key, promptVersionId, rows), ...progress }];
+    return [{ ...handover(promptVersionId, rows, key), ...progress }];
   });
 }
 

@@ -13,7 +13,7 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../run/engine.ts';
 import { failedOutcome, type Job, type JobOutcome, verdictOn } from '../run/job.ts';
 import { BatchDesk, type DeskParts, isGone, providerOf } from './desk.ts';
-import { type HandedOver, journalHandover, newHandover, readHandedOver } from './handed-over.ts';
+import { type HandedOver, handover, journalHandover, readHandedOver } from './handed-over.ts';
 
 export interface ProviderBatchParts extends DeskParts {
   readonly connection: Connection;
@@ -147,7 +147,7 @@ class Handover {
     const drafts = this.#chunk;
     [this.#chunk, this.#chunkBytes] = [[], 0];
     if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
-    const handed = newHandover(this.#parts.promptVersionId, rowsOf(drafts));
+    const handed = handover(this.#parts.promptVersionId, rowsOf(drafts));
     for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
   }
 
@@ -156,8 +156,8 @@ class Handover {
     const { ctx, journal, settle } = this.#parts;
     await journalHandover(journal, handed);
     // A row that failed before is no longer taken for one that has ended.
-    const known = drafts.filter(({ job }) => journal.states.has(job.id));
-    await Promise.all(known.map(({ job }) => journal.waiting(job)));
+    const earlier = drafts.filter(({ job }) => journal.states.has(job.id));
+    await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
     const requests = drafts.map(({ job, parameters }) => {
       return { customId: handed.rows.get(job.id)?.customId ?? '', parameters };
     });
@@ -190,7 +190,7 @@ class Handover {
       if (draft) drafts.push(draft);
     }
     const isSame = drafts.length === handed.rows.size;
-    const again = isSame ? handed : newHandover(this.#parts.promptVersionId, rowsOf(drafts));
+    const again = isSame ? handed : handover(this.#parts.promptVersionId, rowsOf(drafts));
     if (drafts.length > 0) yield* this.#answers(again, await this.#handOver(again, drafts));
   }
 

@@ -160,7 +160,7 @@ function waitBeforeRetry(error: unknown, otherwise: number, isRead: boolean): nu
 const SHOWN = 5;
 
 /** Whether a provider refused because it does not know the model. */
-export function isUnknownModel({ what, more: { status } }: ProviderFault): boolean {
+function isUnknownModel({ what, more: { status } }: ProviderFault): boolean {
   return (
     status === 404 ||
     (status === 400 && /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what))
@@ -168,21 +168,19 @@ export function isUnknownModel({ what, more: { status } }: ProviderFault): boole
 }
 
 /** What a provider has in place of a model, the nearest names first; undefined if it does not tell. */
-export async function nearestModels(
+async function nearestModels(
   { model, id = model }: ModelEntry,
   { provider, env }: Access,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
     const { models } = await askForModels(provider, env, signal);
-    const names = models.map(offered => ({ name: offered.id, likeness: likeness(offered.id, id) }));
-    names.sort((one, other) => other.likeness - one.likeness);
+    const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
+    const likenesses = new Map(names.map(name => [name, likeness(name, id)]));
+    names.sort((one, other) => (likenesses.get(other) ?? 0) - (likenesses.get(one) ?? 0));
     const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
-    return `it has ${names
-      .slice(0, SHOWN)
-      .map(({ name }) => name)
-      .join(', ')}${more}`;
+    return `it has ${names.slice(0, SHOWN).join(', ')}${more}`;
   } catch {
     return undefined;
   }

@@ -37,8 +37,9 @@ export async function picturesOf(
   for (const picture of pictures) {
     const output = await pictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
-    if (bytes > MAX_BYTES)
+    if (bytes > MAX_BYTES) {
       throw tooMuch('pictures of more than 256 MiB in all, which is the most a run holds');
+    }
     outputs.push(output);
   }
   return outputs;
