@@ -1,16 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { readCacheFile } from '../settings/caches/cache-file.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
-import {
-  LOCAL_SCOPE,
-  parseEntries,
-  RESOURCES_FILE,
-  resourceScope,
-  wellFormedModels,
-} from '../settings/caches/resource-entries.ts';
-import { resolveAddress } from '../settings/config/address.ts';
+import { cachedResources, wellFormedModels } from '../settings/caches/resource-entries.ts';
+import { resolveAddress, serviceOf } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 /** More runs than this are never offered. */
@@ -40,18 +33,16 @@ export class Known {
   }
 
   async models(): Promise<readonly Model[]> {
-    const scope = this.#scope();
-    const entries = parseEntries(readCacheFile(`${this.#ctx.settings.directory}/${RESOURCES_FILE}`));
-    const cached = wellFormedModels(entries.find(entry => entry.scope === scope)?.models ?? []);
-    const local = scope === LOCAL_SCOPE ? (await this.#localFacts()).models : [];
-    return local.length > 0 ? local : cached;
+    const { service, cached } = await cachedResources(this.#ctx, false);
+    const local = service === 'local' ? (await this.#localFacts()).models : [];
+    return local.length > 0 ? local : wellFormedModels(cached?.models ?? []);
   }
 
   /** Every prompt of the local service, then those that were read before, last used first. */
   async prompts(): Promise<readonly KnownPrompt[]> {
     const service = this.#service();
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
-    const cache = new PromptCache({ directory: this.#ctx.settings.directory, service });
+    const cache = new PromptCache(this.#ctx.settings.directory, service);
     const slugs = cache.slugs();
     const read = cache.all().map(version => ({ ...version, slug: slugs.get(version.promptId) }));
     return [...local, ...read.filter(({ promptId }) => !local.some(one => one.promptId === promptId))];
@@ -87,20 +78,7 @@ export class Known {
   }
 
   #service(): string {
-    const address = resolveAddress(this.#ctx);
-    return address.embedded ? 'local' : address.baseUrl.value;
-  }
-
-  /** Only with a key that can be had without asking the system's keychain, which may ask the user. */
-  #scope(): string | undefined {
-    const { env, globals, settings } = this.#ctx;
-    const address = resolveAddress(this.#ctx);
-    if (address.embedded) return LOCAL_SCOPE;
-    const { value: baseUrl } = address.baseUrl;
-    const stored = address.profile === undefined ? undefined : settings.credentials.find(address.profile);
-    const storedKey = stored?.origin === new URL(baseUrl).origin ? stored.key : undefined;
-    const key = globals.profile === undefined ? env['PROMPTRUN_API_KEY'] || storedKey : storedKey;
-    return key === undefined ? undefined : resourceScope(baseUrl, key);
+    return serviceOf(resolveAddress(this.#ctx));
   }
 }
 

@@ -52,12 +52,12 @@ const promptFiles = filesNamed(/\.prompt(?:\.ya?ml)?$/u);
 const testFiles = filesNamed(/\.test\.yaml$/u);
 
 const profiles: Source = ({ ctx }) => [
-  ...ctx.settings.profiles.entries().map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
+  ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
   { value: LOCAL_PROFILE, description: 'the built-in service' },
 ];
 
 const aliases: Source = ({ ctx }) =>
-  ctx.settings.aliases.entries().map(([value, target]) => ({ value, description: target }));
+  [...ctx.settings.aliases].map(([value, target]) => ({ value, description: target }));
 
 /** What each of several sources gives; one that can't be read gives nothing. */
 export const anyOf =

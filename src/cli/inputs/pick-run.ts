@@ -130,7 +130,7 @@ export async function pickPrompt(ctx: Context, connection: Connection): Promise<
 
 /** The aliases, and every prompt of the local service; of another one the prompts used before. */
 async function knownPrompts(ctx: Context, connection: Connection): Promise<readonly Choice<PickedPrompt>[]> {
-  const aliases = ctx.settings.aliases.entries().map(([alias, target]) => ({
+  const aliases = [...ctx.settings.aliases].map(([alias, target]) => ({
     value: { alias, promptId: '', promptVersionId: '' },
     name: alias,
     description: `alias of ${target}`,

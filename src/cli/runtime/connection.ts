@@ -11,7 +11,7 @@ import type { Connection, Context } from '../context.ts';
 import type { Advise, Env } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
-import { ResourceCache } from '../settings/caches/resource-cache.ts';
+import { ResourceCache, type ResourceCacheOptions } from '../settings/caches/resource-cache.ts';
 import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.ts';
 import { configuredHost, resolveAddress } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
@@ -137,17 +137,10 @@ async function connect(
     signal,
     note: line => sources.io.note(line),
   });
-  const caches = {
-    directory: scratch ?? settings.directory,
-    service: place.service,
-    onProblem: (problem: string) => debugNote(sources, problem),
-  };
-  const resources: ResourceCache = new ResourceCache({
-    ...caches,
-    scope,
-    fetch: limits => client.resources.get(limits),
-    clock,
-  });
+  const directory = scratch ?? settings.directory;
+  const onProblem = (problem: string): void => debugNote(sources, problem);
+  const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
+  const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
   const client: PromptService = await clientFor(sources, place, { apiKey, resources, transport });
@@ -156,7 +149,7 @@ async function connect(
       ...place,
       client,
       resources,
-      prompts: new PromptCache(caches),
+      prompts: new PromptCache(directory, place.service, onProblem),
       ...(recorder && { recorder }),
       ...(service && {
         runsHere: service.runsHere,

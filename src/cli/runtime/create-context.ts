@@ -5,7 +5,7 @@ import { stopperOf, TimeIsUp } from '../errors.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
-import { openSettings } from '../settings/settings.ts';
+import { Settings } from '../settings/settings.ts';
 import { adviseWith } from '../terminal/advise.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
@@ -47,7 +47,7 @@ export async function createContext(
   const { env, cwd, clock, local, version } = surroundings;
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
-  const settings = openSettings(config, clock);
+  const settings = new Settings(config, clock);
   const recordings = recordingsOf(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
   const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);

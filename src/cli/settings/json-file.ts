@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type Conf from 'conf';
 import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/lock.ts';
@@ -11,26 +10,20 @@ import { configError } from '../errors.ts';
 export type JsonDocument = Record<string, unknown>;
 
 /** A JSON file of the configuration directory: read directly, which takes a moment, and changed with `conf`. */
-export class JsonFile<T extends object> {
+export class JsonFile<T extends JsonDocument> {
   readonly path: string;
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
   readonly #parse: (document: JsonDocument) => T | string;
-  readonly #isCache: boolean;
 
-  /**
-   * @param parse gives the content; a text that says what is wrong with a document that is damaged
-   * @param isCache a file that is damaged or can't be read is as good as an empty one
-   */
+  /** @param parse gives the content; a text that says what is wrong with a document that is damaged */
   constructor(
     file: string,
     clock: Pick<Clock, 'sleep' | 'random'>,
     parse: (document: JsonDocument) => T | string,
-    isCache = false,
   ) {
     this.path = file;
     this.#clock = clock;
     this.#parse = parse;
-    this.#isCache = isCache;
   }
 
   /** @throws {CliError} CONFIG_ERROR if the file is damaged or can't be read */
@@ -46,12 +39,16 @@ export class JsonFile<T extends object> {
    * @throws {CliError} CONFIG_ERROR if the file is damaged, can't be written, or is locked by others for too long
    */
   async update<R>(change: (content: T) => R): Promise<R> {
-    const Config = await loadConf(); // loading takes longer than writing, so it is done before the lock is taken
+    const Conf = await loadConf(); // loading takes longer than writing, so it is done before the lock is taken
     const release = await this.#lock();
     try {
       const content = this.read();
       const result = change(content);
-      this.#write(Config, content);
+      const { dir: cwd, name: configName } = path.parse(this.path);
+      attempt(this.path, 'written', () => {
+        new Conf({ cwd, configName, configFileMode: 0o600, accessPropertiesByDotNotation: false }).store =
+          content;
+      });
       return result;
     } finally {
       release();
@@ -59,47 +56,21 @@ export class JsonFile<T extends object> {
   }
 
   #document(): JsonDocument {
-    const text = this.#text();
+    const text = attempt(this.path, 'read', () => readIfThere(this.path));
     if (text === undefined) return {};
     try {
-      const value: unknown = JSON.parse(text);
+      const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
       if (isObject(value)) return value;
     } catch {
       // The parser's own message would quote the file, which may hold a key.
     }
-    if (this.#isCache) return {};
     throw this.#damaged('it is not a JSON object');
-  }
-
-  #text(): string | undefined {
-    try {
-      return readFileSync(this.path, 'utf8').replace(/^\uFEFF/, '');
-    } catch (error) {
-      if (this.#isCache || codeOf(error) === 'ENOENT') return undefined;
-      throw inaccessible(this.path, 'read', error);
-    }
-  }
-
-  #write(Config: typeof Conf, content: T): void {
-    const { dir, name } = path.parse(this.path);
-    const exact = { accessPropertiesByDotNotation: false, clearInvalidConfig: this.#isCache };
-    try {
-      new Config({ cwd: dir, configName: name, configFileMode: 0o600, ...exact }).store = Object.fromEntries(
-        Object.entries(content),
-      );
-    } catch (error) {
-      throw inaccessible(this.path, 'written', error);
-    }
   }
 
   async #lock(): Promise<Release> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
-    try {
-      makeDirectory(directory, 0o700);
-    } catch (error) {
-      throw inaccessible(directory, 'made', error);
-    }
+    attempt(directory, 'made', () => makeDirectory(directory, 0o700));
     const release = await waitForLock(this.path, this.#clock).catch((error: unknown) => {
       throw inaccessible(lock, 'written', error);
     });
@@ -112,6 +83,24 @@ export class JsonFile<T extends object> {
       `${this.path} is damaged: ${what}`,
       `Mend it in an editor, or start with a new one: mv '${this.path}' '${this.path}.damaged'`,
     );
+  }
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** @throws {CliError} CONFIG_ERROR that says what can't be done */
+function attempt<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw inaccessible(file, action, error);
   }
 }
 
@@ -128,13 +117,13 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
  * Loads `conf`. What it writes files with sends every signal to the process once more, so that one Ctrl-C would count
  * as two: its listeners are taken away again.
  */
-async function loadConf(): Promise<typeof Conf> {
+async function loadConf() {
   const before = new Set(ENDING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
-  const { default: loaded } = await import('conf');
+  const { default: Conf } = await import('conf');
   for (const signal of ENDING_SIGNALS) {
     for (const listener of process.rawListeners(signal)) {
       if (!before.has(listener)) process.off(signal, listener as () => void);
     }
   }
-  return loaded;
+  return Conf;
 }

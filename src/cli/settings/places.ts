@@ -10,8 +10,7 @@ export interface Place {
   readonly holds: string;
 }
 
-/** What the places depend on. */
-export interface PlaceSources {
+interface PlaceSources {
   readonly settings: Settings;
   readonly stateDir: string;
   readonly dataDir: string;
@@ -19,9 +18,9 @@ export interface PlaceSources {
 
 /** Every place, whether or not there is anything in it yet. */
 export function keptPlaces({ settings, stateDir, dataDir }: PlaceSources): readonly Place[] {
-  const { config, credentials, directory } = settings;
+  const { file, credentials, directory } = settings;
   return [
-    { name: 'config', path: config.file, holds: 'profiles, aliases and settings' },
+    { name: 'config', path: file, holds: 'profiles, aliases and settings' },
     { name: 'credentials', path: credentials.file, holds: 'API keys, or that they are in the keychain' },
     { name: 'resources', path: path.join(directory, RESOURCES_FILE), holds: 'cache: models and run options' },
     { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },

@@ -1,56 +1,99 @@
+import path from 'node:path';
+import { isObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
-import { ConfigStore, type Profile } from './config/config-store.ts';
 import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';
 import { CredentialStore } from './credentials/credential-store.ts';
+import { type JsonDocument, JsonFile } from './json-file.ts';
+
+/** What `config.json` holds. Names are own properties: one called `constructor` is a name like any other. */
+type ConfigDocument = {
+  activeProfile?: string;
+  profiles: Record<string, { readonly baseUrl: string }>;
+  aliases: Record<string, string>;
+  settings: Record<string, unknown>;
+};
 
 /** What the user set on this machine. Reading loads nothing heavy; what is damaged is an error when it is needed. */
-export interface Settings {
-  /** The configuration directory. */
-  readonly directory: string;
-  readonly config: ConfigStore;
+export class Settings {
   readonly credentials: CredentialStore;
-  /** Short names for targets. */
-  readonly aliases: NamedValues<string>;
-  readonly profiles: NamedValues<Profile>;
-  /** The value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
-  get<K extends SettingKey>(key: K): SettingValues[K] | undefined;
-}
+  readonly #stored: JsonFile<ConfigDocument>;
+  #document: ConfigDocument | undefined;
 
-export interface NamedValues<T> {
-  get(name: string): T | undefined;
+  /** @param directory the configuration directory */
+  constructor(
+    readonly directory: string,
+    clock: Pick<Clock, 'sleep' | 'random'>,
+  ) {
+    this.credentials = new CredentialStore(directory, clock);
+    this.#stored = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
+  }
+
+  /** `config.json`. */
+  get file(): string {
+    return this.#stored.path;
+  }
+
+  get activeProfile(): string | undefined {
+    return this.#read().activeProfile;
+  }
+
   /** By name, in alphabetical order. */
-  entries(): readonly (readonly [name: string, value: T])[];
+  get profiles(): ReadonlyMap<string, { readonly baseUrl: string }> {
+    return byName(this.#read().profiles);
+  }
+
+  /** Short names for targets, in alphabetical order. */
+  get aliases(): ReadonlyMap<string, string> {
+    return byName(this.#read().aliases);
+  }
+
+  /** The value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
+  get<K extends SettingKey>(key: K): SettingValues[K] | undefined {
+    const stored = this.#read().settings[key];
+    if (stored === undefined) return undefined;
+    const { parse, form } = SETTINGS[key];
+    const value = parse(typeof stored === 'string' ? stored : JSON.stringify(stored));
+    if (value !== undefined) return value;
+    throw configError(`${this.file}: the setting ${key} must be ${form}`, `promptrun config unset ${key}`);
+  }
+
+  /** Changes `config.json` as it stands on disk by then. @throws {CliError} CONFIG_ERROR as `JsonFile` throws it */
+  async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
+    return this.#stored.update(document => {
+      const result = change(document);
+      this.#document = document;
+      return result;
+    });
+  }
+
+  #read(): ConfigDocument {
+    this.#document ??= this.#stored.read();
+    return this.#document;
+  }
 }
 
-export function openSettings(directory: string, clock: Pick<Clock, 'sleep' | 'random'>): Settings {
-  const config = new ConfigStore(directory, clock);
-  return {
-    directory,
-    config,
-    credentials: new CredentialStore(directory, clock),
-    aliases: named(() => config.read().aliases),
-    profiles: named(() => config.read().profiles),
-    get: key => storedSetting(config, key),
-  };
+function byName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
+  return new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function named<T>(read: () => Record<string, T>): NamedValues<T> {
-  return {
-    get: name => (Object.hasOwn(read(), name) ? read()[name] : undefined),
-    entries: () => Object.entries(read()).sort(([a], [b]) => (a < b ? -1 : 1)),
-  };
+/** The document with empty parts filled in; a text that says what is wrong with one that is damaged. */
+function asConfigDocument(document: JsonDocument): ConfigDocument | string {
+  const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
+  if (activeProfile !== undefined && typeof activeProfile !== 'string')
+    return '`activeProfile` is not a string';
+  if (!isObject(profiles)) return '`profiles` is not an object';
+  const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
+  if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
+  if (!isObject(aliases)) return '`aliases` is not an object';
+  const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
+  if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is not a string`;
+  if (!isObject(settings)) return '`settings` is not an object';
+  return { ...document, profiles, aliases, settings } as ConfigDocument;
 }
 
-function storedSetting<K extends SettingKey>(config: ConfigStore, key: K): SettingValues[K] | undefined {
-  const stored = config.read().settings[key];
-  if (stored === undefined) return undefined;
-  const value = SETTINGS[key].parse(typeof stored === 'string' ? stored : JSON.stringify(stored));
-  if (value !== undefined) return value;
-  throw configError(
-    `${config.file}: the setting ${key} must be ${SETTINGS[key].form}`,
-    `promptrun config unset ${key}`,
-  );
+function isProfile(value: unknown): boolean {
+  return isObject(value) && typeof value['baseUrl'] === 'string';
 }
 
 /** A flag that has a setting: the flag's value, else the setting's, if any. @throws {CliError} USAGE_ERROR */

@@ -9,11 +9,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openSettings } from '../../../src/cli/settings/settings.ts';
+import { Settings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 function settingsIn(directory: string) {
-  return openSettings(directory, testClock());
+  return new Settings(directory, testClock());
 }
 
 function withFile(text: string) {
@@ -26,12 +26,12 @@ function withFile(text: string) {
 describe('the configuration file', () => {
   it('is written for its owner only, in a directory for its owner only', async () => {
     const directory = path.join(temporaryDirectory(), 'made');
-    await settingsIn(directory).config.update(document => {
+    await settingsIn(directory).update(document => {
       document.aliases['a'] = 'b';
     });
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(path.join(directory, 'config.json')).mode & 0o777).toBe(0o600);
-    expect(settingsIn(directory).aliases.entries()).toEqual([['a', 'b']]);
+    expect([...settingsIn(directory).aliases]).toEqual([['a', 'b']]);
   });
 
   it('is not made by reading', () => {
@@ -42,7 +42,7 @@ describe('the configuration file', () => {
 
   it('keeps what it does not know', async () => {
     const { settings, file } = withFile('{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}');
-    await settings.config.update(document => {
+    await settings.update(document => {
       document.settings['rate'] = 1;
     });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
@@ -55,14 +55,14 @@ describe('the configuration file', () => {
   it('changes what stands on disk by then, not what was read before', async () => {
     const directory = temporaryDirectory();
     const [one, other] = [settingsIn(directory), settingsIn(directory)];
-    one.config.read();
-    await other.config.update(document => {
+    expect(one.activeProfile).toBeUndefined();
+    await other.update(document => {
       document.aliases['other'] = '1';
     });
-    await one.config.update(document => {
+    await one.update(document => {
       document.aliases['one'] = '2';
     });
-    expect(settingsIn(directory).aliases.entries()).toEqual([
+    expect([...settingsIn(directory).aliases]).toEqual([
       ['one', '2'],
       ['other', '1'],
     ]);
@@ -74,7 +74,7 @@ describe('the configuration file', () => {
     writeFileSync(target, '{"aliases": {"old": "x"}}');
     mkdirSync(path.join(directory, 'config'));
     symlinkSync(target, path.join(directory, 'config', 'config.json'));
-    await settingsIn(path.join(directory, 'config')).config.update(document => {
+    await settingsIn(path.join(directory, 'config')).update(document => {
       document.aliases['new'] = 'y';
     });
     expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ aliases: { old: 'x', new: 'y' } });
@@ -98,7 +98,7 @@ describe('the configuration file', () => {
   ])('is told to be damaged, with its path, and left as it is: %j', async (text, what) => {
     const { settings, file } = withFile(text);
     expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);
-    await expect(settings.config.update(() => undefined)).rejects.toMatchObject({
+    await expect(settings.update(() => undefined)).rejects.toMatchObject({
       status: 'CONFIG_ERROR',
       exitCode: 2,
       hints: [expect.stringContaining(`mv '${file}'`)],
@@ -109,19 +109,19 @@ describe('the configuration file', () => {
   it.skipIf(process.getuid?.() === 0)('is told to be unreadable, with its path', () => {
     const { settings, file } = withFile('{}');
     chmodSync(file, 0o000);
-    expect(() => settings.config.read()).toThrow(`${file} can't be read: `);
+    expect(() => settings.activeProfile).toThrow(`${file} can't be read: `);
   });
 
   it('is told to be unreadable where a directory stands in its place', () => {
     const directory = temporaryDirectory();
     mkdirSync(path.join(directory, 'config.json'));
-    expect(() => settingsIn(directory).config.read()).toThrow("config.json can't be read: EISDIR");
+    expect(() => settingsIn(directory).activeProfile).toThrow("config.json can't be read: EISDIR");
   });
 
   it('is told to be unwritable where its directory can not be', async () => {
     const file = path.join(temporaryDirectory(), 'a-file');
     writeFileSync(file, '');
-    const update = settingsIn(file).config.update(() => undefined);
+    const update = settingsIn(file).update(() => undefined);
     await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: 2 });
   });
 

@@ -10,7 +10,7 @@ function version(id: string): PromptVersion {
 }
 
 function cacheIn(directory: string, service = 'local'): PromptCache {
-  return new PromptCache({ directory, service });
+  return new PromptCache(directory, service);
 }
 
 describe('the prompt cache', () => {
@@ -59,11 +59,7 @@ describe('the prompt cache', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const problems: string[] = [];
-    const cache = new PromptCache({
-      directory: path.join(directory, 'file'),
-      service: 'local',
-      onProblem: problem => problems.push(problem),
-    });
+    const cache = new PromptCache(path.join(directory, 'file'), 'local', problem => problems.push(problem));
     cache.put(version('a'));
     expect(problems).toHaveLength(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Env, GlobalOptions } from '../../../src/cli/core/types.ts';
 import { resolveAddress } from '../../../src/cli/settings/config/address.ts';
 import { resolveKey } from '../../../src/cli/settings/credentials/resolve-key.ts';
-import { openSettings } from '../../../src/cli/settings/settings.ts';
+import { Settings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const WORK = 'https://work.test/v1';
@@ -10,8 +10,8 @@ const OTHER = 'https://other.test/v1';
 
 /** Profiles `work`, active and with a key, and `bare`, without one. */
 async function settings(active: string | undefined = 'work') {
-  const opened = openSettings(temporaryDirectory(), testClock());
-  await opened.config.update(document => {
+  const opened = new Settings(temporaryDirectory(), testClock());
+  await opened.update(document => {
     document.profiles = { work: { baseUrl: WORK }, bare: { baseUrl: 'https://bare.test/v1' } };
     if (active !== undefined) document.activeProfile = active;
   });
@@ -33,7 +33,7 @@ async function resolved(flags: Flags, env: Env, of = settings()): Promise<unknow
   }
 }
 
-const none = () => Promise.resolve(openSettings(temporaryDirectory(), testClock()));
+const none = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
 const BASE = 'PROMPTRUN_BASE_URL';
 const KEY = 'PROMPTRUN_API_KEY';
 
@@ -153,7 +153,7 @@ describe('where requests go, with whose key', () => {
 
   it('never falls back to the built-in service while there are profiles', async () => {
     const of = settings('work').then(async opened => {
-      await opened.config.update(document => delete document.activeProfile);
+      await opened.update(document => delete document.activeProfile);
       return opened;
     });
     expect(await resolved({}, {}, of)).toBe('2: there are profiles, but none is active');

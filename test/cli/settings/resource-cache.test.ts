@@ -29,7 +29,6 @@ function cacheIn(
   const problems: string[] = [];
   const cache: ResourceCache = new ResourceCache({
     directory,
-    service: BASE,
     scope: resourceScope(BASE, key),
     clock,
     onProblem: problem => problems.push(problem),

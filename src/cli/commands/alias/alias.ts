@@ -13,7 +13,7 @@ const COLUMNS: readonly Column[] = [
 
 /** Lists the aliases with what they stand for. */
 export async function aliasList(ctx: Context): Promise<ExitCode> {
-  const rows = ctx.settings.aliases.entries().map(([name, target]) => ({ name, target }));
+  const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   const cells = ({ name, target }: (typeof rows)[number]): string[] => [name, target];
   await presentList(ctx, rows, { columns: COLUMNS, cells, nothing: 'no aliases' });
   return EXIT.ok;
@@ -23,7 +23,7 @@ export async function aliasList(ctx: Context): Promise<ExitCode> {
 export async function aliasSet(ctx: Context, name: string, target: string): Promise<ExitCode> {
   checkedName(name, 'alias');
   if (target.trim() === '') throw usageError('the target is empty');
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     document.aliases[name] = target;
   });
   await confirm(ctx, { name, target }, `${name} stands for ${target}.`);
@@ -32,7 +32,7 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
 
 /** Forgets an alias. */
 export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode> {
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     if (!Object.hasOwn(document.aliases, name)) {
       throw usageError(...unknownName('alias', name, Object.keys(document.aliases)));
     }

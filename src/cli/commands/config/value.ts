@@ -17,7 +17,7 @@ export async function configGet(ctx: Context, name: string): Promise<ExitCode> {
 export async function configSet(ctx: Context, name: string, text: string): Promise<ExitCode> {
   const key = settingKey(name);
   const value = settingValue(key, text);
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     document.settings[key] = value;
   });
   await confirm(ctx, { [key]: value }, `${key} is ${String(value)}.`);
@@ -27,7 +27,7 @@ export async function configSet(ctx: Context, name: string, text: string): Promi
 /** Puts a setting back to its default. */
 export async function configUnset(ctx: Context, name: string): Promise<ExitCode> {
   const key = settingKey(name);
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     delete document.settings[key];
   });
   const value = SETTINGS[key].default ?? null;

@@ -25,7 +25,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<ExitCo
   const { origin } = new URL(target.baseUrl);
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, useKeychain);
   const place = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
-  const facts = { ...target, keptIn, active: ctx.settings.config.read().activeProfile === target.profile };
+  const facts = { ...target, keptIn, active: ctx.settings.activeProfile === target.profile };
   await confirm(
     ctx,
     facts,
@@ -56,7 +56,7 @@ function isTyped({ io, interactive }: Context): boolean {
 }
 
 async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Promise<void> {
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     document.profiles[profile] = { ...document.profiles[profile], baseUrl };
     document.activeProfile ??= profile;
   });
@@ -122,11 +122,11 @@ function givenBaseUrl({ globals, env }: Context): string | undefined {
 
 /** The active profile; with a base URL the profile that leads there, or a new one. Never turns one elsewhere. */
 function unnamedProfile({ settings }: Context, given: string | undefined): string {
-  const { activeProfile } = settings.config.read();
+  const { activeProfile } = settings;
   if (given === undefined) return activeProfile ?? FIRST_PROFILE;
   const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
   if (activeProfile !== undefined && active?.baseUrl === given) return activeProfile;
-  const leadsThere = settings.profiles.entries().find(([, { baseUrl }]) => baseUrl === given);
+  const leadsThere = [...settings.profiles].find(([, { baseUrl }]) => baseUrl === given);
   if (leadsThere !== undefined) return leadsThere[0];
   const taken = settings.profiles.get(FIRST_PROFILE);
   if (taken === undefined) return FIRST_PROFILE;

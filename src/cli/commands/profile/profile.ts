@@ -39,8 +39,8 @@ export async function profileList(ctx: Context): Promise<ExitCode> {
 }
 
 function profileRows({ settings }: Context): ProfileRow[] {
-  const { activeProfile } = settings.config.read();
-  const rows = settings.profiles.entries().map(([name, { baseUrl }]): ProfileRow => {
+  const { activeProfile } = settings;
+  const rows = [...settings.profiles].map(([name, { baseUrl }]): ProfileRow => {
     const credential = settings.credentials.find(name);
     const key = credential === undefined ? null : credential.keychain ? 'keychain' : 'file';
     return { name, baseUrl, key, active: name === activeProfile };
@@ -55,7 +55,7 @@ export async function profileAdd(ctx: Context, name: string): Promise<ExitCode> 
   const given = ctx.globals.baseUrl;
   if (given === undefined) throw usageError('profile add needs --base-url <url>');
   const baseUrl = checkedBaseUrl(given, '--base-url', ctx.globals.insecureHttp);
-  const active = await ctx.settings.config.update(document => {
+  const active = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
     return document.activeProfile === name;
@@ -75,7 +75,7 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
 
 /** Makes a profile the active one. */
 export async function profileUse(ctx: Context, name: string): Promise<ExitCode> {
-  await ctx.settings.config.update(document => {
+  await ctx.settings.update(document => {
     if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {
       throw unknownProfile(name, Object.keys(document.profiles));
     }
@@ -87,15 +87,11 @@ export async function profileUse(ctx: Context, name: string): Promise<ExitCode> 
 
 /** Forgets a profile and its key; if it was the active one, none is afterwards. */
 export async function profileRemove(ctx: Context, name: string): Promise<ExitCode> {
-  const { config, credentials, profiles } = ctx.settings;
-  if (profiles.get(name) === undefined)
-    throw unknownProfile(
-      name,
-      profiles.entries().map(([known]) => known),
-    );
+  const { credentials, profiles } = ctx.settings;
+  if (!profiles.has(name)) throw unknownProfile(name, [...profiles.keys()]);
   // The key goes first: a profile without a key is harmless, a key without a profile would be forgotten here.
   await credentials.forget(name);
-  await config.update(document => {
+  await ctx.settings.update(document => {
     delete document.profiles[name];
     if (document.activeProfile === name) delete document.activeProfile;
   });

@@ -3,22 +3,20 @@ import { within } from '../../../client/signals.ts';
 import type { Model, Resources } from '../../../wire/index.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { JsonFile } from '../json-file.ts';
 import {
-  type AgentForm,
-  isSendable,
-  parseEntries,
   RESOURCES_FILE,
   type ResourceEntry,
+  readEntry,
   wellFormedModels,
-  withEntry,
+  writeEntry,
 } from './resource-entries.ts';
 
 /** How long the refresh that a service asked for may take, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
-
 /** How often a service that understands no form of `cli-agent` is asked again, in milliseconds. */
 const DEAF_INTERVAL_MS = 3_600_000;
+/** What may stand in a header; a hash with a line break in it would forge another header. */
+const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
 export interface FetchLimits {
   readonly timeoutMs?: number;
@@ -30,36 +28,32 @@ export interface FetchLimits {
 export interface ResourceCacheOptions {
   /** The configuration directory. */
   readonly directory: string;
-  /** The base URL, or `local` for the embedded service (see `Connection.service`). */
-  readonly service: string;
   /** `resourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
   readonly scope: string;
   /** `GET /resources`, without reporting a wish for a refresh that its own answer may carry. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
-  readonly clock: Clock;
-  /** For `--debug`: refreshes that failed, files that can't be written. */
-  readonly onProblem?: (message: string) => void;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Told of refreshes that failed, and of files that can't be written. */
+  readonly onProblem: (message: string) => void;
 }
 
 /** The cached models of a service, and the hash by which the service knows them. */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
-  readonly #stored: JsonFile<{ services: ResourceEntry[] }>;
+  readonly #file: string;
   #cached: { readonly entry: ResourceEntry | undefined } | undefined;
   #refreshWanted = false;
   #isKept = true;
 
   constructor(options: ResourceCacheOptions) {
     this.#options = options;
-    const file = path.join(options.directory, RESOURCES_FILE);
-    const parse = (document: object) => ({ services: parseEntries(document) });
-    this.#stored = new JsonFile(file, options.clock, parse, true);
+    this.#file = path.join(options.directory, RESOURCES_FILE);
   }
 
   /** What is sent as `cli-agent`: the hash, in the form that the service understands; undefined while none is cached. */
   cliAgent(): string | undefined {
     const { hash = '', agentForm } = this.cached() ?? {};
-    if (!isSendable(hash)) return undefined;
+    if (!SENDABLE.test(hash)) return undefined;
     return agentForm === 'named' ? `resources_hash=${hash}` : hash;
   }
 
@@ -68,20 +62,16 @@ export class ResourceCache {
     return this.#isKept;
   }
 
-  /** What is cached, read once and without loading anything. */
+  /** What is cached, read once. */
   cached(): ResourceEntry | undefined {
-    this.#cached ??= {
-      entry: this.#stored.read().services.find(entry => entry.scope === this.#options.scope),
-    };
+    this.#cached ??= { entry: readEntry(this.#file, this.#options.scope) };
     return this.#cached.entry;
   }
 
   /** The cached models; fetched if there are none yet, or with `refresh`. */
-  async models(options: { refresh?: boolean; signal?: AbortSignal } = {}): Promise<Model[]> {
-    const cached = this.cached();
-    if (cached !== undefined && options.refresh !== true) return wellFormedModels(cached.models);
-    const fetched = await this.refresh(options.signal === undefined ? {} : { signal: options.signal });
-    return wellFormedModels(fetched.resources.models);
+  async models({ refresh = false, ...limits }: FetchLimits & { refresh?: boolean } = {}): Promise<Model[]> {
+    const cached = refresh ? undefined : this.cached();
+    return wellFormedModels(cached?.models ?? (await this.refresh(limits)).resources.models);
   }
 
   /** Fetches the models and keeps them; gives the service's answer as it came. */
@@ -90,8 +80,15 @@ export class ResourceCache {
     const answer = await this.#options.fetch(limits);
     // A service that wants a refresh, and then gives the hash that it was sent, has not understood the header.
     const isMisunderstood = this.#refreshWanted && before?.hash === answer.hash;
-    await this.#keep(answer, isMisunderstood && before ? otherForm(before) : before?.agentForm);
+    const agentForm = isMisunderstood ? otherForm(before) : before?.agentForm;
     this.#refreshWanted = false;
+    this.#keep({
+      scope: this.#options.scope,
+      hash: answer.hash,
+      models: answer.resources.models,
+      fetchedAt: new Date(this.#options.clock.now()).toISOString(),
+      ...(agentForm !== undefined && { agentForm }),
+    });
     return answer;
   }
 
@@ -111,32 +108,22 @@ export class ResourceCache {
       );
     } catch (error) {
       this.#refreshWanted = false;
-      this.#options.onProblem?.(`models could not be refreshed: ${oneLine(String(error))}`);
+      this.#options.onProblem(`models could not be refreshed: ${oneLine(String(error))}`);
     }
   }
 
-  async #keep(answer: Resources, agentForm: AgentForm | undefined): Promise<void> {
-    const entry: ResourceEntry = {
-      scope: this.#options.scope,
-      service: this.#options.service,
-      hash: answer.hash,
-      models: answer.resources.models,
-      fetchedAt: new Date(this.#options.clock.now()).toISOString(),
-      ...(agentForm !== undefined && { agentForm }),
-    };
+  #keep(entry: ResourceEntry): void {
     this.#cached = { entry };
     try {
-      await this.#stored.update(kept => {
-        kept.services = withEntry(kept.services, entry);
-      });
+      writeEntry(this.#file, entry);
     } catch (error) {
       this.#isKept = false;
-      this.#options.onProblem?.(`models are not kept in ${this.#stored.path}: ${oneLine(String(error))}`);
+      this.#options.onProblem(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);
     }
   }
 }
 
 /** The form to try once the one in use was not understood. */
-function otherForm({ agentForm }: ResourceEntry): AgentForm {
+function otherForm({ agentForm }: ResourceEntry): 'named' | 'neither' {
   return agentForm === undefined ? 'named' : 'neither';
 }

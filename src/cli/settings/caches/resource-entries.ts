@@ -1,77 +1,91 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import type { Model, RunOption } from '../../../wire/index.ts';
-import { isObject } from '../../core/json-value.ts';
+import { isObject, listOf } from '../../core/json-value.ts';
+import { type AddressSources, resolveAddress, serviceOf } from '../config/address.ts';
+import { resolveKey } from '../credentials/resolve-key.ts';
+import { readCacheFile, writeCacheFile } from './cache-file.ts';
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
   /** Base URL and key fingerprint in one (see `resourceScope`). */
   readonly scope: string;
-  /** The base URL, or `local` for the embedded service. */
-  readonly service: string;
   /** As the service gave it. */
   readonly hash: string;
   /** As the service gave them. */
   readonly models: readonly unknown[];
   /** ISO 8601. */
   readonly fetchedAt: string;
-  /** The form of `cli-agent` that the service wants; the bare hash if undefined. */
-  readonly agentForm?: AgentForm;
+  /**
+   * The form of `cli-agent` that the service wants: `resources_hash=<hash>`, or neither this nor the bare hash; the bare
+   * hash if undefined.
+   */
+  readonly agentForm?: 'named' | 'neither';
 }
-
-/** `resources_hash=<hash>`, or that neither this nor the bare hash is understood. */
-export type AgentForm = 'named' | 'neither';
 
 export const RESOURCES_FILE = 'resources.json';
 /** The embedded service's scope: its key dies with each process, its models don't. */
 export const LOCAL_SCOPE = 'local';
 const MOST_ENTRIES = 20;
-// What may stand in a header; a hash with a line break in it would forge another header.
-const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
 /** Names one account at one service without giving its key away. */
 export function resourceScope(baseUrl: string, apiKey: string): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
-/** The entries of a cache file; what is damaged is left out. */
-export function parseEntries(stored: unknown): ResourceEntry[] {
-  const list = isObject(stored) && Array.isArray(stored.services) ? (stored.services as unknown[]) : [];
-  return list.filter(isEntry);
+/** What is cached under a scope. */
+export function readEntry(file: string, scope: string): ResourceEntry | undefined {
+  return readEntries(file).find(entry => entry.scope === scope);
 }
 
-/** The entries with one put first, and the one not renewed for longest let go if there are too many. */
-export function withEntry(entries: readonly ResourceEntry[], entry: ResourceEntry): ResourceEntry[] {
-  return [entry, ...entries.filter(other => other.scope !== entry.scope)].slice(0, MOST_ENTRIES);
+/** Puts an entry first, and drops the one not renewed for longest once there are 20. @throws what the file system throws */
+export function writeEntry(file: string, entry: ResourceEntry): void {
+  const others = readEntries(file).filter(({ scope }) => scope !== entry.scope);
+  writeCacheFile(file, { services: [entry, ...others].slice(0, MOST_ENTRIES) });
+}
+
+function readEntries(file: string): ResourceEntry[] {
+  return listOf(readCacheFile(file)['services']).filter(isEntry);
+}
+
+function isEntry(entry: unknown): entry is ResourceEntry {
+  return (
+    isObject(entry) &&
+    ['scope', 'hash', 'fetchedAt'].every(field => typeof entry[field] === 'string') &&
+    Array.isArray(entry['models'])
+  );
+}
+
+/**
+ * What is cached for the service and key in force, and where; starts nothing and sends nothing.
+ *
+ * @param askKeychain whether the system's keychain may be asked for the key, which may ask the user
+ * @throws {CliError} CONFIG_ERROR as `resolveAddress` and `resolveKey`
+ */
+export async function cachedResources(sources: AddressSources, askKeychain = true) {
+  const address = resolveAddress(sources);
+  const service = serviceOf(address);
+  const scope = address.embedded
+    ? LOCAL_SCOPE
+    : resourceScope(service, (await resolveKey(sources, address, askKeychain)).value);
+  const file = path.join(sources.settings.directory, RESOURCES_FILE);
+  return { file, service, cached: readEntry(file, scope) };
 }
 
 /** Models without what is not of the interface's form, so that a hostile answer does no harm. */
 export function wellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isObject)
-    .filter(model => typeof model.model === 'string')
-    .map(model => ({ ...model, availableRunOptions: wellFormedOptions(model.availableRunOptions) }) as Model);
-}
-
-/** Whether a hash can be sent back in a header. */
-export function isSendable(hash: string): boolean {
-  return SENDABLE.test(hash);
+    .filter(model => typeof model['model'] === 'string')
+    .map(
+      model => ({ ...model, availableRunOptions: wellFormedOptions(model['availableRunOptions']) }) as Model,
+    );
 }
 
 function wellFormedOptions(options: unknown): RunOption[] {
-  const list: unknown[] = Array.isArray(options) ? options : [];
-  return list
-    .filter(isObject)
-    .filter(option => typeof option.key === 'string' && Array.isArray(option.options))
-    .map(option => ({
-      key: option.key as string,
-      options: (option.options as unknown[]).filter(value => typeof value === 'string'),
-    }));
-}
-
-function isEntry(entry: unknown): entry is ResourceEntry {
-  return (
-    isObject(entry) &&
-    ['scope', 'service', 'hash', 'fetchedAt'].every(field => typeof entry[field] === 'string') &&
-    Array.isArray(entry.models)
-  );
+  return listOf(options).flatMap(option => {
+    const { key, options: values } = isObject(option) ? option : {};
+    if (typeof key !== 'string' || !Array.isArray(values)) return [];
+    return [{ key, options: listOf(values).filter(value => typeof value === 'string') }];
+  });
 }

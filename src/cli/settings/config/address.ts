@@ -52,13 +52,17 @@ export function resolveAddress(sources: AddressSources): Address {
       'Set PROMPTRUN_BASE_URL too, or give --base-url or --profile.',
     );
   }
-  if (settings.profiles.entries().length === 0)
-    return { embedded: true, profile: LOCAL_PROFILE, chosen: false };
+  if (settings.profiles.size === 0) return { embedded: true, profile: LOCAL_PROFILE, chosen: false };
   throw configError(
     'there are profiles, but none is active',
     'Choose one with promptrun profile use <name>, or --profile <name>.',
     'The built-in service is the profile `local`.',
   );
+}
+
+/** Names a service in the journal and the caches: the base URL, or `local` for the embedded service. */
+export function serviceOf(address: Address): string {
+  return address.embedded ? 'local' : address.baseUrl.value;
 }
 
 /** Whether the configured service is this machine's own. */
@@ -99,11 +103,11 @@ export function requireLocalService(sources: AddressSources, what: string): void
 
 /** The profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: AddressSources): Sourced | undefined {
-  if (globals.profile !== undefined) return known(globals.profile, '--profile', settings);
+  if (globals.profile !== undefined) return existing(globals.profile, '--profile', settings);
   const named = env['PROMPTRUN_PROFILE'];
-  if (named) return known(named, 'PROMPTRUN_PROFILE', settings);
-  const { activeProfile } = settings.config.read();
-  return activeProfile === undefined ? undefined : known(activeProfile, settings.config.file, settings);
+  if (named) return existing(named, 'PROMPTRUN_PROFILE', settings);
+  const { activeProfile, file } = settings;
+  return activeProfile === undefined ? undefined : existing(activeProfile, file, settings);
 }
 
 function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
@@ -114,10 +118,9 @@ function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined 
     : undefined;
 }
 
-function known(name: string, source: string, settings: Settings): Sourced {
-  if (name === LOCAL_PROFILE || settings.profiles.get(name) !== undefined) return { value: name, source };
-  const names = [...settings.profiles.entries().map(([profile]) => profile), LOCAL_PROFILE];
-  const [message, ...hints] = unknownName('profile', name, names);
+function existing(name: string, source: string, settings: Settings): Sourced {
+  if (name === LOCAL_PROFILE || settings.profiles.has(name)) return { value: name, source };
+  const [message, ...hints] = unknownName('profile', name, [...settings.profiles.keys(), LOCAL_PROFILE]);
   throw configError(`${source}: ${message}`, ...hints);
 }
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { AsyncEntry } from '@napi-rs/keyring';
 import { isObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JsonDocument, JsonFile } from '../json-file.ts';
@@ -11,11 +12,11 @@ interface Credential {
   readonly keychain?: true;
 }
 
-type Credentials = Record<string, Credential>;
+type Credentials = { keys: Record<string, Credential> };
 
 /** API keys by profile. */
 export class CredentialStore {
-  readonly #stored: JsonFile<{ keys: Credentials }>;
+  readonly #stored: JsonFile<Credentials>;
 
   constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
     this.#stored = new JsonFile(path.join(directory, 'credentials.json'), clock, credentialsIn);
@@ -38,7 +39,7 @@ export class CredentialStore {
 
   /** The key itself; undefined if the keychain does not give it. */
   async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
-    return key ?? (await readFromKeychain(profile, origin));
+    return key ?? (await inKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 
   /** Keeps a key in the system's keychain if that is wanted and there is one, else in the file. Says which. */
@@ -49,14 +50,14 @@ export class CredentialStore {
     useKeychain: boolean,
   ): Promise<'keychain' | 'file'> {
     const before = this.find(profile);
-    const inKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
+    const isInKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
     await this.#stored.update(({ keys }) => {
-      keys[profile] = inKeychain ? { origin, keychain: true } : { origin, key };
+      keys[profile] = isInKeychain ? { origin, keychain: true } : { origin, key };
     });
-    if (before?.keychain && (!inKeychain || before.origin !== origin)) {
+    if (before?.keychain && (!isInKeychain || before.origin !== origin)) {
       await deleteFromKeychain(profile, before.origin);
     }
-    return inKeychain ? 'keychain' : 'file';
+    return isInKeychain ? 'keychain' : 'file';
   }
 
   /** False if the profile had no key. */
@@ -71,14 +72,14 @@ export class CredentialStore {
   }
 }
 
-function credentialsIn({ keys = {} }: JsonDocument): { keys: Credentials } | string {
+function credentialsIn({ keys = {} }: JsonDocument): Credentials | string {
   if (!isObject(keys)) return '`keys` is not an object';
   const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
   if (stray !== undefined) return `the entry of the profile \`${stray}\` is not understood`;
-  return { keys: keys as Credentials };
+  return { keys: keys as Credentials['keys'] };
 }
 
-function isCredential(value: unknown): value is Credential {
+function isCredential(value: unknown): boolean {
   return (
     isObject(value) &&
     typeof value['origin'] === 'string' &&
@@ -86,22 +87,9 @@ function isCredential(value: unknown): value is Credential {
   );
 }
 
-const SERVICE = 'promptrun';
-
-interface Entry {
-  getPassword(): Promise<string | null | undefined>;
-  setPassword(password: string): Promise<void>;
-  deletePassword(): Promise<boolean>;
-}
-
-/** The key kept for a profile and origin; undefined if there is no keychain, or no such key in it. */
-function readFromKeychain(profile: string, origin: string): Promise<string | undefined> {
-  return attempt(profile, origin, async entry => (await entry.getPassword()) ?? undefined);
-}
-
 /** Whether the key is in the keychain now: written, and read back. */
 async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
-  const stored = await attempt(profile, origin, async entry => {
+  const stored = await inKeychain(profile, origin, async entry => {
     await entry.setPassword(key);
     return entry.getPassword();
   });
@@ -109,20 +97,20 @@ async function writeToKeychain(profile: string, origin: string, key: string): Pr
 }
 
 async function deleteFromKeychain(profile: string, origin: string): Promise<void> {
-  await attempt(profile, origin, entry => entry.deletePassword());
+  await inKeychain(profile, origin, entry => entry.deletePassword());
 }
 
 /** Machines without a keychain, and installations without its native part, are as good as an empty one. */
-async function attempt<T>(
+async function inKeychain<T>(
   profile: string,
   origin: string,
-  use: (entry: Entry) => Promise<T>,
+  use: (entry: AsyncEntry) => Promise<T>,
 ): Promise<T | undefined> {
   try {
     const { AsyncEntry } = await import('@napi-rs/keyring');
     // The kernel's keyring, which is taken otherwise where nothing else is there, forgets at the next start.
     const options = { linux: { store: 'secret-service' as const } };
-    return await use(new AsyncEntry(SERVICE, `${profile} ${origin}`, options));
+    return await use(new AsyncEntry('promptrun', `${profile} ${origin}`, options));
   } catch {
     return undefined;
   }

@@ -6,14 +6,16 @@ import type { Settings } from '../settings.ts';
 /**
  * The key to send to a base URL. A profile's stored key is only given for the origin it was stored for.
  *
+ * @param askKeychain whether a key may be taken from the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR with exit 3 if there is none
  */
 export async function resolveKey(
   sources: AddressSources,
   address: Address & { embedded: false },
+  askKeychain = true,
 ): Promise<Sourced> {
   const variable = environmentKey(sources, address.baseUrl);
-  const stored = (): Promise<Sourced | undefined> => storedKey(sources.settings, address);
+  const stored = (): Promise<Sourced | undefined> => storedKey(sources.settings, address, askKeychain);
   const isProfileFirst = sources.globals.profile !== undefined;
   const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
   if (key === undefined) throw noKey(address);
@@ -32,11 +34,12 @@ function environmentKey({ globals, env }: AddressSources, baseUrl: Sourced): Sou
 async function storedKey(
   settings: Settings,
   { profile, baseUrl }: Address & { embedded: false },
+  askKeychain: boolean,
 ): Promise<Sourced | undefined> {
   if (profile === undefined) return undefined;
   const credential = settings.credentials.find(profile);
   if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;
-  const value = await settings.credentials.keyOf(profile, credential);
+  const value = askKeychain ? await settings.credentials.keyOf(profile, credential) : credential.key;
   return value === undefined ? undefined : { value, source: `profile ${profile}` };
 }
 
