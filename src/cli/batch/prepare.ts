@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
-import { checkModelAccess } from '../creation/send-creation.ts';
+import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { imagesHere } from '../inputs/images/image-source.ts';

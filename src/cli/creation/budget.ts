@@ -5,8 +5,8 @@ import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { type Caps, capReached, costsAreNotTold, creditsIn } from './caps.ts';
+import type { CreationRequest } from './creation.ts';
 import { knownCost } from './forecast.ts';
-import type { CreationRequest } from './send-creation.ts';
 import {
   addUp,
   type EarlierRun,

@@ -6,8 +6,8 @@ import { TimeIsUp } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
-import { gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
-import { type Created, type CreateOptions, type CreationRequest, mayHaveRun } from './send-creation.ts';
+import { type Created, type CreateOptions, type CreationRequest, mayHaveRun } from './creation.ts';
+import { gaveUpWaiting } from './in-doubt.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
   /** Keeps room for the run before it is created; nothing is counted by default. */
@@ -39,12 +39,13 @@ export async function createAndWait(
 ): Promise<Created> {
   const reservation = options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
-  const onRunId = async (id: string, recovered: boolean): Promise<void> => {
-    runId = id;
-    await options.onRunId?.(id, recovered);
-  };
   try {
-    const created = await createToTheEnd(ctx, connection, request, { ...options, onRunId });
+    let created = await createRun(ctx, connection, request, options);
+    if (created.kind === 'going') {
+      ({ runId } = created);
+      await options.onRunId?.(runId, created.recovered);
+      if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options.onProgress);
+    }
     await reservation?.made(created.kind === 'ended' ? created.run : created);
     return created;
   } catch (error) {
@@ -55,19 +56,14 @@ export async function createAndWait(
   }
 }
 
-async function createToTheEnd(
+async function toTheEnd(
   ctx: Context,
   connection: Connection,
-  request: CreationRequest,
-  options: CreateAndWaitOptions,
+  { runId, journalId, recovered }: Extract<Created, { kind: 'going' }>,
+  onProgress: CreateAndWaitOptions['onProgress'],
 ): Promise<Created> {
-  const created = await createRun(ctx, connection, request, options);
-  if (created.kind === 'ended') return created;
-  const { runId, journalId, fresh, recovered } = created;
-  await options.onRunId?.(runId, recovered);
-  if (options.wait === false) return created;
-  const { onProgress } = options;
-  const run = await waitForKnownRun(ctx, connection, runId, { fresh, idFromService: true, onProgress });
+  const options = { delayFirst: !recovered, idFromService: true, onProgress };
+  const run = await waitForKnownRun(ctx, connection, runId, options);
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }
@@ -86,11 +82,9 @@ const EMBEDDED_INTERVAL_MS = 50;
 
 interface WaitOptions {
   /** The service has just said that it takes longer, so the first poll can wait; false by default. */
-  readonly fresh?: boolean;
+  readonly delayFirst?: boolean;
   /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
   readonly idFromService: boolean;
-  /** Of the creation whose run this command may carry out itself; the run is stopped then with the waiting. */
-  readonly journalId?: string;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
 }
 
@@ -103,7 +97,7 @@ export async function waitForKnownRun(
   ctx: Context,
   connection: Connection,
   runId: string,
-  { fresh = false, idFromService, journalId, onProgress }: WaitOptions,
+  { onProgress, ...options }: WaitOptions,
 ): Promise<Run> {
   let status = 'running';
   const { client } = connection;
@@ -117,9 +111,8 @@ export async function waitForKnownRun(
   };
   try {
     return await waitForRun(client, runId, {
+      ...options,
       signal,
-      delayFirst: fresh,
-      idFromService,
       onPoll,
       sleep: (ms, until) => clock.sleep(ms, until),
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
@@ -128,10 +121,7 @@ export async function waitForKnownRun(
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    const reason: unknown = isLate ? new TimeIsUp() : signal.reason;
-    const here = journalId === undefined ? undefined : await stopHere(connection, journalId, reason);
-    if (here === undefined) throw gaveUpWaiting(reason, connection, runId);
-    throw stoppedHere(reason, connection, { ...here, runId });
+    throw gaveUpWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
   }
 }
 

@@ -1,22 +1,15 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { isOver } from '../../client/poll.ts';
+import { listOf, payload, strings } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import type { Run, RunRow } from '../../wire/index.ts';
+import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, TimeIsUp } from '../errors.ts';
+import { configError, stopperOf, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import { searchRuns } from './find-run.ts';
-import { gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stopHere, stoppedHere } from './gave-up.ts';
-import { CreationInDoubt } from './in-doubt.ts';
-import {
-  type Created,
-  type CreateOptions,
-  type CreationRequest,
-  creationFault,
-  runIn,
-  sendCreation,
-} from './send-creation.ts';
+import { type Created, type CreateOptions, type CreationRequest, creationFault } from './creation.ts';
+import { type Search, searchRuns } from './find-run.ts';
+import { CreationInDoubt, gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stoppedHere } from './in-doubt.ts';
 
 /** Sendings of one creation in all, where the service keeps idempotency keys. */
 const MOST_SENDINGS = 6;
@@ -36,21 +29,15 @@ export async function createRun(
   ctx: Context,
   connection: Connection,
   request: CreationRequest,
-  options: CreateOptions = {},
+  options: CreateOptions,
 ): Promise<Created> {
   ctx.signal.throwIfAborted();
-  const entry = options.entry ?? newEntry(ctx, connection, request);
+  const { service, client } = connection;
+  const { promptVersionId, digest: inputsDigest } = request;
+  const { offsetMs: clockOffsetMs } = client.clock;
+  const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
   return new Creation({ ctx, connection, request, entry, options }).run();
-}
-
-function newEntry(
-  { journal }: Context,
-  { service, client }: Connection,
-  request: CreationRequest,
-): JournalEntry {
-  const { promptVersionId, digest: inputsDigest } = request;
-  return journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs: client.clock.offsetMs });
 }
 
 async function begin({ journal }: Context, entry: JournalEntry, again: boolean): Promise<void> {
@@ -94,29 +81,45 @@ class Creation {
         if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
         if (signal.aborted) throw await this.#gaveUp();
         this.#refuseIfRefused(error);
-        if (sending === MOST_SENDINGS || !this.#mayBeRepeated()) return this.#afterFault(error, sending);
+        if (sending === MOST_SENDINGS || !this.#keepsKeys) return this.#afterFault(error, sending);
         await this.#pause(sending);
       }
     }
   }
 
+  /** Whether the same creation sent again under its key gives the one run. */
+  get #keepsKeys(): boolean {
+    return this.#parts.connection.client.keepsIdempotencyKeys === true;
+  }
+
+  /** The one place where a creation is sent. */
   async #send(signal: AbortSignal): Promise<Run> {
     const { connection, request, entry, options } = this.#parts;
+    const { body, query, recorded } = request;
     this.#sent = false;
-    const answer = await sendCreation(connection, request, {
+    if (recorded !== undefined) await connection.recorder?.begin(entry.id, recorded);
+    const answer = await connection.client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
       signal,
-      key: entry.id,
-      retries: options.retries,
+      body,
+      idempotencyKey: entry.id,
+      ...(options.retries !== undefined && { retries: options.retries }),
       onSent: () => {
         this.#sent = true;
         options.onSent?.();
       },
+      // A try is followed by another only if it certainly made no run.
       onRetry: () => {
         this.#sent = false;
       },
     });
     options.onAnswer?.(answer);
-    return runIn(answer);
+    if (answer.error !== undefined) throw answer.error;
+    const { data } = answer.envelope as { data: Run };
+    return payload(
+      { ...answer, data },
+      'run',
+      fields => strings(fields, 'runId', 'runStatus') ?? listOf(fields, 'outputs'),
+    );
   }
 
   #answered(run: Run): Created {
@@ -125,12 +128,12 @@ class Creation {
     this.#note({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
     return isOver(run)
       ? { kind: 'ended', run, journalId }
-      : { kind: 'going', runId, journalId, fresh: true, recovered: false };
+      : { kind: 'going', runId, journalId, recovered: false };
   }
 
   #goesOn(runId: string, recovered = false): Created {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
-    return { kind: 'going', runId, journalId: this.#parts.entry.id, fresh: !recovered, recovered };
+    return { kind: 'going', runId, journalId: this.#parts.entry.id, recovered };
   }
 
   /** Ends with an error that says that there is no run; after a lost answer one that is about this very creation. */
@@ -141,11 +144,6 @@ class Creation {
       throw error;
     }
     this.#doubted = true;
-  }
-
-  /** Whether the same creation sent again under its key gives the one run. */
-  #mayBeRepeated(): boolean {
-    return this.#parts.connection.client.keepsIdempotencyKeys === true;
   }
 
   async #pause(sending: number): Promise<void> {
@@ -165,52 +163,56 @@ class Creation {
     if (options.search === false) throw new CreationInDoubt(error, [], entry, connection);
     const { io, signal } = ctx;
     io.note('note: the answer to the creation was lost; looking for the run it may have made');
-    const couldBeRepeated = this.#mayBeRepeated();
+    const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#gaveUp();
     if (run !== undefined) {
       io.note(`note: going on with run ${run.runId}, which must be the one: nobody else uses the key`);
       return this.#goesOn(run.runId, true);
     }
-    if (!couldBeRepeated && this.#mayBeRepeated()) return this.run();
+    // The answer with the list may have said that keys are kept.
+    if (!keptKeys && this.#keepsKeys) return this.run();
     throw new CreationInDoubt(error, candidates, entry, connection);
   }
 
-  async #search(signal: AbortSignal): Promise<{ run: RunRow | undefined; candidates: readonly RunRow[] }> {
+  async #search(signal: AbortSignal): Promise<Pick<Search, 'run' | 'candidates'>> {
     const { ctx, connection, entry } = this.#parts;
-    const [found] = await searchRuns(ctx, connection, [entry], { signal }).catch(() => []);
-    return found ?? { run: undefined, candidates: [] };
+    const [search] = await searchRuns(ctx, connection, [entry], { signal }).catch(() => []);
+    return search ?? { run: undefined, candidates: [] };
   }
 
   /** What to say once the signal is aborted. */
   async #gaveUp(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
-    const here = await stopHere(connection, entry.id, reason);
-    if (here?.runId !== undefined) {
-      const { runId, stopped } = here;
+    const stopper = stopperOf(reason);
+    // A run that this process carries out itself is stopped with it.
+    const runsHere = stopper === undefined ? undefined : connection.runsHere;
+    const stopping = await runsHere?.stop(entry.id, stopper ?? '');
+    if (stopping !== undefined) {
+      const { runId, stopped } = stopping;
       this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
-      return stoppedHere(reason, connection, { runId, stopped });
+      return stoppedHere(reason, connection, stopping);
     }
-    const isInDoubt = here === undefined && (this.#sent || this.#doubted);
+    const isInDoubt = runsHere === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
     if (!isInDoubt) return gaveUpUnsent(reason);
     if (reason instanceof TimeIsUp) {
       return within(LOOK_MS, undefined, limited => this.#timedOut(reason, limited));
     }
-    return gaveUpCreation(reason, connection, entry, []);
+    return gaveUpCreation(reason, connection, entry);
   }
 
   /** The time is over: the run is looked for once, as after a lost answer. */
   async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
-    if (this.#mayBeRepeated()) {
-      const runId = await this.#send(limit).then(({ runId }) => runId, runIdOf);
-      if (runId === undefined) return gaveUpCreation(reason, connection, entry, []);
+    if (this.#keepsKeys) {
+      const runId = await this.#send(limit).then(run => run.runId, runIdOf);
+      if (runId === undefined) return gaveUpCreation(reason, connection, entry);
       this.#note({ outcome: 'created', runId });
       return gaveUpWaiting(reason, connection, runId);
     }
-    if (options.search === false) return gaveUpCreation(reason, connection, entry, []);
+    if (options.search === false) return gaveUpCreation(reason, connection, entry);
     const { run, candidates } = await this.#search(limit);
     if (run === undefined) return gaveUpCreation(reason, connection, entry, candidates);
     this.#note({ outcome: 'created', runId: run.runId, recovered: true });

@@ -4,7 +4,7 @@ import { parseResultsLine, resultState } from '../../../src/cli/batch/results/re
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { parseCaps } from '../../../src/cli/creation/caps.ts';
-import type { CreationRequest } from '../../../src/cli/creation/send-creation.ts';
+import type { CreationRequest } from '../../../src/cli/creation/creation.ts';
 import { money } from '../../../src/wire/money.ts';
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));

@@ -3,7 +3,7 @@ import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
-import { type CreatedRun, wasStarted } from '../../creation/send-creation.ts';
+import { type CreatedRun, wasStarted } from '../../creation/creation.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import {

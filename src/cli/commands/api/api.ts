@@ -5,7 +5,7 @@ import type { RequestBody } from '../../../client/transport.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import type { CreationRequest } from '../../creation/send-creation.ts';
+import type { CreationRequest } from '../../creation/creation.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';

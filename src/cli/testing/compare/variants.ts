@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../../context.ts';
-import { checkModelAccess } from '../../creation/send-creation.ts';
+import { checkModelAccess } from '../../creation/creation.ts';
 import { usageError } from '../../errors.ts';
 import { readVersion, resolveTarget } from '../../inputs/target.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
-import { type CreationRequest, mayHaveRun } from '../../creation/send-creation.ts';
+import { type CreationRequest, mayHaveRun } from '../../creation/creation.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { checkModelAccess } from '../../creation/send-creation.ts';
+import { checkModelAccess } from '../../creation/creation.ts';
 import { CliError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';

@@ -4,8 +4,8 @@ import { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
+import type { CreatedRun } from '../../creation/creation.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
-import type { CreatedRun } from '../../creation/send-creation.ts';
 
 /** What became of a request. */
 export interface RequestResult {

@@ -1,7 +1,6 @@
 import { PromptServiceError, ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/recover.ts';
 import type { RawAnswer } from '../../client/request.ts';
-import { listOf, payload, strings } from '../../client/shape.ts';
 import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
@@ -35,8 +34,6 @@ export type Created =
       readonly kind: 'going';
       readonly runId: string;
       readonly journalId: string;
-      /** The service has just said that it goes on; false where it may have ended meanwhile. */
-      readonly fresh: boolean;
       /** It was taken from the list of runs, since the creation was not answered. */
       readonly recovered: boolean;
     };
@@ -56,44 +53,6 @@ export interface CreateOptions {
   readonly onSent?: () => void;
 }
 
-export interface SendOptions {
-  readonly signal: AbortSignal;
-  /** The creation's id in the journal, sent as `Idempotency-Key`: the same at every try. */
-  readonly key: string;
-  /** Tries after the first, where it was certainly refused; the client's usual number by default. */
-  readonly retries?: number | undefined;
-  /** Called when a try is about to be written to a connection. */
-  readonly onSent: () => void;
-  /** Called before a try after one that certainly made no run. */
-  readonly onRetry: () => void;
-}
-
-/** Sends a creation; may be wrapped, to record what comes or to give what was recorded. */
-export type SendCreation = (
-  connection: Connection,
-  request: CreationRequest,
-  options: SendOptions,
-) => Promise<RawAnswer>;
-
-/**
- * The one place where a creation is sent.
- *
- * @throws what the client throws where no answer of the service came; errors of the service are answers
- */
-export const sendCreation: SendCreation = async (
-  { client, recorder },
-  { body, query, recorded },
-  { key, retries, ...options },
-) => {
-  if (recorded !== undefined) await recorder?.begin(key, recorded);
-  return client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
-    ...options,
-    body,
-    idempotencyKey: key,
-    ...(retries !== undefined && { retries }),
-  });
-};
-
 /**
  * Refuses a version whose model can't be asked from this machine, before any run of it is created.
  *
@@ -110,25 +69,12 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
   });
 }
 
-/** The run in an answer to a creation. @throws {ServiceError | ProtocolError} where there is none */
-export function runIn(answer: RawAnswer): Run {
-  if (answer.error !== undefined) throw answer.error;
-  const { data } = answer.envelope as { data: Run };
-  return payload(
-    { ...answer, data },
-    'run',
-    fields => strings(fields, 'runId', 'runStatus') ?? listOf(fields, 'outputs'),
-  );
-}
-
 /**
- * What is known after a creation ended in an error: `lost`: no answer of the service came, it may have made a run;
- * `failed`: the service answered with a fault of its own, and may have made one all the same; `refused`: it made none.
+ * What an error says of the creation that ended in it, some of which was sent: `lost`: no answer of the service came, it
+ * may have made a run; `failed`: the service answered with a fault of its own, and may have made one all the same;
+ * `refused`: it made none.
  */
-export type CreationFault = 'lost' | 'failed' | 'refused';
-
-/** Reports an error by what it says of its creation, some of which was sent. */
-export function creationFault(error: unknown): CreationFault {
+export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
   // The others are found out before a whole request has been sent.
@@ -138,8 +84,7 @@ export function creationFault(error: unknown): CreationFault {
 
 /** Whether a creation that ended in an error may have made a run of unknown id. */
 export function mayHaveRun(error: unknown): boolean {
-  if (error instanceof CreationInDoubt) return true;
-  if (creationFault(error) !== 'refused') return true;
+  if (error instanceof CreationInDoubt || creationFault(error) !== 'refused') return true;
   const isGivenUp =
     error instanceof CliError &&
     [EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode);
