@@ -126,6 +126,38 @@ function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
   const name = names.find(one => one.startsWith('--')) ?? names[0] ?? '';
   const short = names.find(one => !one.startsWith('--'));
   const value = flags.endsWith('>') ? 'required' : flags.endsWith(']') ? 'optional' : 'none';
-  const { repeats = false, completes = traits.choices } = traits;
-  return { name, short, description, value, repeats, completes };
+  const { repeats = false, choices } = traits;
+  return {
+    name,
+    short,
+    description,
+    value,
+    repeats,
+    completes: completesOf(flags, traits.completes ?? choices),
+  };
+}
+
+/** What a value may be, by what stands for it in the usage. */
+const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
+  dir: 'files',
+  file: 'files',
+  'file|url': 'files',
+  key: 'settingKeys',
+  model: 'models',
+  models: 'models',
+  prompt: 'targets',
+  results: 'files',
+  run: 'runs',
+  runId: 'runs',
+  slug: 'prompts',
+  target: 'targets',
+  topic: 'helpTopics',
+  value: 'settingValues',
+  version: 'versions',
+};
+
+/** What a flag or an argument may be, such as `--out <file>` or `[run...]`; the command's own word for it wins. */
+export function completesOf(usage: string, own: Completes | undefined): Completes | undefined {
+  const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
+  return own ?? PLACEHOLDERS[placeholder];
 }

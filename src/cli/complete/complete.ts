@@ -3,7 +3,7 @@ import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { Known } from './cached-facts.ts';
-import { type Call, flagWithValue, isFlag, readCall } from './call.ts';
+import { type Call, completesOf, flagWithValue, isFlag, readCall } from './call.ts';
 import { type BashLine, type Line, parseBashLine, type Quote, unquoted } from './line.ts';
 import { anyOf, type Candidate, commandNames, flagNames, SOURCES, type Source } from './sources.ts';
 
@@ -139,7 +139,8 @@ function argumentOf({ command, operands }: Call): Completes | undefined {
   const all = command?.arguments ?? [];
   const last = all.at(-1);
   const repeated = last?.[0].includes('...') === true ? last : undefined;
-  return (all[operands.length] ?? repeated)?.[2];
+  const [usage = '', , completes] = all[operands.length] ?? repeated ?? [];
+  return completesOf(usage, completes);
 }
 
 function sourceOf(completes: Completes | undefined): Source {

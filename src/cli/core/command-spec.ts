@@ -26,7 +26,7 @@ export interface CommandSpec {
 /** Takes the context, each argument, the flags, and commander's command. */
 export type CommandAction = (ctx: never, ...input: never[]) => Promise<ExitCode>;
 
-/** Such as `<target>`, `[run...]`: required or not, the last one repeated. */
+/** Such as `<target>`, `[run...]`: required or not, the last one repeated; completed by its name, if nothing else is said. */
 export type ArgumentSpec = readonly [name: string, description: string, completes?: Completes];
 
 /** Such as `-i, --input <key=value>`. */

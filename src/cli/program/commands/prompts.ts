@@ -26,7 +26,7 @@ ${PROMPT_ROW}`,
   {
     path: 'prompts get',
     summary: 'title, version and inputs of a prompt',
-    arguments: [['<prompt>', 'which prompt', 'targets']],
+    arguments: [['<prompt>', 'which prompt']],
     flags: [
       ['--version-id <promptVersionId>', 'this version instead of the latest', { completes: 'versions' }],
     ],
@@ -55,7 +55,7 @@ ${PROMPT_ROW}`,
       [
         '--from <file>',
         'convert a .prompt.yml or promptfooconfig.yaml, and its tests',
-        { conflicts: 'image', completes: 'files' },
+        { conflicts: 'image' },
       ],
       ['--prompt <n>', 'with --from: which of several prompts, from 1'],
       ['--force', 'overwrite files that exist'],
@@ -90,7 +90,7 @@ A line is: file:line:column: fault or note: what.`,
   {
     path: 'prompts render',
     summary: 'what a model would be sent',
-    arguments: [['<prompt>', 'a prompt file, or a prompt of the service of this machine', 'targets']],
+    arguments: [['<prompt>', 'a prompt file, or a prompt of the service of this machine']],
     flags: INPUT_FLAGS,
     examples: [
       'prompts render hello -i name=Ada',
@@ -105,10 +105,7 @@ A line is: file:line:column: fault or note: what.`,
     path: 'prompts publish',
     summary: 'publish prompt files to the local service',
     arguments: [['[file...]', 'prompt files (*.prompt)', 'promptFiles']],
-    flags: [
-      ['--unpublish <slug>', 'withdraw a prompt; repeatable', { repeats: true, completes: 'prompts' }],
-      DATABASE_FLAG,
-    ],
+    flags: [['--unpublish <slug>', 'withdraw a prompt; repeatable', { repeats: true }], DATABASE_FLAG],
     examples: [
       'prompts publish haiku.prompt',
       'prompts publish prompts/*.prompt',
@@ -121,9 +118,9 @@ Piped, a line is: slug, prompt version, title, and published, unchanged or unpub
   {
     path: 'prompts skill',
     summary: 'a SKILL.md for each prompt, with which an agent runs it',
-    arguments: [['<prompt...>', 'which prompts', 'targets']],
+    arguments: [['<prompt...>', 'which prompts']],
     flags: [
-      ['--to <dir>', 'where to (default: .claude/skills)', { completes: 'files' }],
+      ['--to <dir>', 'where to (default: .claude/skills)'],
       ['--force', 'replace files that differ'],
     ],
     examples: ['prompts skill hello', 'prompts skill hello postcard --to skills'],
@@ -163,7 +160,7 @@ Piped, a line is: slug, prompt version, title, and published, unchanged or unpub
     summary: 'what changed between two versions',
     arguments: [
       ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
-      ['[version...]', 'the ids of two versions, or beginnings of them', 'versions'],
+      ['[version...]', 'the ids of two versions, or beginnings of them'],
     ],
     examples: [
       'versions diff hello',

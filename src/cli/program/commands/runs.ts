@@ -19,9 +19,9 @@ const RUNS_LIST = {
     ],
     ['--since <time>', 'only those created at or after this time'],
     ['--until <time>', 'only those created before this time'],
-    ['--starting-after <runId>', 'only those created before this run', { completes: 'runs' }],
-    ['--ending-before <runId>', 'only those created after this run', { completes: 'runs' }],
-    ['--prompt <prompt>', 'only those of this prompt, any version of it', { completes: 'targets' }],
+    ['--starting-after <runId>', 'only those created before this run'],
+    ['--ending-before <runId>', 'only those created after this run'],
+    ['--prompt <prompt>', 'only those of this prompt, any version of it'],
     ['--ndjson', 'one JSON object a line, as pages arrive'],
   ],
   examples: ['runs list', 'runs list --status failed --since 7d', 'runs list --all --ndjson | jq .runId'],
@@ -44,7 +44,7 @@ export const RUNS_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'runs get',
     summary: 'the outputs of a run, as run gives them',
-    arguments: [['[run]', 'which run', 'runs']],
+    arguments: [['[run]', 'which run']],
     flags: [LAST, ...OUTPUT_FLAGS],
     examples: [
       'runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
@@ -57,7 +57,7 @@ export const RUNS_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'runs show',
     summary: 'the facts of a run: status, prompt, name, times, credits, tokens',
-    arguments: [['[run]', 'which run', 'runs']],
+    arguments: [['[run]', 'which run']],
     flags: [LAST],
     examples: ['runs show 5f0c8f0e', 'runs show --last --query credits'],
     notes: `${RUN_NAMES}
@@ -67,7 +67,7 @@ Name, time and credits are known of the newest 50 runs. Piped, a line is: what, 
   {
     path: 'runs wait',
     summary: 'wait until a run ends, then give its outputs',
-    arguments: [['[run...]', 'which runs', 'runs']],
+    arguments: [['[run...]', 'which runs']],
     flags: [LAST, ...OUTPUT_FLAGS],
     examples: [
       'runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
@@ -80,7 +80,7 @@ Name, time and credits are known of the newest 50 runs. Piped, a line is: what, 
   {
     path: 'runs cancel',
     summary: 'end runs that have not ended, of the local service',
-    arguments: [['[run...]', 'which runs', 'runs']],
+    arguments: [['[run...]', 'which runs']],
     flags: [LAST],
     examples: ['runs cancel 5f0c8f0e', 'runs cancel --last'],
     notes: `A cancelled run has failed; what its model still answers is dropped, and may have been paid for.
@@ -90,21 +90,17 @@ ${RUN_NAMES}`,
   {
     path: 'runs rerun',
     summary: 'the same run once more, with what you change',
-    arguments: [['[run]', 'which run, or the file that --save wrote of it', 'runs']],
+    arguments: [['[run]', 'which run, or the file that --save wrote of it']],
     flags: [
       LAST,
-      ['-m, --model <model>', "another model; this machine's own service only", { completes: 'models' }],
+      ['-m, --model <model>', "another model; this machine's own service only"],
       ['-i, --input <key=value>', 'a text input to change, repeatable', { repeats: true }],
       [
         '-o, --option <key=value>',
         'a run option to change, repeatable',
         { repeats: true, completes: 'runOptions' },
       ],
-      [
-        '--image <file|url>',
-        'the image inputs in order, in place of the former',
-        { repeats: true, completes: 'files' },
-      ],
+      ['--image <file|url>', 'the image inputs in order, in place of the former', { repeats: true }],
       ['--other-images', 'images may differ from those of the run'],
       ['--no-validate', 'send run options that no model lists'],
       ['--compare', 'show both outputs side by side, with their differences'],
@@ -124,18 +120,14 @@ ${RUN_NAMES}`,
   {
     path: 'runs save',
     summary: 'write the outputs of runs to files',
-    arguments: [['[run...]', 'which runs', 'runs']],
+    arguments: [['[run...]', 'which runs']],
     flags: [
       LAST,
       [
         '--since <time>',
         'every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
       ],
-      [
-        '--to <dir>',
-        'where to; - writes the only output of one run to standard output',
-        { completes: 'files' },
-      ],
+      ['--to <dir>', 'where to; - writes the only output of one run to standard output'],
       ['--force', 'overwrite files that exist'],
       ['--open', "open the outputs with the system's viewer"],
       ['--no-preview', 'no small previews of images'],

@@ -109,7 +109,7 @@ The prompts, runs and keys of the local service are never touched: see promptrun
   {
     path: 'config get',
     summary: 'the value of a setting',
-    arguments: [['<key>', 'a setting', 'settingKeys']],
+    arguments: [['<key>', 'a setting']],
     examples: ['config get concurrency'],
     notes: `Settings: ${SETTING_KEYS.join(', ')}`,
     load: () => import('../../commands/config/value.ts').then(file => file.configGet),
@@ -118,8 +118,8 @@ The prompts, runs and keys of the local service are never touched: see promptrun
     path: 'config set',
     summary: 'change a setting',
     arguments: [
-      ['<key>', 'a setting', 'settingKeys'],
-      ['<value>', 'its new value', 'settingValues'],
+      ['<key>', 'a setting'],
+      ['<value>', 'its new value'],
     ],
     examples: ['config set concurrency 8', 'config set saveDir ~/pictures'],
     notes: `Settings:
@@ -129,7 +129,7 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
   {
     path: 'config unset',
     summary: 'put a setting back to its default',
-    arguments: [['<key>', 'a setting', 'settingKeys']],
+    arguments: [['<key>', 'a setting']],
     examples: ['config unset concurrency'],
     load: () => import('../../commands/config/value.ts').then(file => file.configUnset),
   },
@@ -159,7 +159,7 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
     summary: 'give a target a short name',
     arguments: [
       ['<name>', 'the short name', 'aliases'],
-      ['<target>', 'a prompt version, prompt, slug or prompt file', 'targets'],
+      ['<target>', 'a prompt version, prompt, slug or prompt file'],
     ],
     examples: ['alias set haiku 3f1c9a52-6a0e-4a57-9d0e-6f1c2b7a8d90', 'run haiku -i topic=tea'],
     load: () => import('../../commands/alias/alias.ts').then(file => file.aliasSet),
@@ -182,7 +182,7 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
     path: 'help',
     summary: 'explain a command or a topic, print a guide',
     heading: SETTING_UP,
-    arguments: [['[topic...]', 'a command, or one of the topics or guides below', 'helpTopics']],
+    arguments: [['[topic...]', 'a command, or one of the topics or guides below']],
     examples: ['help runs list', 'help environment', 'help prompt-files'],
     notes: `Topics: flags, environment, exit-codes
 Guides: prompt-files, tests, batch, services, models, serve, agents,

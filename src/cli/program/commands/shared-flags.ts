@@ -2,30 +2,18 @@ import type { FlagSpec } from '../../core/command-spec.ts';
 
 /** Of every command that gives the outputs of a run. */
 export const OUTPUT_FLAGS: readonly FlagSpec[] = [
-  [
-    '--save [dir]',
-    'write the outputs to files as well; - writes the only one to standard output',
-    { completes: 'files' },
-  ],
+  ['--save [dir]', 'write the outputs to files as well; - writes the only one to standard output'],
   ['--force', 'overwrite files that exist'],
   ['--open', "open the outputs with the system's viewer"],
   ['--no-preview', 'no small previews of images'],
-  [
-    '--schema <file>',
-    'a JSON Schema the text output must match as JSON; exit 5 if it does not',
-    { completes: 'files' },
-  ],
+  ['--schema <file>', 'a JSON Schema the text output must match as JSON; exit 5 if it does not'],
 ];
 
 /** Of every command that gives a prompt its inputs on the command line. */
 export const INPUT_FLAGS: readonly FlagSpec[] = [
   ['-i, --input <key=value>', 'a text input, repeatable', { repeats: true, completes: 'inputs' }],
-  ['--inputs <file>', 'inputs from a JSON or YAML file, - for standard input', { completes: 'files' }],
-  [
-    '--image <file|url>',
-    'an image input, repeatable, in order; - for standard input',
-    { repeats: true, completes: 'files' },
-  ],
+  ['--inputs <file>', 'inputs from a JSON or YAML file, - for standard input'],
+  ['--image <file|url>', 'an image input, repeatable, in order; - for standard input', { repeats: true }],
 ];
 
 /** Of every command that runs the rows of a file: what all rows have in common. */
@@ -35,7 +23,7 @@ export const ROW_INPUT_FLAGS: readonly FlagSpec[] = [
     'a text input of every row, repeatable',
     { repeats: true, completes: 'inputs' },
   ],
-  ['--image <file|url>', 'an image of every row, repeatable', { repeats: true, completes: 'files' }],
+  ['--image <file|url>', 'an image of every row, repeatable', { repeats: true }],
   [
     '-o, --option <key=value>',
     'a run option of every row, repeatable',
