@@ -8,7 +8,7 @@ export interface CommandSpec {
   readonly aliases?: readonly string[];
   /** What the help of its parent says of it. */
   readonly summary: string;
-  /** Under which heading the root's help shows it. */
+  /** Under which heading the root's help shows it, or the command it stands below. */
   readonly heading?: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly flags?: readonly FlagSpec[];
@@ -23,8 +23,8 @@ export interface CommandSpec {
   readonly loadWithoutContext?: () => Promise<(...input: never[]) => Promise<void>>;
 }
 
-/** Takes the context, each argument, the flags, and commander's command. */
-export type CommandAction = (ctx: never, ...input: never[]) => Promise<ExitCode>;
+/** Takes the context, each argument, the flags, and commander's command. What returns nothing has succeeded: exit 0. */
+export type CommandAction = (ctx: never, ...input: never[]) => Promise<ExitCode> | Promise<void>;
 
 /** Such as `<target>`, `[run...]`: required or not, the last one repeated; completed by its name, if nothing else is said. */
 export type ArgumentSpec = readonly [name: string, description: string, completes?: Completes];

@@ -1,7 +1,6 @@
 import type { LocalStore } from '../../service/lifecycle/local-store.ts';
 import type { Context } from '../context.ts';
 import type { Env } from '../core/types.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 
 /** The flag of commands that work on the store of a service, here or in PostgreSQL. */
@@ -25,12 +24,12 @@ export async function withOperatorStore(
   what: string,
   { database }: DatabaseFlag,
   use: (store: LocalStore) => Promise<void>,
-): Promise<ExitCode> {
+): Promise<void> {
   requireLocalService(ctx, what);
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
     await use(store);
-    return EXIT.ok;
+    return;
   } finally {
     await store.close();
   }

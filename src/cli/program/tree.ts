@@ -1,9 +1,8 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { COMMAND_TABLE } from './command-table.ts';
-import { HEADINGS, LOOKING, RUNNING } from './headings.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
 export interface TreeOptions {
@@ -30,15 +29,9 @@ Examples:
 export function buildTree(options: TreeOptions): Command {
   const root = new Command('promptrun');
   configureRoot(root, options);
-  const place = ({ heading = '' }: CommandSpec): number => HEADINGS.indexOf(heading);
   addCommands(
     root,
-    commandsBelow(COMMAND_TABLE, '').sort((one, other) => place(one) - place(other)),
-    options,
-  );
-  addCommands(
-    root,
-    COMMAND_TABLE.commands.filter(({ hidden }) => hidden),
+    COMMAND_TABLE.commands.filter(({ path }) => !path.includes(' ')),
     options,
   );
   return root;
@@ -97,7 +90,7 @@ function stubOf(spec: CommandSpec, parent: Command): Command {
     .aliases([...aliases])
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
-  if (heading !== undefined) command.helpGroup(heading);
+  if (heading !== undefined && parent.parent === null) command.helpGroup(heading);
   const isGroup = flags === undefined && commandsBelow(COMMAND_TABLE, path).length > 0;
   if (isGroup) command.usage('<command> [options]');
   watchParsing(command);
@@ -107,13 +100,13 @@ function stubOf(spec: CommandSpec, parent: Command): Command {
 function declare(command: Command, spec: CommandSpec, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
-  command.addHelpText('after', helpTextOf(spec, rootHeadingOf(spec)));
+  command.addHelpText('after', helpTextOf(spec));
   const { load, loadWithoutContext } = spec;
   if (load !== undefined) {
     command.action((...input: unknown[]) =>
       options.runAction(command, async ctx => {
-        const run = (await load()) as (ctx: Context, ...input: unknown[]) => Promise<ExitCode>;
-        return await run(ctx, ...input.slice(0, -2), flagsOf(command), command);
+        const run = (await load()) as (ctx: Context, ...input: unknown[]) => Promise<ExitCode | undefined>;
+        return (await run(ctx, ...input.slice(0, -2), flagsOf(command), command)) ?? EXIT.ok;
       }),
     );
   }
@@ -134,24 +127,14 @@ function flagsOf(command: Command): object {
   return { ...command.opts(), ...Object.fromEntries(given) };
 }
 
-function helpTextOf({ examples, notes }: CommandSpec, heading: string): string {
+function helpTextOf({ examples, notes, heading }: CommandSpec): string {
   const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
-  const flags = asksService(heading) ? '--json, --query, --timeout' : '--json, --query';
+  const flags = HEADINGS_OF_REQUESTS.includes(heading) ? '--json, --query, --timeout' : '--json, --query';
   return [
     `\nExamples:\n${lines.join('\n')}`,
     ...(notes === undefined ? [] : [wrapped(notes)]),
     `Flags of every command (${flags}, …): promptrun help flags`,
   ].join('\n\n');
-}
-
-function asksService(heading: string): boolean {
-  return heading === RUNNING || heading === LOOKING;
-}
-
-/** The heading of the command that a path begins with. */
-function rootHeadingOf({ path }: CommandSpec): string {
-  const [first] = path.split(' ');
-  return COMMAND_TABLE.commands.find(spec => spec.path === first)?.heading ?? '';
 }
 
 /** Lines that are too long, broken between words. */

@@ -2,14 +2,14 @@ import { PaymentRequiredError } from '../../../client/errors.ts';
 import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 /** Shows who the key belongs to and the credits left. */
-export async function account(ctx: Context): Promise<ExitCode> {
+export async function account(ctx: Context): Promise<void> {
   const { client } = await ctx.connection();
   const options = { signal: ctx.signal };
   const [owner, balance] = await withSpinner(
@@ -29,7 +29,6 @@ export async function account(ctx: Context): Promise<ExitCode> {
       ].join('\n'),
     plain: () => plainRows(Object.entries(value).map(([key, field]) => [key, fieldText(field)])),
   });
-  return EXIT.ok;
 }
 
 function withoutPlan({ message, status, data }: PaymentRequiredError): Error {

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
 import type { Column } from '../../terminal/table.ts';
@@ -12,26 +11,24 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the aliases with what they stand for. */
-export async function aliasList(ctx: Context): Promise<ExitCode> {
+export async function aliasList(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   const cells = ({ name, target }: (typeof rows)[number]): string[] => [name, target];
   await presentList(ctx, rows, { columns: COLUMNS, cells, nothing: 'no aliases' });
-  return EXIT.ok;
 }
 
 /** Gives a target a short name, in place of what that name meant before. */
-export async function aliasSet(ctx: Context, name: string, target: string): Promise<ExitCode> {
+export async function aliasSet(ctx: Context, name: string, target: string): Promise<void> {
   checkedName(name, 'alias');
   if (target.trim() === '') throw usageError('the target is empty');
   await ctx.settings.update(document => {
     document.aliases[name] = target;
   });
   await confirm(ctx, { name, target }, `${name} stands for ${target}.`);
-  return EXIT.ok;
 }
 
 /** Forgets an alias. */
-export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode> {
+export async function aliasRemove(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (!Object.hasOwn(document.aliases, name)) {
       throw usageError(...unknownName('alias', name, Object.keys(document.aliases)));
@@ -39,5 +36,4 @@ export async function aliasRemove(ctx: Context, name: string): Promise<ExitCode>
     delete document.aliases[name];
   });
   await confirm(ctx, { removed: name }, `The alias ${name} is forgotten.`);
-  return EXIT.ok;
 }

@@ -7,13 +7,12 @@ import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/creation.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
 /** Calls any endpoint and prints its whole envelope. */
-export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<ExitCode> {
+export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<void> {
   if (ctx.isReplay) throw usageError("api can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const connection = await ctx.connection();
   let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
@@ -27,7 +26,6 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
     if (answer.error !== undefined) throw answer.error;
     call = reading && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
   }
-  return EXIT.ok;
 }
 
 async function print(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {

@@ -3,7 +3,6 @@ import { installedFile } from '../../../files/installed-file.ts';
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 
 /** The script of each shell, in completions/. They leave all thinking to the program. */
 const SCRIPTS = new Map([
@@ -14,9 +13,8 @@ const SCRIPTS = new Map([
 ]);
 
 /** Prints the completion script of a shell. */
-export async function completion(ctx: Context, shell: string): Promise<ExitCode> {
+export async function completion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
   if (script === undefined) throw usageError(...unknownName('completion', shell, [...SCRIPTS.keys()]));
   await ctx.io.out(await readFile(installedFile(`completions/${script}`), 'utf8'));
-  return EXIT.ok;
 }

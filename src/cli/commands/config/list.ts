@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
 import type { Column } from '../../terminal/table.ts';
@@ -12,7 +11,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists every setting with its value; never a key. */
-export async function configList(ctx: Context): Promise<ExitCode> {
+export async function configList(ctx: Context): Promise<void> {
   const rows = SETTING_KEYS.map(key => {
     const set = ctx.settings.get(key);
     return { key, value: set ?? SETTINGS[key].default ?? null, isSet: set !== undefined };
@@ -24,5 +23,4 @@ export async function configList(ctx: Context): Promise<ExitCode> {
   ];
   const shown = (row: (typeof rows)[number]): string[] => [...cells(row), SETTINGS[row.key].description];
   await presentList(ctx, rows, { columns: COLUMNS, cells, shown });
-  return EXIT.ok;
 }

@@ -4,7 +4,6 @@ import type { Plan } from '../../../service/store/tables.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import type { ExitCode } from '../../exit-codes.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
 import type { Column } from '../../terminal/table.ts';
@@ -17,9 +16,9 @@ interface Flags extends DatabaseFlag {
 }
 
 /** Creates a key of the local service and prints it, this once. */
-export async function keysCreate(ctx: Context, flags: Flags): Promise<ExitCode> {
+export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
   const options = keyOptions(flags);
-  return await withOperatorStore(ctx, 'keys create', flags, async store => {
+  await withOperatorStore(ctx, 'keys create', flags, async store => {
     const { isNewUser, ...created } = await store.createKey(options);
     const text = (): string => `${created.key}\n`;
     await present(ctx, created, { terminal: text, plain: text });
@@ -55,8 +54,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
-export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withOperatorStore(ctx, 'keys list', flags, async store => {
+export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<void> {
+  await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
       columns: COLUMNS,
       cells: key => [...account(key), key.createdAt, key.lastUsedAt ?? ''],
@@ -76,8 +75,8 @@ function account({ id, user, plan, credits }: KeyView): string[] {
 }
 
 /** Makes a key of the local service invalid, named by its id or the beginning of it. */
-export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withOperatorStore(ctx, 'keys revoke', flags, async store => {
+export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag): Promise<void> {
+  await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const id = keyNamed(await store.listKeys(), name);
     if (!(await store.revokeKey(id))) throw noSuchKey(name);
     await confirm(ctx, { revoked: id }, `Key ${id} is revoked.`);

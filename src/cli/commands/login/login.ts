@@ -2,7 +2,6 @@ import { UnauthorizedError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
@@ -16,7 +15,7 @@ export interface LoginOptions {
 }
 
 /** Stores an API key for a profile, once the service has accepted it. */
-export async function login(ctx: Context, options: LoginOptions): Promise<ExitCode> {
+export async function login(ctx: Context, options: LoginOptions): Promise<void> {
   const target = await loginTarget(ctx);
   ctx.settings.credentials.find(target.profile); // a damaged file is reported before anything is asked
   const key = await acceptedKey(ctx, target);
@@ -33,7 +32,6 @@ export async function login(ctx: Context, options: LoginOptions): Promise<ExitCo
   );
   if (!facts.active) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
-  return EXIT.ok;
 }
 
 /** A key that the service has accepted; one that was typed and is refused may be typed again. */

@@ -4,7 +4,6 @@ import type { Context } from '../../context.ts';
 import { Budget } from '../../creation/budget.ts';
 import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 
 interface McpFlags extends CapFlags {
   readonly prompts?: string;
@@ -12,7 +11,7 @@ interface McpFlags extends CapFlags {
 }
 
 /** Offers prompts to an agent on standard input and output, until the input ends. */
-export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
+export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (ctx.isReplay) throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const caps = parseCaps(flags);
   if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
@@ -27,5 +26,4 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<ExitCode> {
   const offer = await Offer.open(ctx, { directory, allow: flags.allow });
   await serveAgent(ctx, offer, caps);
   ctx.signal.throwIfAborted();
-  return EXIT.ok;
 }

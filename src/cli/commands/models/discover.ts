@@ -1,14 +1,14 @@
 import type { DiscoveredEndpoint } from '../../../service/models/discover.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 /** Writes the models of the configured endpoints to models.yaml; fails if none of them could be asked. */
-export async function modelsDiscover(ctx: Context): Promise<ExitCode> {
+export async function modelsDiscover(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
   const found = await ctx.local.discoverModels({ dataDir: ctx.dataDir, signal: ctx.signal });
   const { file, endpoints, faults: lost } = found;
@@ -26,7 +26,7 @@ export async function modelsDiscover(ctx: Context): Promise<ExitCode> {
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
     if (!ctx.io.stdout.isTerminal) for (const one of faults) ctx.io.note(`note: ${lineOf(one)}`);
-    return EXIT.ok;
+    return;
   }
   const [first] = faults;
   throw new CliError(`no endpoint gave its models: ${first === undefined ? '' : lineOf(first)}`, {

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -13,7 +12,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The providers that this machine's own service knows, and whether their keys are set. */
-export async function modelsProviders(ctx: Context): Promise<ExitCode> {
+export async function modelsProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
   const { providers, faults } = await ctx.local.listProviders({ dataDir: ctx.dataDir });
   const cells = (provider: Provider): string[] => {
@@ -22,7 +21,6 @@ export async function modelsProviders(ctx: Context): Promise<ExitCode> {
   };
   await presentList(ctx, providers, { columns: COLUMNS, cells });
   for (const fault of faults) ctx.io.note(`note: ${oneLine(fault)}`);
-  return EXIT.ok;
 }
 
 function stateOf({ keySetBy, keyVariables, fault, keySet }: Provider): string {

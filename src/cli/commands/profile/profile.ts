@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
@@ -24,7 +23,7 @@ interface ProfileRow {
 }
 
 /** Lists the profiles, never their keys. */
-export async function profileList(ctx: Context): Promise<ExitCode> {
+export async function profileList(ctx: Context): Promise<void> {
   await presentList(ctx, profileRows(ctx), {
     columns: COLUMNS,
     cells: ({ name, baseUrl, key, active }) => [
@@ -35,7 +34,6 @@ export async function profileList(ctx: Context): Promise<ExitCode> {
     ],
     nothing: 'no profiles',
   });
-  return EXIT.ok;
 }
 
 function profileRows({ settings }: Context): ProfileRow[] {
@@ -50,7 +48,7 @@ function profileRows({ settings }: Context): ProfileRow[] {
 }
 
 /** Adds a profile, or changes where one leads. The first one becomes the active one. */
-export async function profileAdd(ctx: Context, name: string): Promise<ExitCode> {
+export async function profileAdd(ctx: Context, name: string): Promise<void> {
   if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
   const given = ctx.globals.baseUrl;
   if (given === undefined) throw usageError('profile add needs --base-url <url>');
@@ -66,7 +64,6 @@ export async function profileAdd(ctx: Context, name: string): Promise<ExitCode> 
     `Profile ${name} leads to ${baseUrl}${active ? ' and is active' : ''}.`,
   );
   if (!hasKeyFor(ctx, name, baseUrl)) ctx.io.note(`promptrun login --profile ${name} stores its key.`);
-  return EXIT.ok;
 }
 
 function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolean {
@@ -74,7 +71,7 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
 }
 
 /** Makes a profile the active one. */
-export async function profileUse(ctx: Context, name: string): Promise<ExitCode> {
+export async function profileUse(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {
       throw unknownProfile(name, Object.keys(document.profiles));
@@ -82,11 +79,10 @@ export async function profileUse(ctx: Context, name: string): Promise<ExitCode> 
     document.activeProfile = name;
   });
   await confirm(ctx, { activeProfile: name }, `Profile ${name} is active.`);
-  return EXIT.ok;
 }
 
 /** Forgets a profile and its key; if it was the active one, none is afterwards. */
-export async function profileRemove(ctx: Context, name: string): Promise<ExitCode> {
+export async function profileRemove(ctx: Context, name: string): Promise<void> {
   const { credentials, profiles } = ctx.settings;
   if (!profiles.has(name)) throw unknownProfile(name, [...profiles.keys()]);
   // The key goes first: a profile without a key is harmless, a key without a profile would be forgotten here.
@@ -96,7 +92,6 @@ export async function profileRemove(ctx: Context, name: string): Promise<ExitCod
     if (document.activeProfile === name) delete document.activeProfile;
   });
   await confirm(ctx, { removed: name }, `Profile ${name} and its key are forgotten.`);
-  return EXIT.ok;
 }
 
 function unknownProfile(name: string, profiles: readonly string[]): CliError {

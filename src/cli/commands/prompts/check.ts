@@ -4,7 +4,6 @@ import type { Finding } from '../../../service/prompts/findings.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { shownPath, withLocalStore } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
@@ -23,10 +22,10 @@ export async function promptsCheck(
   ctx: Context,
   files: readonly string[],
   { models = false, printSchema = false }: CheckFlags,
-): Promise<ExitCode> {
+): Promise<void> {
   if (printSchema) {
     await ctx.io.out(`${toJson(FRONT_MATTER_SCHEMA, false)}\n`);
-    return EXIT.ok;
+    return;
   }
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
@@ -37,7 +36,6 @@ export async function promptsCheck(
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (faults.length > 0) throw faulty(faults);
   if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
-  return EXIT.ok;
 }
 
 /** What is in a file is a finding; a file that is not there is a mistake of the command line. */

@@ -5,25 +5,22 @@ import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { Column } from '../../terminal/table.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
-export async function prompts(ctx: Context, _flags: object, command: Command): Promise<ExitCode> {
+export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
   if (resolveAddress(ctx).embedded) return promptsList(ctx);
   command.outputHelp();
-  return EXIT.ok;
 }
 
 /** Lists every published prompt of the service, newest first. */
-export async function promptsList(ctx: Context): Promise<ExitCode> {
+export async function promptsList(ctx: Context): Promise<void> {
   const connection = await ctx.connection();
   const rows = await withSpinner(ctx, 'asking for the prompts', allPrompts(connection, ctx.signal));
   await presentPrompts(ctx, rows, 'no prompts\n');
-  return EXIT.ok;
 }
 
 async function allPrompts(
@@ -44,12 +41,11 @@ async function allPrompts(
 }
 
 /** Finds prompts, best match first. */
-export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<ExitCode> {
+export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<void> {
   const query = searchQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
   await presentPrompts(ctx, rows, 'no prompts found\n');
-  return EXIT.ok;
 }
 
 function searchQuery(words: readonly string[]): string {

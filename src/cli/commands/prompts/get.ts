@@ -1,6 +1,5 @@
 import { isUuid } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { connectionFor } from '../../inputs/prompt-file.ts';
 import { readNamed } from '../../inputs/prompt-name.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
@@ -11,11 +10,10 @@ export async function promptsGet(
   ctx: Context,
   prompt: string,
   { versionId }: { readonly versionId?: string },
-): Promise<ExitCode> {
+): Promise<void> {
   const connection = await connectionFor(ctx, prompt);
   const reading = readNamed(ctx, connection, prompt, versionId);
   const version = await withSpinner(ctx, 'asking for the prompt', reading);
   const isId = versionId !== undefined || isUuid(prompt);
   await presentPromptVersion(ctx, version, connection, ...(isId ? [] : [prompt]));
-  return EXIT.ok;
 }

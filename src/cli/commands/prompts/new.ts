@@ -5,7 +5,6 @@ import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -24,7 +23,7 @@ interface PromptsNewFlags {
 }
 
 /** Writes a prompt file to start from, and its test file; or both made from a file of another form. */
-export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<ExitCode> {
+export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = stemOf(file);
   const { prompt, test } = await textsOf(ctx, stem, flags);
   const written = {
@@ -40,7 +39,6 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
   await present(ctx, written, { terminal: paths, plain: paths });
   ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
   ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
-  return EXIT.ok;
 }
 
 async function textsOf(

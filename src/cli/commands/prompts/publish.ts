@@ -6,7 +6,7 @@ import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { databaseUrl } from '../../inputs/operator-store.ts';
 import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
@@ -44,7 +44,7 @@ export async function promptsPublish(
   ctx: Context,
   files: readonly string[],
   { unpublish, database }: PromptsPublishFlags,
-): Promise<ExitCode> {
+): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   const paths = files.map(file => promptFile(ctx, file));
   const publisher = resolveAddress(ctx).embedded
@@ -58,7 +58,6 @@ export async function promptsPublish(
     await publisher.close();
     if (rows.length > 0) await show(ctx, rows);
   }
-  return EXIT.ok;
 }
 
 async function inStore(ctx: Context, database: string | undefined): Promise<Publisher> {

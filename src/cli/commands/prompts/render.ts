@@ -4,7 +4,6 @@ import type { PromptPreview } from '../../../service/prompts/preview.ts';
 import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
   type ImageFinder,
@@ -27,7 +26,7 @@ export interface RenderFlags {
 }
 
 /** Shows what a model would be sent. */
-export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<ExitCode> {
+export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
   const file = promptFileOf(ctx, prompt);
   if (file === undefined) requireLocalService(ctx, 'prompts render');
   const given = await collectTypedInputs(ctx, {
@@ -49,7 +48,6 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     plain: () => messagesText(preview),
     paged: true,
   });
-  return EXIT.ok;
 }
 
 /** Pictures go under the names of their inputs; a text or a value under such a name is where one is found. */

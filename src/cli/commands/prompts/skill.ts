@@ -6,7 +6,6 @@ import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
@@ -26,7 +25,7 @@ export async function promptsSkill(
   ctx: Context,
   prompts: readonly string[],
   { to = path.join('.claude', 'skills'), force = false }: SkillFlags,
-): Promise<ExitCode> {
+): Promise<void> {
   const skills = [];
   for (const prompt of prompts) skills.push(await skillOf(ctx, prompt, path.resolve(ctx.cwd, to)));
   for (const { file, text } of skills) checkPlace(file, text, force);
@@ -37,7 +36,6 @@ export async function promptsSkill(
   const rows = skills.map(({ prompt, file }) => ({ prompt, file: path.relative(ctx.cwd, file) || file }));
   const paths = (): string => plainRows(rows.map(({ file }) => [file]));
   await present(ctx, rows, { terminal: paths, plain: paths });
-  return EXIT.ok;
 }
 
 interface Skill {

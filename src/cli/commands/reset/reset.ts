@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { confirm } from '../../outputs/present.ts';
 import { keptPlaces, type Place } from '../../settings/places.ts';
 
@@ -19,13 +18,13 @@ export async function reset(
   ctx: Context,
   part: string,
   { yes = false }: { readonly yes?: boolean },
-): Promise<ExitCode> {
+): Promise<void> {
   const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
   if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(PARTS)));
   const places = keptPlaces(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
   if (!yes && places.length > 0 && !(await isConfirmed(ctx, places))) {
     await confirm(ctx, { removed: [] }, 'Nothing was removed.');
-    return EXIT.ok;
+    return;
   }
   if (names.includes('credentials')) await forgetKeys(ctx);
   for (const { path } of places) await rm(path, { force: true });
@@ -35,7 +34,6 @@ export async function reset(
     { removed },
     removed.length === 0 ? 'There is nothing to remove.' : `Removed ${removed.join(', ')}`,
   );
-  return EXIT.ok;
 }
 
 async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<boolean> {

@@ -5,7 +5,6 @@ import { fieldText } from '../../core/json-value.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { cachedResources, wellFormedModels } from '../../settings/caches/resource-entries.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -26,7 +25,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the models and the run options each accepts. */
-export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<ExitCode> {
+export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   checkModality(options.modality);
   const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
   const rows = wellFormedModels(chosen).map(modelCells);
@@ -35,7 +34,6 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
     plain: () => plainRows(rows),
     paged: true,
   });
-  return EXIT.ok;
 }
 
 async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
@@ -68,7 +66,7 @@ function modelCells(model: Model): string[] {
 }
 
 /** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
-export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
+export async function resourcesStatus(ctx: Context): Promise<void> {
   const { file, service, cached } = await cachedResources(ctx);
   const status = {
     service,
@@ -88,11 +86,10 @@ export async function resourcesStatus(ctx: Context): Promise<ExitCode> {
       ].join('\n'),
     plain: () => plainRows(Object.entries(status).map(([key, value]) => [key, String(value ?? '')])),
   });
-  return EXIT.ok;
 }
 
 /** Renews the cached models. */
-export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
+export async function resourcesRefresh(ctx: Context): Promise<void> {
   const { resources } = await ctx.connection();
   const answer = await resources.refresh({ signal: ctx.signal });
   const count = answer.resources.models.length;
@@ -101,5 +98,4 @@ export async function resourcesRefresh(ctx: Context): Promise<ExitCode> {
     plain: () => plainRows([[answer.hash, String(count)]]),
   });
   if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');
-  return EXIT.ok;
 }

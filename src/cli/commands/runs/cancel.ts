@@ -2,7 +2,6 @@ import { NotFoundError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -17,7 +16,7 @@ export async function runsCancel(
   ctx: Context,
   names: readonly string[],
   flags: RunsCancelFlags,
-): Promise<ExitCode> {
+): Promise<void> {
   checkRunsNamed(names, flags);
   const connection = await ctx.connection();
   const runs: Run[] = [];
@@ -27,7 +26,6 @@ export async function runsCancel(
     if (!wantsJson(ctx)) ctx.io.note(whatBecameOf(run));
   }
   if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
-  return EXIT.ok;
 }
 
 async function cancel(ctx: Context, connection: Connection, runId: string): Promise<Run> {

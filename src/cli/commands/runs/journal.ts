@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { ageOf } from '../../core/time.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, type Column, runStatusCell } from '../../terminal/table.ts';
@@ -15,7 +14,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
-export async function runsJournal(ctx: Context): Promise<ExitCode> {
+export async function runsJournal(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
@@ -28,7 +27,6 @@ export async function runsJournal(ctx: Context): Promise<ExitCode> {
     shown: entry => cells(ctx, entry, ageOf(entry.time, ctx.clock.now())),
     nothing: 'no runs were started on this machine',
   });
-  return EXIT.ok;
 }
 
 function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {

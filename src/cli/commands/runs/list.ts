@@ -12,7 +12,6 @@ import { fieldText } from '../../core/json-value.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
@@ -142,7 +141,7 @@ async function* runPages(
 }
 
 /** Lists your runs, newest first. */
-export async function runsList(ctx: Context, flags: RunsListFlags): Promise<ExitCode> {
+export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void> {
   const request = runsListRequest(flags, ctx.clock.now());
   const connection = await ctx.connection();
   const promptVersions =
@@ -151,7 +150,6 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<Exit
   const pages = runPages(connection.client.runs, wanted, ctx.signal);
   const rest = streams(ctx, flags) ? await stream(ctx, flags, pages) : await show(ctx, pages);
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor)}`);
-  return EXIT.ok;
 }
 
 /** The versions of a prompt, or the one that the name stands for. @throws {CliError} exit 4 if there is no such prompt */

@@ -10,7 +10,6 @@ import { dollars, formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
@@ -21,7 +20,7 @@ export async function runsShow(
   ctx: Context,
   name: string | undefined,
   flags: { readonly last?: boolean },
-): Promise<ExitCode> {
+): Promise<void> {
   checkRunsNamed(name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
   const runId = await namedRun(ctx, connection, name);
@@ -34,7 +33,6 @@ export async function runsShow(
     terminal: () => terminalFacts(ctx, connection, facts),
     plain: () => plainRows(factRows(facts)),
   });
-  return EXIT.ok;
 }
 
 /** What a list says of the run; undefined for one that is not among the newest. */

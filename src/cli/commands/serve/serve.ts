@@ -6,14 +6,13 @@ import type { Context } from '../../context.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { databaseUrl } from '../../inputs/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
-export async function serve(ctx: Context, flags: ServeFlags): Promise<ExitCode> {
+export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const request = serveOptions(flags, ctx.cwd);
   const ending = firstSignal(ctx);
   const { io, clock } = ctx;
@@ -33,7 +32,6 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<ExitCode> 
   await ending;
   ctx.io.note('Ending; a second signal ends it at once.');
   await running.close();
-  return EXIT.ok;
 }
 
 async function announce({ io }: Context, { url, newKey }: Service): Promise<void> {

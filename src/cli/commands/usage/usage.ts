@@ -3,7 +3,6 @@ import { dollars, formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
@@ -31,7 +30,7 @@ interface UsageRow {
 }
 
 /** Shows what the runs of a time cost, by prompt, day, model or status. */
-export async function usage(ctx: Context, flags: UsageFlags): Promise<ExitCode> {
+export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const now = ctx.clock.now();
   const since = parseTime(flags.since ?? '30d', '--since', now, 'down');
   const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
@@ -52,7 +51,6 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<ExitCode> 
   if (sorted.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
   }
-  return EXIT.ok;
 }
 
 async function groupedRuns(

@@ -3,7 +3,6 @@ import type { Plan } from '../../../service/store/tables.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import type { ExitCode } from '../../exit-codes.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -17,15 +16,15 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the users of the local service. */
-export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withOperatorStore(ctx, 'users list', flags, async store => {
+export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<void> {
+  await withOperatorStore(ctx, 'users list', flags, async store => {
     await presentList(ctx, await store.users(), { columns: COLUMNS, cells });
   });
 }
 
 /** Shows a user of the local service. */
-export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<ExitCode> {
-  return await withOperatorStore(ctx, 'users show', flags, async store => {
+export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<void> {
+  await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
     if (user === undefined) throw noSuchUser(name);
     await present(ctx, user, {
@@ -41,9 +40,9 @@ interface UsersSetFlags extends DatabaseFlag {
 }
 
 /** Changes the credits or the plan of a user of the local service. */
-export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<ExitCode> {
+export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<void> {
   const changes = changesOf(flags);
-  return await withOperatorStore(ctx, 'users set', flags, async store => {
+  await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw noSuchUser(name);
     await confirm(

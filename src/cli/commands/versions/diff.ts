@@ -4,7 +4,6 @@ import type { Connection, Context } from '../../context.ts';
 import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { connectionFor, promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
 import {
@@ -19,11 +18,7 @@ import { present } from '../../outputs/present.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 
 /** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
-export async function versionsDiff(
-  ctx: Context,
-  prompt: string,
-  versions: readonly string[],
-): Promise<ExitCode> {
+export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
   if (versions.length > (promptFileOf(ctx, prompt) === undefined ? 2 : 1))
     throw usageError('two versions at most can be compared, a file among them');
   const connection = await connectionFor(ctx, prompt);
@@ -33,7 +28,7 @@ export async function versionsDiff(
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { terminal: () => '', plain: () => '' });
     ctx.io.note(nothingToCompare(count));
-    return EXIT.ok;
+    return;
   }
   const [older, newer] = await Promise.all(
     pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
@@ -43,7 +38,6 @@ export async function versionsDiff(
   const changes = await changesBetween({ ...older, text: before }, { ...newer, text: after });
   const forms = () => differences(ctx, { older, newer }, changes);
   await present(ctx, { older, newer, changes }, { terminal: forms, plain: forms, paged: true });
-  return EXIT.ok;
 }
 
 function nothingToCompare(count: number): string {

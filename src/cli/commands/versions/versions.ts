@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { connectionFor } from '../../inputs/prompt-file.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { resolveTarget } from '../../inputs/target.ts';
@@ -16,7 +15,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Lists the published versions of a prompt, newest first. */
-export async function versionsList(ctx: Context, prompt: string): Promise<ExitCode> {
+export async function versionsList(ctx: Context, prompt: string): Promise<void> {
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
@@ -32,15 +31,13 @@ export async function versionsList(ctx: Context, prompt: string): Promise<ExitCo
     cells: cellsWith(iso => iso),
     shown: cellsWith(iso => ageOf(iso, ctx.clock.now())),
   });
-  return EXIT.ok;
 }
 
 /** Shows one version of a prompt and the inputs it expects. */
-export async function versionsGet(ctx: Context, promptVersionId: string): Promise<ExitCode> {
+export async function versionsGet(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await connectionFor(ctx, promptVersionId);
   const named = await resolveTarget(ctx, connection, promptVersionId);
   const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
   connection.prompts.put(version);
   await presentPromptVersion(ctx, version, connection);
-  return EXIT.ok;
 }

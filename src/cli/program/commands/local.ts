@@ -1,5 +1,4 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { LOCAL } from '../headings.ts';
 import { DATABASE_FLAG } from './shared-flags.ts';
 
 const USER_ROW = 'Piped, a line is: user, plan, credits, number of keys.';
@@ -9,7 +8,6 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'serve',
     summary: 'offer the local service over HTTP',
-    heading: LOCAL,
     flags: [
       ['--host <host>', 'the address to listen on', { default: '127.0.0.1' }],
       ['--port <port>', 'the port to listen on; 0 picks a free one', { default: '8787' }],
@@ -46,7 +44,6 @@ Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
     path: 'keys',
     aliases: ['key'],
     summary: 'API keys of the local service',
-    heading: LOCAL,
     examples: ['keys create --user ci', 'keys list'],
   },
   {
@@ -89,7 +86,6 @@ A user has at most 10 keys at a time.`,
     path: 'users',
     aliases: ['user'],
     summary: 'users of the local service, their plans and credits',
-    heading: LOCAL,
     examples: ['users list', 'users set ci --credits +500'],
   },
   {

@@ -1,5 +1,4 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { LOOKING } from '../headings.ts';
 
 const RESOURCES_LIST = {
   summary: 'models and their run options',
@@ -36,7 +35,6 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
     aliases: ['resource'],
     ...RESOURCES_LIST,
     summary: 'what is cached of the models: list, renew, look at its hash',
-    heading: LOOKING,
     examples: ['resources', 'resources list --modality image', 'resources refresh'],
   },
   { path: 'resources list', ...RESOURCES_LIST },
@@ -44,7 +42,6 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
   { path: 'resources status', ...RESOURCES_STATUS },
   {
     path: 'models',
-    heading: LOOKING,
     ...RESOURCES_LIST,
     summary: 'the models of a service, and the providers of this machine',
     examples: ['models', "models --cached --query '[].model'", 'models providers'],
@@ -78,14 +75,12 @@ Piped, a line is: provider, address, variables that may hold its key, whether on
   {
     path: 'account',
     summary: 'who the key belongs to, credits left',
-    heading: LOOKING,
     examples: ['account', 'account --query credits'],
     load: () => import('../../commands/account/account.ts').then(file => file.account),
   },
   {
     path: 'usage',
     summary: 'what the runs of a time cost',
-    heading: LOOKING,
     flags: [
       ['--since <time>', 'Unix seconds, ISO 8601 or an age such as 7d (default: 30d)'],
       ['--until <time>', 'likewise; now by default'],
@@ -104,7 +99,6 @@ not known), US dollars, and whether they are estimated.`,
   {
     path: 'api',
     summary: 'any endpoint, authenticated, as it answers',
-    heading: LOOKING,
     arguments: [
       ['<method>', 'GET, POST, PUT, PATCH or DELETE', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
       [

@@ -1,5 +1,4 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { LOOKING } from '../headings.ts';
 import { DATABASE_FLAG, INPUT_FLAGS } from './shared-flags.ts';
 
 const PROMPT_ROW =
@@ -11,7 +10,6 @@ export const PROMPTS_COMMANDS: readonly CommandSpec[] = [
     path: 'prompts',
     aliases: ['prompt'],
     summary: 'find, read, check and publish prompts',
-    heading: LOOKING,
     examples: ['prompts', 'prompts get hello', 'prompts new haiku.prompt'],
     load: () => import('../../commands/prompts/find.ts').then(file => file.prompts),
   },
@@ -131,7 +129,6 @@ Piped, a line is: slug, prompt version, title, and published, unchanged or unpub
     path: 'versions',
     aliases: ['version'],
     summary: 'the published versions of a prompt',
-    heading: LOOKING,
     examples: ['versions list hello', 'versions diff hello'],
   },
   {

@@ -1,5 +1,4 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { RUNNING } from '../headings.ts';
 import {
   CAP_FLAGS,
   INPUT_FLAGS,
@@ -14,7 +13,6 @@ export const RUNNING_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'run',
     summary: 'create a run, wait for it, give its outputs',
-    heading: RUNNING,
     arguments: [['[target]', 'what to run; asked for on a terminal']],
     flags: [
       ...INPUT_FLAGS,
@@ -41,7 +39,6 @@ Values: key=value as it is, key=@file from a file, key=@- from standard input, k
   {
     path: 'batch',
     summary: 'one run for each row of a CSV or JSONL file',
-    heading: RUNNING,
     arguments: [['<target>', 'an alias, a prompt file, the id of a version or a prompt, or a slug']],
     flags: [
       ['--from <file>', 'rows from a .csv or .jsonl file, - for standard input'],
@@ -106,7 +103,6 @@ The page is one file; inputs are in it if the batch was run --with-inputs, pictu
   {
     path: 'test',
     summary: 'run the cases beside prompt files and check what comes back',
-    heading: RUNNING,
     arguments: [
       [
         '[path...]',
@@ -156,7 +152,6 @@ Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of 
   {
     path: 'mcp',
     summary: 'prompts for agents, over the Model Context Protocol',
-    heading: RUNNING,
     flags: [
       ['--prompts <dir>', 'offer the prompt files there too'],
       ['--allow <prompt>', 'only this prompt can be run; repeatable', { repeats: true }],
@@ -176,7 +171,6 @@ claude mcp add promptrun -- promptrun mcp. More: promptrun help agents`,
   {
     path: 'compare',
     summary: 'the same rows through several versions or models, side by side',
-    heading: RUNNING,
     arguments: [['<target...>', 'what to compare; the first is what the others are compared with']],
     flags: [
       ['--from <file>', 'the rows: a CSV or JSONL file, - for standard input', { required: true }],

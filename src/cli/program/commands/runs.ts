@@ -1,5 +1,4 @@
 import type { CommandSpec, FlagSpec } from '../../core/command-spec.ts';
-import { RUNNING } from '../headings.ts';
 import { CAP_FLAGS, OUTPUT_FLAGS } from './shared-flags.ts';
 
 const LAST: FlagSpec = ['--last', 'the run started last on this machine'];
@@ -37,7 +36,6 @@ export const RUNS_COMMANDS: readonly CommandSpec[] = [
     path: 'runs',
     ...RUNS_LIST,
     summary: 'list, read, await and save runs',
-    heading: RUNNING,
     examples: ['runs', 'runs list --status failed', 'runs wait --last'],
   },
   { path: 'runs list', ...RUNS_LIST },

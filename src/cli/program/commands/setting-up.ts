@@ -1,6 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
-import { SETTING_UP } from '../headings.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'];
 
@@ -9,7 +8,6 @@ export const SETTING_UP_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'login',
     summary: 'store an API key for a profile',
-    heading: SETTING_UP,
     flags: [['--no-keychain', 'keep the key in a file, not in the system keychain']],
     examples: [
       'login --base-url https://prompts.example.com/v1',
@@ -22,14 +20,12 @@ export const SETTING_UP_COMMANDS: readonly CommandSpec[] = [
   {
     path: 'logout',
     summary: 'forget the API key of a profile',
-    heading: SETTING_UP,
     examples: ['logout', 'logout --profile work'],
     load: () => import('../../commands/logout/logout.ts').then(file => file.logout),
   },
   {
     path: 'doctor',
     summary: 'check configuration, reachability, key, cache and terminal',
-    heading: SETTING_UP,
     examples: ['doctor', "doctor --profile work --query 'checks[?!ok].detail'"],
     notes: `The exit code is that of the first check that failed: 2 configuration, 1 reachability, 3 key.
 Piped, a line is: check; ok, failed or skipped; what was found.`,
@@ -38,7 +34,6 @@ Piped, a line is: check; ok, failed or skipped; what was found.`,
   {
     path: 'reset',
     summary: 'clear caches, journal or all that is kept',
-    heading: SETTING_UP,
     arguments: [['<part>', 'caches, journal, all', ['caches', 'journal', 'all']]],
     flags: [['-y, --yes', 'do not ask']],
     examples: ['reset caches', 'reset all --yes'],
@@ -52,7 +47,6 @@ The prompts, runs and keys of the local service are never touched: see promptrun
   {
     path: 'completion',
     summary: 'print the completion script of a shell',
-    heading: SETTING_UP,
     arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
     examples: [
       "bash: echo 'source <(promptrun completion bash)' >> ~/.bashrc",
@@ -68,7 +62,6 @@ The prompts, runs and keys of the local service are never touched: see promptrun
     path: 'profile',
     aliases: ['profiles'],
     summary: 'named sets of base URL and key',
-    heading: SETTING_UP,
     examples: ['profile add work --base-url https://prompts.example.com/v1', 'profile use work'],
   },
   {
@@ -103,7 +96,6 @@ The prompts, runs and keys of the local service are never touched: see promptrun
   {
     path: 'config',
     summary: 'settings',
-    heading: SETTING_UP,
     examples: ['config list', 'config set concurrency 8'],
   },
   {
@@ -151,7 +143,6 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
     path: 'alias',
     aliases: ['aliases'],
     summary: 'short names for targets',
-    heading: SETTING_UP,
     examples: ['alias set haiku ./haiku.prompt', 'alias list'],
   },
   {
@@ -181,7 +172,6 @@ ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${S
   {
     path: 'help',
     summary: 'explain a command or a topic, print a guide',
-    heading: SETTING_UP,
     arguments: [['[topic...]', 'a command, or one of the topics or guides below']],
     examples: ['help runs list', 'help environment', 'help prompt-files'],
     notes: `Topics: flags, environment, exit-codes
