@@ -3,19 +3,12 @@ import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { findTestFiles } from './cases/find-test-files.ts';
-import { hasForeignTests } from './cases/read-foreign-tests.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import type { FileFault } from './result.ts';
 import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
-
-/** The test files that the paths stand for. @throws as `findTestFiles` does */
-export function findTests(ctx: Context, { paths }: TestOptions): Promise<string[]> {
-  return findTestFiles(paths, ctx.cwd, file => hasForeignTests(ctx, file));
-}
 
 /** Reads every test file; what is wrong with one is a fault of that file. */
 export async function readFiles(

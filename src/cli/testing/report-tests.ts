@@ -7,7 +7,6 @@ import { printValue, wantsJson } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { checkFile } from '../outputs/writable.ts';
-import type { Reporter, ReportOutput } from './report-outputs.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
 import { jsonReport } from './reporters/json.ts';
 import { junitReport } from './reporters/junit.ts';
@@ -15,6 +14,7 @@ import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
+import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses files that can't be written before anything is sent. */
 export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {

@@ -10,10 +10,11 @@ import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
+import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
-import { findTests, needsJudge, readFiles } from './read-files.ts';
+import { needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
 import { Judge } from './run/judge.ts';
@@ -51,7 +52,7 @@ export async function runRound(
   budget: Budget,
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
-  const paths = await findTests(ctx, options);
+  const paths = await findTestFiles(ctx, options.paths);
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));

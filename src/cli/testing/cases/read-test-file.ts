@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
 import { checkNamedFile, imagesNamedIn, NamedFileFault, type NamingFolder } from '../../inputs/named-file.ts';
@@ -122,14 +121,20 @@ async function inputsOf(
   const text = new Map<string, string>();
   for (const [key, { node }] of entriesUnder(place, entries, 'inputs')) {
     const written = place.inputText(node, `the input ${JSON.stringify(key)}`);
-    text.set(key, await located(place, node, () => readValue(ctx, key, written)));
+    const value = readValue(ctx, key, written).catch((error: unknown) => {
+      throw place.located(node, error, message => message.replace(/^--input /u, ''));
+    });
+    text.set(key, await value);
   }
   const files = entries.get('images');
   const images: GivenImage[] = [];
   for (const node of files ? place.list(files.node, 'images') : []) {
     const named = place.text(node, 'an image');
     if (named === '-') throw place.fault(node, NO_STANDARD_INPUT);
-    images.push(...(await located(place, node, () => openGivenImages(imagesNamedIn(ctx, ctx), [named]))));
+    const opened = openGivenImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
+      throw place.located(node, error, String);
+    });
+    images.push(...(await opened));
   }
   return { text, images };
 }
@@ -141,17 +146,6 @@ async function readValue(ctx: Context & NamingFolder, key: string, written: stri
   if (/^@(?!@)/u.test(written)) await checkNamedFile(ctx, written.slice(1));
   const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
   return text.get(key) ?? '';
-}
-
-/** What goes wrong with a file is reported with the line that named it. */
-async function located<T>(place: YamlPlace, node: unknown, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof CliError && error.message.startsWith(place.file)) throw error;
-    if (error instanceof NamedFileFault) throw error.at(`${place.file}, line ${place.lineOf(node)}`);
-    throw error instanceof Error ? place.fault(node, error.message.replace(/^--input /u, '')) : error;
-  }
 }
 
 function optionsOf(place: YamlPlace, entries: YamlEntries): ReadonlyMap<string, string> {

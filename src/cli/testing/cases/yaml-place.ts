@@ -8,7 +8,8 @@ import {
   type ParsedNode,
   parseDocument,
 } from 'yaml';
-import { type CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { NamedFileFault } from '../../inputs/named-file.ts';
 
 /** The entries of a map by their keys. */
 export type YamlEntries = ReadonlyMap<string, { readonly key: Node; readonly node: Node }>;
@@ -45,6 +46,13 @@ export class YamlPlace {
 
   fault(node: unknown, message: string, ...hints: string[]): CliError {
     return this.#faultAt(this.offsetOf(node), message, hints);
+  }
+
+  /** What went wrong with something that a node names, with its place; a file that must not be read stays that. */
+  located(node: unknown, error: unknown, reworded: (message: string) => string): unknown {
+    if (error instanceof NamedFileFault) return error.at(`${this.file}, line ${this.lineOf(node)}`);
+    if (!(error instanceof Error) || error.message.startsWith(this.file)) return error;
+    return this.fault(node, reworded(error.message), ...(error instanceof CliError ? error.hints : []));
   }
 
   #faultAt(offset: number, message: string, hints: readonly string[] = []): CliError {

@@ -1,7 +1,6 @@
 import { isMap, isScalar } from 'yaml';
 import { messageOf } from '../../../files/error-utils.ts';
-import { CliError } from '../../errors.ts';
-import { checkNamedFile, NamedFileFault } from '../../inputs/named-file.ts';
+import { checkNamedFile } from '../../inputs/named-file.ts';
 import { PastBound } from '../../outputs/checks/checks.ts';
 import { readJsonFile, type SchemaCheck, schemaCheck } from '../../outputs/output-schema.ts';
 import { checkQuery } from '../../outputs/query.ts';
@@ -35,7 +34,7 @@ export const JSON_KINDS = {
     read: async (node, reading) => {
       const expression = reading.place.text(node, 'jmespath');
       await checkQuery(expression).catch((error: unknown) => {
-        throw asFault(reading, node, error, /^--query: /u);
+        throw reading.place.located(node, error, text => `jmespath: ${text.replace(/^--query: /u, '')}`);
       });
       return expression;
     },
@@ -95,8 +94,7 @@ interface NamedSchema {
 }
 
 /** A schema in a file of its own, or written where its name would stand. */
-async function readSchema(node: unknown, reading: Reading): Promise<NamedSchema> {
-  const { place, ctx, key } = reading;
+async function readSchema(node: unknown, { place, ctx, key }: Reading): Promise<NamedSchema> {
   const isWritten = isMap(node) || (isScalar(node) && typeof node.value === 'boolean');
   const name = isWritten ? 'the schema' : place.text(node, key);
   try {
@@ -105,16 +103,8 @@ async function readSchema(node: unknown, reading: Reading): Promise<NamedSchema>
     const check = await schemaCheck(ctx, schema, isWritten ? key : `${key}: ${name}`);
     return { name, schema: schema as object | boolean, check };
   } catch (error) {
-    throw asFault(reading, node, error, new RegExp(`^${key}:? `, 'u'));
+    throw place.located(node, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
-}
-
-/** An error of what was read, with the place in the test file that named it. */
-function asFault({ place, key }: Reading, node: unknown, error: unknown, prefix: RegExp): unknown {
-  if (error instanceof NamedFileFault) return error.at(`${place.file}, line ${place.lineOf(node)}`);
-  return error instanceof CliError && !error.message.startsWith(place.file)
-    ? place.fault(node, `${key}: ${error.message.replace(prefix, '')}`, ...error.hints)
-    : error;
 }
 
 /** What JMESPath takes for true: anything but false, null and what is empty. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import { findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
-import { findTests } from '../read-files.ts';
 import type { TestOptions } from '../test-options.ts';
 
 /** The files that tests depend on, as they were at one time. */
@@ -82,5 +82,5 @@ export function concerns(
 
 /** The test files that there are; a folder may have none for now. */
 export async function presentTests(ctx: Context, options: TestOptions): Promise<string[]> {
-  return findTests(ctx, options).catch(() => []);
+  return findTestFiles(ctx, options.paths).catch(() => []);
 }
