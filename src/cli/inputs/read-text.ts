@@ -21,7 +21,10 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(`${what} is not valid UTF-8 text`, 'Inputs are text; an image is given with --image, or under images in a test file.');
+    throw usageError(
+      `${what} is not valid UTF-8 text`,
+      'Inputs are text; an image is given with --image, or under images in a test file.',
+    );
   }
 }
 

@@ -5,9 +5,17 @@ import { readThrough, type Transport, type TransportRequest } from '../../../cli
 import { messageOf } from '../../../files/error-utils.ts';
 import { parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
-import { fieldText, isObject, type JsonObject, listOf } from '../../core/json-value.ts';
+import { fieldText, isObject, type JsonObject, listOf, own } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
-import { type RecordedMedia, RecordingDirectory, RequestCounter, TooBig } from './recording.ts';
+import {
+  pathBelow,
+  type RecordedAnswer,
+  type RecordedMedia,
+  type Recording,
+  RecordingDirectory,
+  RequestCounter,
+  TooBig,
+} from './recording.ts';
 
 export interface RecordOptions {
   readonly directory: string;
@@ -32,32 +40,35 @@ const LONGEST_FETCH_MS = 120_000;
 /** Answers that are being written at a time; the next request waits. */
 const MOST_PENDING = 8;
 
-interface ReadAnswer {
-  readonly status: number;
-  readonly json: JsonObject;
-}
-
 /** Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked. */
 export function recordTo(options: RecordOptions): Recorder {
-  const { baseUrl, note, directory } = options;
-  const kept = new RecordingDirectory(directory);
-  const creations = new Map<string, RecordedRequest>();
-  const running = new Map<string, RecordedRequest>();
+  const { baseUrl, note } = options;
+  const kept = new RecordingDirectory(options.directory);
   const counter = new RequestCounter();
+  /** Creations whose runs have not ended, by the runs. */
+  const running = new Map<string, RecordedRequest>();
   const pending = new Set<Promise<void>>();
 
-  const keep = async (request: TransportRequest, place: string, answer: ReadAnswer): Promise<void> => {
-    const creation = creationOf(request, place, creations, running);
-    if (creation !== undefined) {
-      const runId = goesOn(answer);
-      if (runId === undefined) await keepCreation(kept, maskedFor(request), creation, answer, options);
-      else running.set(runId, creation);
+  const keep = async (request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> => {
+    const masked = maskedFor(request);
+    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
+    const isCreation = request.method === 'POST' && place === '/runs';
+    const creation = isCreation
+      ? counter.get(request.headers[IDEMPOTENCY_KEY_HEADER])
+      : request.method === 'GET' && running.get(runId);
+    if (creation) {
+      const goingOn = runThatGoesOn(answer);
+      if (goingOn !== undefined) running.set(goingOn, creation);
+      else {
+        const recording = await recordingOf(kept, creation, answer, options);
+        await kept.write(RecordingDirectory.fileOf(creation), masked(recording));
+      }
     } else if (request.method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place)) {
-      const { status: httpStatus, json: body } = answer;
-      await kept.writeAnswer(`GET ${place}`, maskedFor(request)({ httpStatus, body }));
+      const file = RecordingDirectory.answerFileOf(place);
+      await kept.write(file, { request: `GET ${place}`, ...masked(answer) });
     }
   };
-  const keepLater = (request: TransportRequest, place: string, answer: ReadAnswer): void => {
+  const keepLater = (request: TransportRequest, place: string, answer: RecordedAnswer): void => {
     const keeping = keep(request, place, answer)
       .catch((error: unknown) => note(`note: not recorded: ${messageOf(error)}`))
       .finally(() => pending.delete(keeping));
@@ -65,9 +76,8 @@ export function recordTo(options: RecordOptions): Recorder {
   };
   return {
     mode: 'record',
-    begin: (idempotencyKey, request) => {
-      creations.set(idempotencyKey, counter.counted(idempotencyKey, request));
-      return Promise.resolve();
+    begin: async (idempotencyKey, request) => {
+      counter.add(idempotencyKey, request);
     },
     wrap: async open => {
       const transport = await open();
@@ -92,7 +102,7 @@ export function recordTo(options: RecordOptions): Recorder {
 async function recordedRequest(
   transport: Transport,
   request: TransportRequest,
-  keep: (answer: ReadAnswer) => void,
+  keep: (answer: RecordedAnswer) => void,
 ): ReturnType<Transport['request']> {
   // What is compressed could not be kept in a form that people read.
   const headers = { ...request.headers, 'accept-encoding': 'identity' };
@@ -107,10 +117,10 @@ async function recordedRequest(
       if (size <= MOST_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const json = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
+    const body = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
+    const httpStatus = response.status;
     // What is not an answer to the request itself: too many requests, and what stands between here and the service.
-    if (json !== undefined && ![429, 502, 503].includes(response.status))
-      keep({ status: response.status, json });
+    if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
   }
 }
 
@@ -129,42 +139,25 @@ function maskedFor({ headers }: TransportRequest): <T>(value: T) => T {
   return value => redaction.value(value);
 }
 
-/** Path and query of a URL below the base URL; undefined for any other. */
-export function pathBelow(baseUrl: string, url: string): string | undefined {
-  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
-}
-
-function creationOf(
-  { method, headers }: TransportRequest,
-  place: string,
-  creations: ReadonlyMap<string, RecordedRequest>,
-  running: ReadonlyMap<string, RecordedRequest>,
-): RecordedRequest | undefined {
-  if (method === 'POST' && place === '/runs') return creations.get(headers[IDEMPOTENCY_KEY_HEADER] ?? '');
-  const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
-  return method === 'GET' ? running.get(runId) : undefined;
-}
-
 /** The id of a run that has not ended: it is kept once a poll gives its end. */
-function goesOn({ status, json }: ReadAnswer): string | undefined {
-  const { runId, runStatus } = isObject(json['data']) ? json['data'] : {};
-  const hasEnded = status !== 504 && (status !== 200 || runStatus === 'succeeded' || runStatus === 'failed');
+function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
+  const [runId, runStatus] = ['runId', 'runStatus'].map(key => own(own(body, 'data'), key));
+  const hasEnded =
+    httpStatus !== 504 && (httpStatus !== 200 || runStatus === 'succeeded' || runStatus === 'failed');
   return hasEnded || typeof runId !== 'string' ? undefined : runId;
 }
 
-async function keepCreation(
+async function recordingOf(
   kept: RecordingDirectory,
-  masked: <T>(value: T) => T,
   request: RecordedRequest,
-  { status, json }: ReadAnswer,
+  { httpStatus, body: envelope }: RecordedAnswer,
   options: RecordOptions,
-): Promise<void> {
-  const body = status === 200 ? { ...json, data: typedRun(json['data']) } : json;
+): Promise<Recording> {
+  const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
   const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
     keepMedia(kept, body, { ...options, signal }),
   );
-  const recording = { request, answer: { httpStatus: status, body }, media, notKept };
-  await kept.write(RecordingDirectory.fileOf(request), masked(recording));
+  return { request, answer: { httpStatus, body }, media, notKept };
 }
 
 /** A run with the types that the interface gives its fields: no replay takes others. */

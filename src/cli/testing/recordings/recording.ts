@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
-import { codeOf } from '../../../files/error-utils.ts';
 import { replaceFile, writeUnderFreeName } from '../../../files/write-file.ts';
+import type { JsonObject } from '../../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { type CliError, configError } from '../../errors.ts';
+import { parseJsonText } from '../../outputs/output-schema.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 
 /** What a service answered. */
 export interface RecordedAnswer {
   readonly httpStatus: number;
   /** The envelope. */
-  readonly body: unknown;
+  readonly body: JsonObject;
 }
 
 /** A picture or video of a run's outputs. */
@@ -52,20 +53,32 @@ function byKey([one]: readonly [string, string], [other]: readonly [string, stri
   return one < other ? -1 : Number(one > other);
 }
 
+/** Path and query of a URL below the base URL; undefined for any other. */
+export function pathBelow(baseUrl: string, url: string): string | undefined {
+  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
+}
+
 /** Distinguishes equal requests by counting them; one that is sent again under its key stays the one it was. */
 export class RequestCounter {
-  readonly #seen = new Map<string, number>();
-  readonly #known = new Map<string, RecordedRequest>();
+  readonly #counts = new Map<string, number>();
+  readonly #byKey = new Map<string, RecordedRequest>();
 
-  counted(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const known = this.#known.get(idempotencyKey);
-    if (known !== undefined) return known;
-    const key = recordingKey({ ...request, repetition: 0 });
-    const repetition = request.repetition ?? (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, repetition);
-    const counted = { ...request, repetition };
-    this.#known.set(idempotencyKey, counted);
+  add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
+    const counted = this.#byKey.get(idempotencyKey) ?? this.#counted(request);
+    this.#byKey.set(idempotencyKey, counted);
     return counted;
+  }
+
+  /** The request that was added with this key. */
+  get(idempotencyKey: string | undefined): RecordedRequest | undefined {
+    return this.#byKey.get(idempotencyKey ?? '');
+  }
+
+  #counted(request: UncountedRequest): RecordedRequest {
+    const key = recordingKey({ ...request, repetition: 0 });
+    const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, repetition);
+    return { ...request, repetition };
   }
 }
 
@@ -87,9 +100,19 @@ export class RecordingDirectory {
     return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
   }
 
+  /** The file of the answer to a GET request. */
+  static answerFileOf(place: string): string {
+    const request = `GET ${place}`;
+    const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
+    const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
+    return path.join('answers', `${readable}-${digest}.json`);
+  }
+
   /** @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked */
-  async write(file: string, recording: Recording): Promise<void> {
-    await this.#writeJson(file, recording);
+  async write(file: string, content: object): Promise<void> {
+    const place = path.join(this.directory, file);
+    makeDirectory(path.dirname(place));
+    await replaceFile(place, `${JSON.stringify(content, undefined, 2)}\n`);
   }
 
   /**
@@ -98,34 +121,23 @@ export class RecordingDirectory {
    * @throws {CliError} CONFIG_ERROR naming it, for one that is not what `write` writes
    */
   async read(file: string): Promise<Recording | undefined> {
-    const value = await this.#readJson(file);
-    if (value === undefined) return undefined;
-    const fault = recordingFault(value);
-    if (fault !== undefined) throw this.#damaged(file, fault);
-    return { notKept: [], ...(value as Omit<Recording, 'notKept'>) };
+    const recording = await this.#readJson(file, recordingFault);
+    return recording && { notKept: [], ...(recording as Omit<Recording, 'notKept'>) };
   }
 
   /** Every recording with its file, one at a time. @throws as `read` does */
   async *all(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
-    for (const name of await this.#names('runs')) {
+    const runs = path.join(this.directory, 'runs');
+    for (const name of existsSync(runs) ? (await readdir(runs)).toSorted() : []) {
       const file = path.join('runs', name);
       const recording = name.endsWith('.json') ? await this.read(file) : undefined;
       if (recording !== undefined) yield { file, recording };
     }
   }
 
-  /** @param request method and path, such as `GET /v1/resources` */
-  async writeAnswer(request: string, answer: RecordedAnswer): Promise<void> {
-    await this.#writeJson(answerFile(request), { request, ...answer });
-  }
-
-  /** @throws as `read` does */
-  async findAnswer(request: string): Promise<RecordedAnswer | undefined> {
-    const value = await this.#readJson(answerFile(request));
-    if (value === undefined) return undefined;
-    const fault = answerFault(value);
-    if (fault !== undefined) throw this.#damaged(answerFile(request), fault);
-    return value as RecordedAnswer;
+  /** The answer in a file. @throws as `read` does */
+  async readAnswer(file: string): Promise<RecordedAnswer | undefined> {
+    return (await this.#readJson(file, answerFault)) as RecordedAnswer | undefined;
   }
 
   /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
@@ -133,12 +145,7 @@ export class RecordingDirectory {
     const directory = path.join(this.directory, 'media');
     makeDirectory(directory);
     const hash = createHash('sha256');
-    let sha256 = '';
     let size = 0;
-    const name = (): string => {
-      sha256 = hash.digest('hex');
-      return sha256;
-    };
     const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
       for await (const chunk of body) {
         size += chunk.length;
@@ -147,7 +154,7 @@ export class RecordingDirectory {
         await target.appendFile(chunk);
       }
     };
-    await writeUnderFreeName(directory, name, copy, true);
+    const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, true);
     return { sha256, size };
   }
 
@@ -166,26 +173,19 @@ export class RecordingDirectory {
     return { length: (await lstat(place)).size, body: createReadStream(place) };
   }
 
-  async #names(folder: string): Promise<string[]> {
-    try {
-      return (await readdir(path.join(this.directory, folder))).toSorted();
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw error;
-    }
-  }
-
-  async #readJson(file: string): Promise<unknown> {
+  async #readJson(
+    file: string,
+    faultOf: (value: unknown) => string | undefined,
+  ): Promise<object | undefined> {
     const place = path.join(this.directory, file);
     const stats = await lstat(place).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, 'it is too large');
-    try {
-      return JSON.parse(await readFile(place, 'utf8')) as unknown;
-    } catch {
-      throw this.#damaged(file, 'it is not JSON');
-    }
+    const json = parseJsonText(await readFile(place, 'utf8'));
+    const fault = json === undefined ? 'it is not JSON' : faultOf(json.value);
+    if (fault !== undefined) throw this.#damaged(file, fault);
+    return json?.value as object;
   }
 
   #damaged(file: string, fault: string): CliError {
@@ -194,18 +194,4 @@ export class RecordingDirectory {
       'Remove it and record it again with --record.',
     );
   }
-
-  async #writeJson(file: string, value: object): Promise<void> {
-    const place = path.join(this.directory, file);
-    makeDirectory(path.dirname(place));
-    await replaceFile(place, `${JSON.stringify(value, undefined, 2)}\n`);
-  }
-}
-
-function answerFile(request: string): string {
-  const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
-  return path.join(
-    'answers',
-    `${readable}-${createHash('sha256').update(request).digest('hex').slice(0, 12)}.json`,
-  );
 }

@@ -6,8 +6,8 @@ import { own } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
 import { usageError } from '../../errors.ts';
 import { nearestRecording } from './nearest.ts';
-import { pathBelow } from './record.ts';
 import {
+  pathBelow,
   type RecordedAnswer,
   type RecordedMedia,
   type Recording,
@@ -36,7 +36,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await recorded(kept, counter.counted(idempotencyKey, request)));
+      creations.set(idempotencyKey, await recorded(kept, counter.add(idempotencyKey, request)));
     },
     wrap: async () => ({
       request: async request =>
@@ -71,22 +71,20 @@ async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
 
 async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
   const file = RecordingDirectory.fileOf(request);
-  const found = await kept.read(file);
-  if (found !== undefined && found.notKept.length === 0) return found;
-  if (found !== undefined) {
+  const recording = await kept.read(file);
+  if (recording?.notKept.length === 0) return recording;
+  if (recording !== undefined) {
     throw usageError(
-      `the recording ${file} lacks what was too big to keep: ${found.notKept.join(', ')}`,
+      `the recording ${file} lacks what was too big to keep: ${recording.notKept.join(', ')}`,
       'Such a run can only be made anew, without --replay.',
     );
   }
   const nearest = await nearestRecording(request, kept.all());
-  throw usageError(
-    `this run is not recorded in ${kept.directory}`,
-    ...(nearest === undefined
-      ? ['There is no recording of this prompt.']
-      : [`The nearest is ${nearest.file}; it differs in ${nearest.difference}.`]),
-    'Record it with --record.',
-  );
+  const hint =
+    nearest === undefined
+      ? 'There is no recording of this prompt.'
+      : `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`;
+  throw usageError(`this run is not recorded in ${kept.directory}`, hint, 'Record it with --record.');
 }
 
 interface Replaying {
@@ -109,13 +107,13 @@ async function answerTo(
   }
   const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
   if (runId !== undefined) {
-    const found = await kept.read(index.runs.get(runId) ?? 'none');
-    return found && answered(found.answer);
+    const recording = await kept.read(index.runs.get(runId) ?? 'none');
+    return recording && answered(recording.answer);
   }
   if (/^\/runs(?:\?|$)/u.test(place)) {
     return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
   }
-  const answer = await kept.findAnswer(`GET ${place}`);
+  const answer = await kept.readAnswer(RecordingDirectory.answerFileOf(place));
   return answer && answered(answer);
 }
 
