@@ -28,6 +28,10 @@ import type { Store } from './store/store.ts';
 /** The parts of a service, put together but not yet at work. */
 export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
+/** Runs of one user that may be queued, and bytes of media kept for one, unless the options say otherwise. */
+const MAX_QUEUED = 10_000;
+const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
+
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
   runner: (options: RunWorkOptions, models: ModelTable) => R;
   onNotice: (line: string) => void;
@@ -37,6 +41,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
   /** Whether only the user `local` sees the templates of prompts; default false. */
   hideTemplates?: boolean | undefined;
+  maxQueued?: number | undefined;
   /** Takes the requests of each key; undefined is unlimited. */
   limiter?: RateLimiter | undefined;
   /** What answers say of how fast a client may go. */
@@ -79,10 +84,15 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     onNotice,
   });
   const onEnd = options.onRunEnd && namingUsers(store, options.onRunEnd);
-  const runner = options.runner({ ...parts, executor, onEnd, maxMediaBytes: options.maxMediaBytes }, models);
+  const limits = {
+    queued: options.maxQueued ?? MAX_QUEUED,
+    mediaBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
+  };
+  const runner = options.runner({ ...parts, executor, onEnd, limits }, models);
   const services: Services = {
     ...parts,
     runner,
+    limits,
     resources,
     syncWindowMs: options.syncWindowMs ?? SYNC_WINDOW_MS,
     hideTemplates: options.hideTemplates ?? false,

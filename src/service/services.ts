@@ -9,12 +9,14 @@ import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl } from './runs/run-rows.ts';
 import type { Runner } from './runs/run-work.ts';
+import type { UserLimits } from './store/run-records.ts';
 import type { Store } from './store/store.ts';
 
 /** What the routes work with. */
 export interface Services {
   readonly store: Store;
   readonly runner: Runner;
+  readonly limits: UserLimits;
   readonly definitions: Definitions;
   readonly tasks: PromptTasks;
   readonly models: ModelTable;
@@ -27,6 +29,6 @@ export interface Services {
   readonly hideTemplates: boolean;
   /** Where the media of an output is to be had; `origin` is what a signed URL of this answer begins with. */
   readonly mediaUrl: MediaUrl;
-  /** Checks and reads the pictures of a creation; throws InvalidImage, and what `onBytes` throws of those fetched. */
+  /** Checks and reads the pictures of a creation; throws ApiError, and what `onBytes` throws of those fetched. */
   readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
 }

@@ -58,14 +58,13 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const stopped = new AbortController();
   const urls = await openSignedUrls(store, clock);
   const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
-  const { rateLimit, maxQueued, parallel, rerun } = options;
+  const { rateLimit, parallel, rerun } = options;
   const parts = await compose(store, {
     ...options,
     runner: (work, models) =>
       new QueueRunner({
         ...work,
         models: () => models.has(),
-        maxQueued,
         parallel,
         rerun,
       }),

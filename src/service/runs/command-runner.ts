@@ -21,7 +21,6 @@ const WATCH_EVERY_MS = 100;
 export class CommandRunner implements Runner {
   readonly #options: RunWorkOptions;
   readonly #work: RunWork;
-  readonly limits: RunWork['limits'];
   readonly #creating = new PendingWork();
   /** Creations that must make no run any more, by their keys. */
   readonly #barred = new Set<string>();
@@ -33,7 +32,6 @@ export class CommandRunner implements Runner {
   constructor(options: RunWorkOptions) {
     this.#options = options;
     this.#work = new RunWork(options);
-    this.limits = this.#work.limits;
   }
 
   create(run: NewlyMade): Promise<Created> {
@@ -94,13 +92,15 @@ export class CommandRunner implements Runner {
     const detached = await this.detach?.();
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
     this.#refuseBarred(run);
-    const creation = await this.#work.keep({ ...run, status: 'running', worker });
-    const isNew = creation.state === 'created';
-    if (detached) {
-      await (isNew ? detached.carryOut(run) : detached.end());
-      return { creation, ending: undefined };
-    }
-    return { creation, ending: isNew ? this.carryOut(run) : undefined };
+    const kept = this.#work.keep({ ...run, status: 'running', worker });
+    const runId = await kept.catch((error: unknown) => {
+      detached?.end();
+      throw error;
+    });
+    const isNew = runId === run.id;
+    if (!detached) return { runId, ending: isNew ? this.carryOut(run) : undefined };
+    await (isNew ? detached.carryOut(run) : detached.end());
+    return { runId, ending: undefined };
   }
 
   /** A run whose provider has answered in a batch is put on disk with its end, so that a kill leaves nothing in between. */
@@ -109,8 +109,8 @@ export class CommandRunner implements Runner {
     if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
     const outcome = await executor(run, this.#closing.signal);
     if (!outcome) return undefined;
-    const creation = await this.#work.keep({ ...run, status: 'running', worker: null, outcome });
-    return { creation, ending: Promise.resolve(outcome) };
+    const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome });
+    return { runId, ending: Promise.resolve(outcome) };
   }
 
   #refuseBarred({ idempotency }: NewlyMade): void {

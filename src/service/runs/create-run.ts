@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { within } from '../clock.ts';
 import { ApiError, invalid, tooManyRequests } from '../http/api-error.ts';
 import type { Caller, RequestMemory } from '../http/route.ts';
-import { InvalidImage, type LoadedImage } from '../images/loaded-image.ts';
+import type { LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
-import type { Idempotency, NewRun, Outcome, RefusalReason, UserLimits } from '../store/run-records.ts';
+import { CreationRefused, type Idempotency, type Outcome, type UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
 import { checkInputs, requireAccess, requireRunnable } from './run-request.ts';
-import { outcomeOf } from './run-work.ts';
+import { type NewlyMade, outcomeOf } from './run-work.ts';
 
 /** A run that was created, now or before; without an outcome while it goes on. */
 interface CreatedRun {
@@ -39,40 +39,33 @@ export async function createRun(
   body: CreateRun,
   { idempotencyKey, memory }: CreationOptions,
 ): Promise<CreatedRun> {
+  const { store, clock, inputs, limits, runner, syncWindowMs } = services;
+  const { userId } = caller;
+  const repeated = async (id: string): Promise<CreatedRun> => ({
+    id,
+    outcome: outcomeOf(await findRun(store, userId, id)),
+  });
   const idempotency = idempotencyOf(idempotencyKey, body);
-  const known = idempotency && (await repeatedRun(services, caller, idempotency));
-  if (known) return known;
+  const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
+  if (former && former.digest !== idempotency.digest) throw otherBody();
+  if (former) return await repeated(former.run.id);
   const { run, images } = await checkedRun(services, caller, body, memory);
-  await services.inputs.save(run.id, images);
+  await inputs.save(run.id, images);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
   const sent: { inputs: CreateRun['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
   memory.free();
-  const { creation, ending } = await services.runner.create({ ...run, idempotency });
-  if (creation.state === 'created') {
-    return { id: run.id, outcome: await within(services.syncWindowMs, services.clock, ending) };
-  }
-  await services.inputs.remove(run.id);
-  if (creation.state === 'refused') throw refusal(creation.reason, run.credits, services.runner.limits);
-  const repeated = await findRun(services.store, caller.userId, creation.runId);
-  return { id: creation.runId, outcome: outcomeOf(repeated) };
+  const created = await runner.create({ ...run, idempotency }).catch(async (error: unknown) => {
+    if (!(error instanceof CreationRefused)) throw error;
+    await inputs.remove(run.id);
+    throw refusal(error.reason, run.credits, limits);
+  });
+  if (created.runId === run.id)
+    return { id: run.id, outcome: await within(syncWindowMs, clock, created.ending) };
+  await inputs.remove(run.id);
+  return await repeated(created.runId);
 }
-
-async function repeatedRun(
-  { store, clock, runner }: Services,
-  { userId }: Caller,
-  { key, digest }: Idempotency,
-): Promise<CreatedRun | undefined> {
-  const known = await store.runs.createdWith(userId, key, clock.now());
-  if (!known) return undefined;
-  if (known.digest !== digest) throw refusal('key', 0, runner.limits);
-  const { id } = known.run;
-  const outcome = outcomeOf(known.run) ?? outcomeOf(await findRun(store, userId, id));
-  return { id, outcome };
-}
-
-type CheckedRun = Omit<NewRun, 'status' | 'worker' | 'idempotency'>;
 
 /** A creation as it is kept, with its pictures. @throws {ApiError} for one that is refused */
 export async function checkedRun(
@@ -80,12 +73,12 @@ export async function checkedRun(
   { userId }: Pick<Caller, 'userId'>,
   body: CreateRun,
   memory: RequestMemory,
-): Promise<{ run: CheckedRun; images: LoadedImage[] }> {
+): Promise<{ run: NewlyMade; images: LoadedImage[] }> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
   const checked = await checkInputs(services, body, { definition, model, userId });
   const { textInputs, runOptions } = checked;
-  const images = await loadImages(services, checked.images, memory);
+  const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.take) : [];
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
   const request = {
     textInputs,
@@ -110,7 +103,11 @@ export async function checkedRun(
   };
 }
 
-function refusal(reason: RefusalReason, credits: number, { queued, mediaBytes }: UserLimits): ApiError {
+function refusal(
+  reason: CreationRefused['reason'],
+  credits: number,
+  { queued, mediaBytes }: UserLimits,
+): ApiError {
   if (reason === 'credits') {
     return new ApiError('PAYMENT_REQUIRED_ERROR', `too few credits: the run needs ${credits}`);
   }
@@ -124,21 +121,11 @@ function refusal(reason: RefusalReason, credits: number, { queued, mediaBytes }:
     const most = `${mediaBytes / 1024 ** 3} GiB`;
     return new ApiError('INSUFFICIENT_STORAGE_ERROR', NO_SPACE.replace('SIZE', most));
   }
-  return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
+  return otherBody();
 }
 
-async function loadImages(
-  services: Services,
-  images: ImageInput[],
-  memory: RequestMemory,
-): Promise<LoadedImage[]> {
-  if (images.length === 0) return [];
-  try {
-    return await services.loadImages(images, memory.take);
-  } catch (error) {
-    if (error instanceof InvalidImage) throw invalid(error.message);
-    throw error;
-  }
+function otherBody(): ApiError {
+  return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
 }
 
 const MAX_KEY_LENGTH = 255;

@@ -50,18 +50,12 @@ export async function startDetached(dataDir: string): Promise<DetachedRun> {
 }
 
 async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const answer = once(child, 'message', { signal });
-  const gone = once(child, 'exit', { signal }).then(([code]) => {
+  const gone = once(child, 'exit').then(([code]) => {
     throw new Error(`the process for the run ended (exit code ${code})`);
   });
-  try {
-    child.send(message);
-    const [reply] = (await Promise.race([answer, gone])) as [T];
-    return reply;
-  } finally {
-    ended.abort();
-    await Promise.allSettled([answer, gone]);
-  }
+  // It ends with its run, when nobody waits for an answer any more.
+  gone.catch(() => {});
+  child.send(message);
+  const [reply] = (await Promise.race([once(child, 'message'), gone])) as [T];
+  return reply;
 }

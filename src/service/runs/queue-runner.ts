@@ -31,7 +31,6 @@ export class QueueRunner implements Runner {
   readonly #options: QueueRunnerOptions;
   readonly #stop = new AbortController();
   readonly #work: RunWork;
-  readonly limits: RunWork['limits'];
   readonly #parallel: number;
   /** The runs in hand, and whose they are: those that are being created or carried out. */
   readonly #inHand = new Map<string, number>();
@@ -45,7 +44,6 @@ export class QueueRunner implements Runner {
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
     this.#work = new RunWork(options);
-    this.limits = this.#work.limits;
     this.#parallel = options.parallel ?? PARALLEL;
   }
 
@@ -93,12 +91,12 @@ export class QueueRunner implements Runner {
     const ending = new Promise<Outcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
     try {
       const worker = isStarted ? await store.workers.register() : null;
-      const creation = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
-      if (creation.state !== 'created') this.#endTurn(run.id);
+      const runId = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
+      if (runId !== run.id) this.#endTurn(run.id);
       else if (isStarted) void this.#work.pending.track(this.#run(run));
       else this.#claim();
-      if (creation.state !== 'created' || (this.#closing && !isStarted)) this.#report(run.id, undefined);
-      return { creation, ending };
+      if (runId !== run.id || (this.#closing && !isStarted)) this.#report(run.id, undefined);
+      return { runId, ending };
     } catch (error) {
       this.#report(run.id, undefined);
       this.#endTurn(run.id);

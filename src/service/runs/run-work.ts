@@ -2,7 +2,13 @@ import type { Clock } from '../clock.ts';
 import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
 import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { Creation, NewRun, Outcome, StoredRun, UserLimits } from '../store/run-records.ts';
+import {
+  CreationRefused,
+  type NewRun,
+  type Outcome,
+  type StoredRun,
+  type UserLimits,
+} from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { Executor } from './executor.ts';
 import type { InputFiles } from './input-files.ts';
@@ -11,15 +17,15 @@ import type { InputFiles } from './input-files.ts';
 export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
 
 export interface Created {
-  readonly creation: Creation;
+  /** The run's own id, or that of the one which the same creation made before. */
+  readonly runId: string;
   /** How the run ends; undefined where this process will not see it. */
   readonly ending: Promise<Outcome | undefined> | undefined;
 }
 
 /** Sees to new runs, in its own way: a command carries out its own at once, `serve` queues them. */
 export interface Runner {
-  readonly limits: UserLimits;
-  /** Puts a run on disk unless it is refused, and has it carried out. */
+  /** Puts a run on disk, and has it carried out; throws CreationRefused. */
   create(run: NewlyMade): Promise<Created>;
   /** Ends a run that has not ended as failed, whoever carries it out. */
   cancel(runId: string): Promise<void>;
@@ -45,14 +51,9 @@ export interface RunWorkOptions {
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
   /** Faults that no caller hears of. */
   readonly onFault: (error: unknown) => void;
-  /** Default 10,000. */
-  readonly maxQueued?: number | undefined;
-  /** Default 2 GiB. */
-  readonly maxMediaBytes?: number | undefined;
+  readonly limits: UserLimits;
 }
 
-const MAX_QUEUED = 10_000;
-const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
 /** What a run says that its user has ended. */
 export const CANCELLED = 'cancelled';
 
@@ -60,14 +61,11 @@ export const CANCELLED = 'cancelled';
 export class RunWork {
   readonly pending = new PendingWork();
   readonly #options: RunWorkOptions;
-  readonly limits: UserLimits;
   readonly #stop = new AbortController();
   readonly #running = new Map<string, AbortController>();
 
   constructor(options: RunWorkOptions) {
     this.#options = options;
-    const { maxQueued = MAX_QUEUED, maxMediaBytes = MAX_MEDIA_BYTES } = options;
-    this.limits = { queued: maxQueued, mediaBytes: maxMediaBytes };
   }
 
   /** The runs that are being carried out. */
@@ -76,12 +74,14 @@ export class RunWork {
   }
 
   /** Puts a run on disk; pictures of the user's former runs make room for it. */
-  async keep(run: NewRun): Promise<Creation> {
-    const { store, inputs, clock } = this.#options;
-    const creation = await store.runs.create(run, this.limits, clock.now());
-    const isFull = creation.state === 'refused' && creation.reason === 'space';
-    if (!isFull || !(await inputs.makeRoom(run.userId))) return creation;
-    return await store.runs.create(run, this.limits, clock.now());
+  async keep(run: NewRun): Promise<string> {
+    const { store, inputs, clock, limits } = this.#options;
+    const create = (): Promise<string> => store.runs.create(run, limits, clock.now());
+    return await create().catch(async (error: unknown) => {
+      const isFull = error instanceof CreationRefused && error.reason === 'space';
+      if (!isFull || !(await inputs.makeRoom(run.userId))) throw error;
+      return await create();
+    });
   }
 
   /** Gives how a run on disk ended; undefined where it was stopped on the way and stays as it is. Never rejects. */

@@ -1,51 +1,34 @@
 import { sql } from 'kysely';
 import { endRun } from './run-endings.ts';
-import type { Creation, Idempotency, NewRun, RefusalReason, UserLimits } from './run-records.ts';
-import type { Db, Writer } from './writer.ts';
+import { CreationRefused, type Idempotency, type NewRun, type UserLimits } from './run-records.ts';
+import type { Db } from './writer.ts';
 
 /** How long a key keeps leading to the run it made, in milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** Undoes what the creation has written so far. */
-class Refusal extends Error {
-  constructor(readonly creation: Exclude<Creation, { state: 'created' }>) {
-    super(creation.state);
-  }
+/**
+ * Keeps a new run, with all that goes with it or not at all; `now` in milliseconds.
+ *
+ * @returns the run's id, or that of the one which the same key and body made before
+ * @throws {CreationRefused} which undoes what was written
+ */
+export async function createRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
+  const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
+  if (former !== undefined) return former;
+  const createdAt = await reserve(db, run, limits, now);
+  if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw new CreationRefused('queue');
+  await insertRun(db, run, createdAt);
+  if (run.outcome) await endRun(db, run.id, run.outcome);
+  return run.id;
 }
 
-/** Keeps a new run, with all that goes with it or not at all; `now` in milliseconds. */
-export async function createRun(
-  writer: Writer,
-  run: NewRun,
-  limits: UserLimits,
-  now: number,
-): Promise<Creation> {
-  try {
-    return await writer.write(async db => {
-      if (run.idempotency) await claimKey(db, run, run.idempotency, now);
-      const createdAt = await reserve(db, run, limits, now);
-      if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw refusal('queue');
-      await insertRun(db, run, createdAt);
-      if (run.outcome) await endRun(db, run.id, run.outcome);
-      return { state: 'created' };
-    });
-  } catch (error) {
-    if (error instanceof Refusal) return error.creation;
-    throw error;
-  }
-}
-
-function refusal(reason: RefusalReason): Refusal {
-  return new Refusal({ state: 'refused', reason });
-}
-
-/** Of several creations with one key at once, one gets it and the others wait for that one here. */
+/** Of several creations with one key at once, one gets it and the others wait for that one here; they get its run. */
 async function claimKey(
   db: Db,
   { id: runId, userId }: NewRun,
   { key, digest }: Idempotency,
   now: number,
-): Promise<void> {
+): Promise<string | undefined> {
   const row = { digest, runId, createdAt: now };
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('idempotencyKeys')
@@ -57,14 +40,15 @@ async function claimKey(
         .where('idempotencyKeys.createdAt', '<', now - IDEMPOTENCY_LIFETIME_MS),
     )
     .executeTakeFirst();
-  if (numInsertedOrUpdatedRows === 1n) return;
-  const known = await db
+  if (numInsertedOrUpdatedRows === 1n) return undefined;
+  const former = await db
     .selectFrom('idempotencyKeys')
     .select(['digest', 'runId'])
     .where('userId', '=', userId)
     .where('key', '=', key)
     .executeTakeFirstOrThrow();
-  throw known.digest === digest ? new Refusal({ state: 'repeated', runId: known.runId }) : refusal('key');
+  if (former.digest !== digest) throw new CreationRefused('key');
+  return former.runId;
 }
 
 /** Takes credits and space off what the user has left; gives the run's place in the user's list. */
@@ -86,7 +70,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
     .executeTakeFirst();
   if (taken) return taken.lastRunAt;
   const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
-  throw refusal(user && user.credits >= credits ? 'space' : 'credits');
+  throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }
 
 async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> {

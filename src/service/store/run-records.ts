@@ -56,14 +56,12 @@ export interface UserLimits {
   mediaBytes: number;
 }
 
-/** What a creation came to; nothing is stored unless it is `created`. */
-export type Creation =
-  | { state: 'created' }
-  /** The same key with the same body has made this run before. */
-  | { state: 'repeated'; runId: string }
-  | { state: 'refused'; reason: RefusalReason };
-
-export type RefusalReason = 'credits' | 'queue' | 'space' | 'key';
+/** A creation that is not kept: too few credits, a full queue, too little space, or its key was sent with another body. */
+export class CreationRefused extends Error {
+  constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key') {
+    super(reason);
+  }
+}
 
 /** How a run ended. */
 export interface Outcome {

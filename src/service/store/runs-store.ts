@@ -16,8 +16,9 @@ import type { Db, Writer } from './writer.ts';
 /** Creates, reads and ends runs; times in milliseconds. */
 export function runsStore(db: Db, writer: Writer) {
   return {
-    /** Keeps a run, its reservations and its idempotency key: all of it or, where it is refused, nothing. */
-    create: (run: NewRun, limits: UserLimits, now: number) => createRun(writer, run, limits, now),
+    /** Keeps a run, its reservations and its idempotency key, or nothing where it is refused; throws CreationRefused. */
+    create: (run: NewRun, limits: UserLimits, now: number) =>
+      writer.write(db => createRun(db, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && parseOutputs(row);

@@ -11,18 +11,11 @@ import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlock
 const MAX_STATEMENTS = 200;
 
 /** Kysely over one connection of either SQLite binding; the connection stays its opener's to close. */
-export class StoreDialect extends SqliteDialect {
-  readonly #database: KyselyDatabase;
-
-  constructor(database: SqliteDatabase) {
-    const adapted = kyselyDatabase(database);
-    super({ database: adapted });
-    this.#database = adapted;
-  }
-
-  override createDriver(): SqliteDriver {
-    return new StoreDriver({ database: this.#database });
-  }
+export function storeDialect(database: SqliteDatabase): SqliteDialect {
+  const config = { database: kyselyDatabase(database) };
+  const dialect = new SqliteDialect(config);
+  dialect.createDriver = () => new StoreDriver(config);
+  return dialect;
 }
 
 /** Waits for what another process has locked. */

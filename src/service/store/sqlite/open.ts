@@ -4,7 +4,7 @@ import { blobFiles } from '../blob-files.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connect, putStoreAside } from './connect.ts';
-import { StoreDialect } from './dialect.ts';
+import { storeDialect } from './dialect.ts';
 import { workerLocks } from './worker-locks.ts';
 
 /** Opens the store that is a file in the data directory, making it where there is none. */
@@ -19,7 +19,7 @@ export async function openSqliteStore(
   }
   const { database, migrated } = await connect(file);
   if (migrated) onNotice?.(MIGRATED);
-  const db = new Kysely<Tables>({ dialect: new StoreDialect(database) });
+  const db = new Kysely<Tables>({ dialect: storeDialect(database) });
   return storeOn({
     db,
     shared: false,
