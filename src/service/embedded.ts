@@ -1,5 +1,5 @@
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
-import { systemClock } from './clock.ts';
+import { systemClock, unlessAborted } from './clock.ts';
 import { compose } from './compose.ts';
 import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
@@ -87,7 +87,7 @@ export async function startEmbedded(options: CommonOptions) {
       const readBody = (): Promise<Buffer> =>
         bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
-      return responseOf(await orAborted(answer, signal));
+      return responseOf(await (signal ? unlessAborted(answer, signal) : answer));
     },
     /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
     close: (by?: string) => close(by, requests),
@@ -163,18 +163,4 @@ function responseOf({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return await work;
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

@@ -7,32 +7,28 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Finds routes; HEAD is answered as GET, without the body. Throws BAD_REQUEST_ERROR for a path that is not a URL's. */
+/**
+ * Finds the first route that fits a request; HEAD is answered as GET, without the body. Throws BAD_REQUEST_ERROR for a
+ * path that is not a URL's.
+ */
 export function router(routes: readonly AnyRoute[]): (method: string, path: string) => Match | undefined {
-  const fixed = new Map<string, AnyRoute>();
-  const patterns: { route: AnyRoute; steps: readonly string[] }[] = [];
-  for (const route of routes) {
-    if (route.path.includes(':')) patterns.push({ route, steps: route.path.split('/') });
-    else fixed.set(`${route.method} ${route.path}`, route);
-  }
+  const table = routes.map(route => ({ route, steps: route.path.split('/') }));
   return (method, path) => {
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    const route = fixed.get(`${wanted} ${path}`);
-    if (route) return { route, params: {} };
-    const given = path.split('/').map(decoded);
-    const found = patterns.find(({ route, steps }) => route.method === wanted && fits(steps, given));
-    return found && { route: found.route, params: paramsOf(found.steps, given) };
+    const answered = method === 'HEAD' ? 'GET' : method;
+    const sent = path.split('/').map(decoded);
+    const match = table.find(({ route, steps }) => route.method === answered && fits(steps, sent));
+    return match && { route: match.route, params: paramsOf(match.steps, sent) };
   };
 }
 
-function fits(steps: readonly string[], given: readonly string[]): boolean {
-  if (steps.length !== given.length) return false;
-  return steps.every((step, index) => (step.startsWith(':') ? given[index] !== '' : step === given[index]));
+function fits(steps: readonly string[], sent: readonly string[]): boolean {
+  if (steps.length !== sent.length) return false;
+  return steps.every((step, index) => (step.startsWith(':') ? sent[index] !== '' : step === sent[index]));
 }
 
-function paramsOf(steps: readonly string[], given: readonly string[]): Record<string, string> {
+function paramsOf(steps: readonly string[], sent: readonly string[]): Record<string, string> {
   const entries = steps.flatMap((step, index) =>
-    step.startsWith(':') ? [[step.slice(1), given[index] ?? ''] as const] : [],
+    step.startsWith(':') ? [[step.slice(1), sent[index] ?? ''] as const] : [],
   );
   return Object.fromEntries(entries);
 }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { unlessAborted } from '../clock.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '../outgoing/request.ts';
 
@@ -98,7 +99,7 @@ async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal):
 
 async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
   try {
-    return await Promise.race([resolve(host), rejectsWhenAborted(signal)]);
+    return await unlessAborted(resolve(host), signal);
   } catch (error) {
     throw new Error(`the host ${host} can’t be found`, { cause: error });
   }
@@ -106,14 +107,6 @@ async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Pr
 
 async function resolveHost(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-function rejectsWhenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -1,15 +1,17 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, invalid } from '../http/api-error.ts';
 import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
-import { decodeBase64, InvalidImage, imageType, type LoadedImage } from './loaded-image.ts';
+import { decodeBase64, imageType, type LoadedImage } from './loaded-image.ts';
 
-export type LoadImageOptions = FetchImageOptions;
-
-/** Decodes or fetches the pictures of a run, in order. Throws InvalidImage for the first that can't be used. */
+/**
+ * Decodes or fetches the pictures of a run, in order.
+ *
+ * @throws {ApiError} VALIDATION_ERROR for the first that can't be used, and what `onBytes` throws
+ */
 export async function loadImageInputs(
   inputs: readonly ImageInput[],
-  options: LoadImageOptions,
+  options: FetchImageOptions,
 ): Promise<LoadedImage[]> {
   const rest = new AbortController();
   const signal = AbortSignal.any([options.signal, rest.signal]);
@@ -20,8 +22,7 @@ export async function loadImageInputs(
   }
 }
 
-async function loadImage(input: ImageInput, index: number, options: LoadImageOptions): Promise<LoadedImage> {
-  const field = `inputs.imageInputs[${index}].${input.type}`;
+async function loadImage(input: ImageInput, index: number, options: FetchImageOptions): Promise<LoadedImage> {
   try {
     return await checked(
       input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
@@ -29,7 +30,7 @@ async function loadImage(input: ImageInput, index: number, options: LoadImageOpt
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof ApiError) throw error;
-    throw new InvalidImage(index, field, `${field}: ${messageOf(error)}`);
+    throw invalid(`inputs.imageInputs[${index}].${input.type}: ${messageOf(error)}`);
   }
 }
 

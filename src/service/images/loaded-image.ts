@@ -5,21 +5,6 @@ export interface LoadedImage {
   readonly mediaType: string;
 }
 
-/** A picture that can't be used as an input. */
-export class InvalidImage extends Error {
-  override readonly name = 'InvalidImage';
-
-  constructor(
-    /** From 0. */
-    readonly index: number,
-    /** For example `inputs.imageInputs[0].url`. */
-    readonly field: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** The media type of a picture by its content; undefined for anything else. SVG is a program, not a picture. */

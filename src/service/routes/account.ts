@@ -1,9 +1,9 @@
 import { route } from '../http/route.ts';
-import { integer, number, object, textOrNull } from '../schemas/schema.ts';
+import { integer, number, object, orNull, text } from '../schemas/schema.ts';
 
 const accountSchema = object({
-  username: textOrNull,
-  displayName: textOrNull,
+  username: orNull(text()),
+  displayName: orNull(text()),
   userFlags: integer(),
 });
 

@@ -34,7 +34,6 @@ const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{
 
 export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_PATTERN };
 export const time: Schema<string> = { type: 'string', format: 'date-time', description: 'ISO 8601' };
-export const textOrNull: Schema<string | null> = { type: ['string', 'null'] };
 export const boolean: Schema<boolean> = { type: 'boolean' };
 export const anything: Schema = {};
 export const nothing: Schema<null> = { type: 'null' };
@@ -58,12 +57,8 @@ export function integer(
   return { type: 'integer', ...more };
 }
 
-export function integerOrNull(more: Described = {}): Schema<number | null> {
-  return { type: ['integer', 'null'], ...more };
-}
-
-export function numberOrNull(more: Described = {}): Schema<number | null> {
-  return { type: ['number', 'null'], ...more };
+export function orNull<T>(schema: Schema<T>): Schema<T | null> {
+  return { ...schema, type: [...[schema.type ?? []].flat(), 'null'] };
 }
 
 export function literal<const T extends string | boolean>(value: T): Schema<T> {
@@ -87,11 +82,6 @@ export function object<const R extends Fields, const O extends Fields>(
 ): Schema<InferFields<R> & Partial<InferFields<O>>>;
 export function object(required: Fields, optional: Fields = {}): Schema {
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
-}
-
-/** An object with these fields, or null. */
-export function objectOrNull<const R extends Fields>(required: R): Schema<InferFields<R> | null> {
-  return { ...object(required), type: ['object', 'null'] };
 }
 
 /** Objects that are told apart by the text in one field. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/service/http/api-error.ts';
 import { describeImage } from '../../../src/service/images/describe.ts';
-import { type LoadImageOptions, loadImageInputs } from '../../../src/service/images/load.ts';
-import { InvalidImage } from '../../../src/service/images/loaded-image.ts';
+import type { FetchImageOptions } from '../../../src/service/images/fetch-image.ts';
+import { loadImageInputs } from '../../../src/service/images/load.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';
 import { png } from '../../support/pictures.ts';
 
@@ -11,11 +12,11 @@ const base64 = (bytes: Buffer | string): ImageInput => ({
   base64: Buffer.from(bytes as string).toString('base64'),
 });
 
-async function faultOf(inputs: ImageInput[], options: Partial<LoadImageOptions> = {}): Promise<InvalidImage> {
+async function faultOf(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<ApiError> {
   const fault: unknown = await loadImageInputs(inputs, { signal, ...options }).catch(
     (error: unknown) => error,
   );
-  if (fault instanceof InvalidImage) return fault;
+  if (fault instanceof ApiError) return fault;
   throw new Error(`no fault: ${JSON.stringify(fault)}`);
 }
 
@@ -51,7 +52,7 @@ describe('input pictures', () => {
     ['a PDF', Buffer.from('%PDF-1.7\n').toString('base64'), /not an image/],
   ])('with %s are refused', async (_, text, reason) => {
     const fault = await faultOf([base64(png(1, 1)), { type: 'base64', base64: text }]);
-    expect(fault).toMatchObject({ index: 1, field: 'inputs.imageInputs[1].base64' });
+    expect(fault.status).toBe('VALIDATION_ERROR');
     expect(fault.message).toMatch(/^inputs\.imageInputs\[1\]\.base64: /);
     expect(fault.message).toMatch(reason);
   });
@@ -63,7 +64,7 @@ describe('input pictures', () => {
   });
 
   it('at a URL that gives no picture are refused by its field', async () => {
-    const open: NonNullable<LoadImageOptions['open']> = async () => ({
+    const open: NonNullable<FetchImageOptions['open']> = async () => ({
       status: 200,
       headers: {},
       body: (async function* () {
