@@ -56,15 +56,14 @@ export async function createRun(
   sent.inputs = {};
   images.length = 0;
   memory.free();
-  const created = await runner.create({ ...run, idempotency }).catch(async (error: unknown) => {
+  const { runId, ending } = await runner.create({ ...run, idempotency }).catch(async (error: unknown) => {
     if (!(error instanceof CreationRefused)) throw error;
     await inputs.remove(run.id);
     throw refusal(error.reason, run.credits, limits);
   });
-  if (created.runId === run.id)
-    return { id: run.id, outcome: await within(syncWindowMs, clock, created.ending) };
+  if (runId === run.id) return { id: runId, outcome: await within(syncWindowMs, clock, ending) };
   await inputs.remove(run.id);
-  return await repeated(created.runId);
+  return await repeated(runId);
 }
 
 /** A creation as it is kept, with its pictures. @throws {ApiError} for one that is refused */
