@@ -1,6 +1,7 @@
+import { isJsonObject } from '../wire/bounded-json.ts';
 import type { Resources } from '../wire/index.ts';
 import type { ReadOptions, Requester } from './request.ts';
-import { type Fields, isObject, payload, strings } from './shape.ts';
+import { type Fields, payload, strings } from './shape.ts';
 
 /** Models and the run options they accept. */
 export class ResourcesApi {
@@ -23,6 +24,6 @@ export class ResourcesApi {
 
 function resourcesFault(data: Fields): string | undefined {
   const { resources } = data;
-  if (!isObject(resources)) return 'resources is not an object';
+  if (!isJsonObject(resources)) return 'resources is not an object';
   return strings(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');
 }

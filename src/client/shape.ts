@@ -1,3 +1,4 @@
+import { isJsonObject } from '../wire/bounded-json.ts';
 import { ProtocolError } from './errors.ts';
 import type { Answer } from './request.ts';
 
@@ -10,7 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>;
  * @throws {ProtocolError} naming what is wrong
  */
 export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields) => string | undefined): T {
-  const fault = isObject(answer.data) ? check(answer.data) : 'it is not an object';
+  const fault = isJsonObject(answer.data) ? check(answer.data) : 'it is not an object';
   if (fault === undefined) return answer.data;
   throw new ProtocolError(`the service's answer is not the expected ${what}: ${fault}`, {
     httpStatus: answer.httpStatus,
@@ -32,12 +33,8 @@ export function listOf(
   const list = data[name];
   if (!Array.isArray(list)) return `${name} is not a list`;
   for (const entry of list as unknown[]) {
-    const fault = isObject(entry) ? check(entry) : 'it is not an object';
+    const fault = isJsonObject(entry) ? check(entry) : 'it is not an object';
     if (fault !== undefined) return `in ${name}, ${fault}`;
   }
   return undefined;
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -70,7 +70,7 @@ function endOfText(json: string, start: number): number {
 }
 
 /** Whether a value of somebody's JSON is an object whose fields can be looked at. */
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

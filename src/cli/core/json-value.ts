@@ -1,9 +1,9 @@
+import { isJsonObject as isObject } from '../../wire/bounded-json.ts';
+
 /** A JSON object; only its own properties count, whatever they are called. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject };
 
 /** An own property, so that `constructor` is there only if somebody sent it. */
 export function own(value: unknown, key: string): unknown {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../service/files/json.ts';
+import type { JsonValue } from '../../files/json.ts';
 import type { Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
 import { Literal } from './literal.ts';

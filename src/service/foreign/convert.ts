@@ -1,4 +1,4 @@
-import type { JsonObject } from '../files/json.ts';
+import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, invalid } from '../prompts/findings.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';

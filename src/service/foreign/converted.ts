@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject, JsonValue } from '../files/json.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { asTemplate, inputsIn, type Piece } from './as-template.ts';
 
 /** A prompt file and its test file, made from a file of another form. */

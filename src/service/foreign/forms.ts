@@ -1,6 +1,8 @@
 import path from 'node:path';
-import { isJsonObject, type JsonValue } from '../files/json.ts';
-import { FileFault, parseYaml } from '../files/yaml-file.ts';
+import { FileFault } from '../../files/file-fault.ts';
+import type { JsonValue } from '../../files/json.ts';
+import { parseYaml } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { isGithubPrompt } from './github-models.ts';
 
 /** What a file is, whatever its name. */

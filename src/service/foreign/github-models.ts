@@ -1,5 +1,7 @@
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../files/json.ts';
-import { type Place, parseYamlWithFaults, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
+import { type Place, placeOf } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../prompts/bounds.ts';
 import type { PromptPlaces } from '../prompts/definition.ts';
 import type { Findings } from '../prompts/findings.ts';
@@ -52,10 +54,7 @@ export function readGithubPrompt(
   findings: Findings,
   testFindings: Findings,
 ): GithubPrompt | undefined {
-  const { root, faults } = parseYamlWithFaults(text);
-  for (const fault of faults) findings.fault(fault, fault.what);
-  if (faults.length > 0) return undefined;
-  return findings.attempt(() => new GithubReader(root, findings).prompt(testFindings));
+  return findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings));
 }
 
 class GithubReader {
@@ -184,10 +183,6 @@ class GithubReader {
 function ended(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
-}
-
-function placeOf({ line, column }: Place): Place {
-  return { line, column };
 }
 
 function parseJson(text: string): JsonValue | undefined {

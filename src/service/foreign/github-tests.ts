@@ -1,4 +1,5 @@
-import { faultAt, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
+import { faultAt } from '../../files/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import type { Findings } from '../prompts/findings.ts';
 import { filled } from './as-template.ts';
 import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-tests.ts';

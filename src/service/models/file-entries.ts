@@ -1,5 +1,6 @@
+import { FileFault } from '../../files/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import type { RunOption } from '../../wire/index.ts';
-import { FileFault, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
 import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from './providers.ts';
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { FileFault, parseYaml, type YamlEntry, type YamlValue } from '../files/yaml-file.ts';
+import { FileFault } from '../../files/file-fault.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { readModel, readProvider, YamlFields } from './file-entries.ts';

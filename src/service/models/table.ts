@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { toError } from '../../files/error-utils.ts';
-import { watchDirectory } from '../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import { watchDirectory } from '../prompts/watch-directory.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
 import {
   EMPTY_MODELS_FILE,

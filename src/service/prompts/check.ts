@@ -1,5 +1,5 @@
-import type { Place } from '../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../files/json.ts';
+import type { Place } from '../../files/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../models/entry.ts';
 import type { PromptDefinition } from './definition.ts';
 import type { Finding, Findings } from './findings.ts';

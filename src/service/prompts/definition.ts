@@ -1,6 +1,7 @@
+import type { Place } from '../../files/file-fault.ts';
+import type { JsonObject } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../../wire/index.ts';
-import { isJsonObject, type JsonObject } from '../files/json.ts';
-import type { Place } from '../files/yaml-file.ts';
 import type { PromptOutput } from './output.ts';
 
 /** What a value is; `any` where the schema does not say, or says several. */

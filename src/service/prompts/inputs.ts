@@ -1,11 +1,5 @@
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  kindOf,
-  ownValue,
-} from '../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { ImageInputField, InputType, TextInput } from './definition.ts';
 import type { Findings } from './findings.ts';
 import type { FrontMatter, Placed } from './front-matter.ts';
@@ -29,7 +23,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   const known = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
     // A field that can't be read is not missing as well.
-    const isMissing = !known.has(use.key) && head.mentioned?.has(use.key) !== true;
+    const isMissing = !known.has(use.key) && !head.mentions(use.key);
     if (use.certain && isMissing) reportUnknown(use, findings);
   }
   for (const [key, { place }] of head.defaults) {

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
-import type { JsonObject, JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { findMismatch, InvalidSchema } from './schemas/validate.ts';
 

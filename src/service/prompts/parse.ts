@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../files/json.ts';
-import type { Place } from '../files/yaml-file.ts';
+import { type Place, placeOf } from '../../files/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
 import { readGithubPrompt } from '../foreign/github-models.ts';
 import { BOUNDS } from './bounds.ts';
@@ -92,14 +92,14 @@ function define(
     partials,
     isPartial,
   });
-  const uses = head.mentioned ? reading.uses : [];
+  const uses = head.isReadable ? reading.uses : [];
   noteJinja(parts, findings);
   const slug = slugOf(file);
   return {
     slug,
-    title: head.title?.value ?? slug,
-    description: head.description?.value ?? '',
-    model: head.model?.value ?? DEFAULT_MODEL,
+    title: head.title ?? slug,
+    description: head.description ?? '',
+    model: head.model ?? DEFAULT_MODEL,
     namesModel: head.model !== undefined,
     ...configOf(head),
     ...sortInputs(head, uses, findings),
@@ -151,12 +151,13 @@ function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
   };
 }
 
-function placesOf({ model, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
+function placesOf({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
   const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, Place> =>
-    Object.fromEntries(
-      [...values].map(([key, { place }]) => [key, { line: place.line, column: place.column }]),
-    );
-  const top = { line: 1, column: 1 };
-  const { line, column } = model?.place ?? top;
-  return { model: { line, column }, output: outputPlace, config: places(config), defaults: places(defaults) };
+    Object.fromEntries([...values].map(([key, { place }]) => [key, placeOf(place)]));
+  return {
+    model: placeOf(modelPlace),
+    output: placeOf(outputPlace),
+    config: places(config),
+    defaults: places(defaults),
+  };
 }

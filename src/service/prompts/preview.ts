@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../files/json.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { InvalidInputs, type PromptDefinition } from './definition.ts';
 import { promptVariables, templateOf } from './render.ts';
 import type { Limits } from './template/budget.ts';

@@ -1,4 +1,4 @@
-import { faultAt, type Place } from '../files/yaml-file.ts';
+import { faultAt, type Place } from '../../files/file-fault.ts';
 
 /** A prompt file taken apart. */
 export interface PromptSource {

@@ -1,6 +1,7 @@
 import { codeOf } from '../../files/error-utils.ts';
+import { FileFault } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../files/json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
 import type { Mismatch, SchemaChecker } from './schemas/validate.ts';
@@ -99,7 +100,7 @@ function parseJson(key: string, text: string): JsonValue | undefined {
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   if (text.length > BOUNDS.yamlInput) return undefined;
-  const { FileFault, parseYaml } = await import('../files/yaml-file.ts');
+  const { parseYaml } = await import('../../files/yaml.ts');
   try {
     return parseYaml(text).json();
   } catch (error) {

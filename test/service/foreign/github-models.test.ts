@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/service/files/json.ts';
+import type { JsonObject } from '../../../src/files/json.ts';
 import { convertForeign, foreignTests } from '../../../src/service/foreign/convert.ts';
 import { parsePrompt, parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { previewPrompt } from '../../../src/service/prompts/preview.ts';

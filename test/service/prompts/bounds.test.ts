@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../../src/service/files/json.ts';
+import type { JsonValue } from '../../../src/files/json.ts';
 import { parsePrompt, parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import { previewPrompt } from '../../../src/service/prompts/preview.ts';
 import { RENDER_LIMITS } from '../../../src/service/prompts/template/budget.ts';

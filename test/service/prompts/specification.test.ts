@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/service/files/json.ts';
+import type { JsonObject } from '../../../src/files/json.ts';
 import { parsePromptFile } from '../../../src/service/prompts/parse.ts';
 import {
   type PreviewInputs,

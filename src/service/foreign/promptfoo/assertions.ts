@@ -1,5 +1,6 @@
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
-import type { YamlValue } from '../../files/yaml-file.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
 import type { Conversion, Located } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../files/json.ts';
-import { FileFault, faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
+import { FileFault, faultAt } from '../../../files/file-fault.ts';
+import type { JsonObject } from '../../../files/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../prompts/findings.ts';
 import { inputsIn, type Piece } from '../as-template.ts';
 import { type Converted, type ConvertOptions, promptFileText, testFileText } from '../converted.ts';

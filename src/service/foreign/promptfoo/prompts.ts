@@ -1,5 +1,7 @@
-import { isJsonList, isJsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { chatRole, type Piece } from '../as-template.ts';
 import type { Conversion, Located } from './source.ts';
 import { nunjucks } from './template.ts';

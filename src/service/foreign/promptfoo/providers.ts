@@ -1,5 +1,7 @@
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { faultAt, type YamlValue } from '../../files/yaml-file.ts';
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PROVIDER_SETTINGS } from '../../models/entry.ts';
 import type { Conversion } from './source.ts';
 

@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { FileFault, faultAt, type Place, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
+import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions } from '../converted.ts';
 
 /** A place in one of the files that are converted. */

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../files/error-utils.ts';
-import { isJsonList } from '../../files/json.ts';
-import { faultAt, parseYaml, type YamlValue } from '../../files/yaml-file.ts';
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList } from '../../../files/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf } from './assertions.ts';
 import type { Conversion, Located, SourceText } from './source.ts';

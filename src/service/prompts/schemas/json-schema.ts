@@ -1,12 +1,6 @@
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  ownValue,
-  pointerStep,
-} from '../../files/json.ts';
-import type { YamlValue } from '../../files/yaml-file.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];

@@ -1,6 +1,7 @@
-import { isMap, isScalar, isSeq } from 'yaml';
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../files/json.ts';
-import { faultAt, type YamlEntry, type YamlValue } from '../../files/yaml-file.ts';
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
+import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
@@ -25,23 +26,21 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
 
 /** What has a type of JSON Schema, or properties, at its top is not Picoschema. */
 function isJsonSchema(value: YamlValue): boolean {
-  if (!isMap(value.node)) return false;
-  const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value.node]));
+  if (!value.isMap) return false;
+  const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value]));
   const type = entries.get('type');
-  if (isScalar(type) && typeof type.value === 'string' && [...JSON_TYPES, 'any'].includes(type.value)) {
-    return true;
-  }
-  if (isSeq(type) || isMap(entries.get('properties'))) return true;
-  const lists = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => isSeq(entries.get(key)));
+  if ([...JSON_TYPES, 'any'].includes(type?.scalar ?? '')) return true;
+  if (type?.isList || entries.get('properties')?.isMap) return true;
+  const lists = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
   return lists || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
 /** `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
-  if (isMap(value.node)) return readFields(value.entries('this object'), context);
-  if (isSeq(value.node)) throw faultAt(value, `a list is not a type: ${FORMS}`);
+  if (value.isMap) return readFields(value.entries('this object'), context);
+  if (value.isList) throw faultAt(value, `a list is not a type: ${FORMS}`);
   // YAML takes the type `null` for nothing at all.
-  const written = isScalar(value.node) && value.node.source === 'null' ? 'null' : value.text('a type');
+  const written = value.isNull ? 'null' : value.text('a type');
   const { type, description } = splitDescription(written);
   const described = description === undefined ? {} : { description };
   if (type === 'any') return described;

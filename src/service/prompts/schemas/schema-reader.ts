@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../files/json.ts';
-import { faultAt, type Place } from '../../files/yaml-file.ts';
+import { faultAt, type Place } from '../../../files/file-fault.ts';
+import type { JsonObject } from '../../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 

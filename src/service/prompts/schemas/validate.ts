@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv';
-import { type JsonObject, type JsonValue, pointerStep } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, pointerStep } from '../../../files/json.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 
 /** The first place where a value does not match its schema. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { partialsBeside } from '../files.ts';

@@ -1,6 +1,6 @@
 import Handlebars from 'handlebars';
 import { toError } from '../../../files/error-utils.ts';
-import { FileFault, faultAt, type Place } from '../../files/yaml-file.ts';
+import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface ParsedTemplate {

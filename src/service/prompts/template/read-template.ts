@@ -1,4 +1,4 @@
-import type { Place } from '../../files/yaml-file.ts';
+import type { Place } from '../../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse.ts';

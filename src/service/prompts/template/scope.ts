@@ -1,4 +1,4 @@
-import type { Place } from '../../files/yaml-file.ts';
+import type { Place } from '../../../files/file-fault.ts';
 
 /** What `this` is: all inputs, perhaps all inputs, or a value of which nothing is known beforehand. */
 type Self = 'inputs' | 'perhaps' | 'other';

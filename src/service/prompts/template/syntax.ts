@@ -1,4 +1,4 @@
-import type { Place } from '../../files/yaml-file.ts';
+import type { Place } from '../../../files/file-fault.ts';
 
 /** The helpers of the language, and how many values each takes; `history` and `log` may stand alone. */
 export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {

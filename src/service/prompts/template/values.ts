@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../files/json.ts';
+import type { JsonValue } from '../../../files/json.ts';
 import { PastBound } from '../bounds.ts';
 
 /** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */

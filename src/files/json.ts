@@ -3,17 +3,14 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** A value of its own under a name; `constructor` and `__proto__` are names like any other. */
-export function ownValue(object: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
+/** What an object has under a name, or a list at an index; `constructor` and `__proto__` are names like any other. */
+export function ownValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as JsonObject)[name];
 }
 
 /** A step of a JSON Pointer (RFC 6901). */
@@ -25,6 +22,5 @@ export function pointerStep(name: string | number): string {
 export function kindOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  if (typeof value === 'string') return 'a text';
-  return `a ${typeof value}`;
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
