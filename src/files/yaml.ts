@@ -104,7 +104,6 @@ function valueOf(node: unknown, otherwise: Place, source: Source): YamlValue {
 export class YamlValue implements Place {
   readonly line: number;
   readonly column: number;
-  /** As faults name it. */
   readonly file: string | undefined;
   /** null where nothing was written. */
   readonly #node: Node | null;
@@ -211,10 +210,8 @@ export class YamlValue implements Place {
   }
 
   #child(name: string): YamlValue | undefined {
-    if (isSeq(this.#node)) {
-      const item = this.#node.items[Number(name)];
-      return item === undefined ? undefined : valueOf(item, this, this.#source);
-    }
+    const item = isSeq(this.#node) ? this.#node.items[Number(name)] : undefined;
+    if (item !== undefined) return valueOf(item, this, this.#source);
     if (!isMap(this.#node)) return undefined;
     const pair = this.#node.items.find(pair => textOfScalar(pair.key) === name);
     return pair && this.#entry(pair).value;
