@@ -50,6 +50,16 @@ export function choice(
   );
 }
 
+/** Options whose values are shown as they are. */
+export function same(values: readonly string[]): (readonly [value: string, text: string])[] {
+  return values.map(value => [value, value]);
+}
+
+/** Controls that choose what a list shows. */
+export function filters(...controls: readonly HTMLElement[]): HTMLElement {
+  return el('form', { class: 'filters', submit: event => event.preventDefault() }, ...controls);
+}
+
 export interface Column {
   readonly title: string;
   /** `number`: aligned at its end; `wide`: left out on a phone. */

@@ -7,7 +7,7 @@ import type {
   RunOption,
   TextInputConfig,
 } from '../../wire/index.ts';
-import { choice, el, labelled } from '../dom.ts';
+import { choice, el, labelled, same } from '../dom.ts';
 import type { Place } from '../place.ts';
 import type { BrowserService } from '../service.ts';
 
@@ -31,7 +31,7 @@ export function runForm(
   }));
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: choice([['', 'default'], ...values.map(value => [value, value] as const)], ''),
+    control: choice([['', 'default'], ...same(values)], ''),
   }));
   const button = el('button', { class: 'main' }, 'Run');
   const progress = el('div', { role: 'status' });
@@ -111,7 +111,7 @@ function controlOf({ type, required, default: standard = '', enum: values }: Tex
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || standard !== '' ? [] : [['', 'none'] as const];
-    return choice([...none, ...choices.map(value => [value, value] as const)], standard, { required });
+    return choice([...none, ...same(choices)], standard, { required });
   }
   if (type === 'number' || type === 'integer') {
     return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: standard, required });
@@ -135,9 +135,9 @@ async function imageIn({ files }: HTMLInputElement): Promise<ImageInput> {
 
 /** A version 4 UUID; `crypto.randomUUID` is missing on pages that came over plain HTTP. */
 function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const hex = Array.from(bytes, (byte, at) =>
-    (at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte).toString(16).padStart(2, '0'),
-  ).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
+  const [first = 0, ...rest] = crypto.getRandomValues(new Uint8Array(32));
+  const digit = (byte: number): string => (byte & 15).toString(16);
+  const hex = rest.map(digit).join('');
+  const variant = digit(8 | (first & 3));
+  return hex.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/u, `$1-$2-4$3-${variant}$4-$5`);
 }

@@ -1,5 +1,5 @@
 import { RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { choice, creditsText, el, labelled, status, table, time } from '../dom.ts';
+import { choice, creditsText, el, filters, labelled, same, status, table, time } from '../dom.ts';
 import type { Place } from '../place.ts';
 
 /** Rows that are shown before more are asked for. */
@@ -24,7 +24,7 @@ const COLUMNS = [
 /** The caller's runs, newest first, by status, prompt and time. */
 export async function showRuns({ service, main, signal, guard }: Place): Promise<void> {
   const prompts = await service.prompts();
-  const statuses = choice([['', 'any'], ...RUN_STATUSES.map(name => [name, name] as const)], '');
+  const statuses = choice([['', 'any'], ...same(RUN_STATUSES)], '');
   const names = choice(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
@@ -32,12 +32,8 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
   const times = choice(TIMES, '');
   const list = el('div');
   const more = el('button', { type: 'button' }, 'More');
-  const filters = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
-  main.replaceChildren(
-    el('form', { class: 'filters', submit: event => event.preventDefault() }, ...filters),
-    list,
-    more,
-  );
+  const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
+  main.replaceChildren(filters(...controls), list, more);
 
   let pages: AsyncGenerator<readonly RunRow[], undefined>;
   let rows: RunRow[] = [];

@@ -1,6 +1,6 @@
 import type { RunRow } from '../../wire/index.ts';
 import { formatDollars, money } from '../../wire/money.ts';
-import { choice, costText, el, labelled, table } from '../dom.ts';
+import { choice, costText, el, filters, labelled, same, table } from '../dom.ts';
 import type { Place } from '../place.ts';
 
 const TIMES = [
@@ -8,13 +8,8 @@ const TIMES = [
   ['30', 'the last 30 days'],
   ['365', 'the last year'],
 ] as const;
-const GROUPS = [
-  ['prompt', 'prompt'],
-  ['day', 'day'],
-  ['model', 'model'],
-  ['status', 'status'],
-] as const;
-type Grouping = (typeof GROUPS)[number][0];
+const GROUPS = ['prompt', 'day', 'model', 'status'] as const;
+type Grouping = (typeof GROUPS)[number];
 
 const COLUMNS = [
   { title: '', class: 'bar' },
@@ -42,13 +37,9 @@ interface Usage {
 /** What the caller's runs cost, as bars. */
 export async function showUsage({ service, main, signal, guard }: Place): Promise<void> {
   const times = choice(TIMES, '30');
-  const groups = choice(GROUPS, 'prompt');
+  const groups = choice(same(GROUPS), 'prompt');
   const list = el('div');
-  const filters = [labelled('Time', times), labelled('By', groups)];
-  main.replaceChildren(
-    el('form', { class: 'filters', submit: event => event.preventDefault() }, ...filters),
-    list,
-  );
+  main.replaceChildren(filters(labelled('Time', times), labelled('By', groups)), list);
 
   const show = async (): Promise<void> => {
     const [days, group] = [Number(times.value), groups.value as Grouping];

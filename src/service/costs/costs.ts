@@ -79,8 +79,8 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const lookup = { store, definitions, models, tasks };
       const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
       const checked = await checkInputs(lookup, body, { definition, model, userId });
-      const { textInputs, images: given, runOptions } = checked;
-      const pictures = given.map(() => 'a picture');
+      const { textInputs, images: loaded, runOptions } = checked;
+      const pictures = loaded.map(() => 'a picture');
       const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
       const options = { ...definition.config, ...runOptions };
       const pricing = await pricingOf(model, { providerBatch, runOptions: options });
@@ -113,16 +113,11 @@ export async function usageOfRuns(store: Store, userId: number, runIds: readonly
   const runs = await store.runUsage.of(userId, runIds);
   return new Map(
     runs.map(run => {
-      const { model, tokens, cost, estimated } = knownCost(run);
+      const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };
+      const { model, tokens, cost, estimated } = costOf(run) ?? unknown;
       return [run.id, { model, tokens, cost: cost === null ? null : dollars(cost), estimated }];
     }),
   );
-}
-
-/** The cost of a run as far as it is known; always its model. */
-function knownCost(run: UsedRun): RunCost {
-  const { promptModel: model, credits } = run;
-  return costOf(run) ?? { model, credits, tokens: null, cost: null, estimated: false };
 }
 
 /** undefined for a run that has not ended. */

@@ -3,7 +3,14 @@ import { installedFile } from '../../files/installed-file.ts';
 import type { EngineName } from '../models/entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { drawCard } from './card/draw.ts';
-import { type Engine, type EngineJob, type EngineResult, failedWith, roughTokens } from './engine.ts';
+import {
+  type Engine,
+  type EngineJob,
+  type EngineOutput,
+  type EngineResult,
+  failedWith,
+  roughTokens,
+} from './engine.ts';
 import { providerEngine } from './provider/engine.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
@@ -22,48 +29,36 @@ export function createEngines({ env }: { env: Env }): Engines {
 
 /** Gives the rendered prompt back as it is. */
 const echo: Engine = {
-  run: async ({ prompt: { text } }) => ({
-    outputs: [{ type: 'text', text }],
-    tokens: roughTokens(text),
-    failed: false,
-  }),
+  run: async ({ prompt: { text } }) => madeOf(text, { type: 'text', text }),
 };
 
-/** Widths of 512, 1024 and 2048 pixels. */
-const ZOOM: Readonly<Record<string, number>> = { low: 0.5, medium: 1, high: 2 };
-
-function zoomOf(quality: unknown): number {
-  return (typeof quality === 'string' ? ZOOM[quality] : undefined) ?? 1;
+/** What a built-in engine made of a prompt's text. */
+function madeOf(text: string, ...outputs: EngineOutput[]): EngineResult {
+  return { outputs, tokens: roughTokens(text), failed: false };
 }
+
+/** By quality: widths of 512, 1024 and 2048 pixels. */
+const ZOOMS: ReadonlyMap<unknown, number> = new Map([
+  ['low', 0.5],
+  ['medium', 1],
+  ['high', 2],
+]);
 
 /** Draws the rendered prompt into a picture. */
 const card: Engine = {
   run: async ({ prompt: { text }, runOptions, signal }) => {
-    const bytes = await drawCard(text, zoomOf(runOptions['quality']));
+    const bytes = await drawCard(text, ZOOMS.get(runOptions['quality']) ?? 1);
     signal.throwIfAborted();
-    return {
-      outputs: [{ type: 'image', bytes, mediaType: 'image/png' }],
-      tokens: roughTokens(text),
-      failed: false,
-    };
+    return madeOf(text, { type: 'image', bytes, mediaType: 'image/png' });
   },
 };
 
 /** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
 const clip: Engine = {
-  run: async ({ prompt: { text } }) => ({
-    outputs: [
-      {
-        type: 'video',
-        bytes: await readFile(
-          installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'service/engines/clip.mp4'),
-        ),
-        mediaType: 'video/mp4',
-      },
-    ],
-    tokens: roughTokens(text),
-    failed: false,
-  }),
+  run: async ({ prompt: { text } }) => {
+    const file = installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'service/engines/clip.mp4');
+    return madeOf(text, { type: 'video', bytes: await readFile(file), mediaType: 'video/mp4' });
+  },
 };
 
 /** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */
@@ -83,12 +78,8 @@ function ending({ prompt: { text }, runOptions }: EngineJob): EngineResult {
     case 'failed':
       return failedWith(`${REHEARSED}failed`);
     case 'partial':
-      return {
-        outputs: [answer, { type: 'error', message: `${REHEARSED}partial` }],
-        tokens: roughTokens(text),
-        failed: false,
-      };
+      return madeOf(text, answer, { type: 'error', message: `${REHEARSED}partial` });
     default:
-      return { outputs: [answer], tokens: roughTokens(text), failed: false };
+      return madeOf(text, answer);
   }
 }

@@ -113,20 +113,13 @@ function addProvider(document: Document, { providers }: ModelsFile, provider: Pr
     ...(needsKey ? { apiKeyEnv: keyVariables[0] } : {}),
     ...(engine === 'openai' ? {} : { engine }),
   };
-  mapOf(document).set(name, document.createNode(entry, { flow: true }));
-}
-
-function mapOf(document: Document): YAMLMap {
-  const node = document.get('providers');
-  if (isMap(node)) return asBlock(node);
-  document.set('providers', document.createNode({}));
-  return asBlock(document.get('providers') as YAMLMap);
+  if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
+  const map = asBlock(document.get('providers') as YAMLMap);
+  map.set(name, document.createNode(entry, { flow: true }));
 }
 
 function sequenceOf(document: Document): YAMLSeq {
-  const node = document.get('models');
-  if (isSeq(node)) return asBlock(node);
-  document.set('models', document.createNode([]));
+  if (!isSeq(document.get('models'))) document.set('models', document.createNode([]));
   return asBlock(document.get('models') as YAMLSeq);
 }
 

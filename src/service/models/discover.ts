@@ -5,31 +5,16 @@ import { prepareDataDirectory } from '../store/data-dir.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';
 import { askForModels, type Offer } from './endpoints.ts';
 import type { Provider } from './entry.ts';
-import { readModelsFile } from './file.ts';
+import { type ModelsPlace, readModelsFile } from './file.ts';
 import { configuredProviders, knownProviders } from './providers.ts';
 
-export interface DiscoverOptions {
-  readonly dataDir: string;
-  /** Holds the keys and addresses of providers, and the proxies. */
-  readonly env: Env;
+interface DiscoverOptions extends ModelsPlace {
   readonly signal: AbortSignal;
 }
 
-/** What asking one endpoint came to. */
-export interface DiscoveredEndpoint {
-  readonly provider: string;
-  readonly baseUrl: string;
-  /** Why it could not be asked; then there is nothing of it. */
-  readonly fault?: string;
-  /** Models that are new in models.yaml, by the names prompts use. */
-  readonly added: readonly string[];
-  /** Models of it that models.yaml had before. */
-  readonly known: number;
-  /** Models that can't answer prompts. */
-  readonly others: number;
-}
-
 export type Discovery = Awaited<ReturnType<typeof discoverModels>>;
+/** What asking one endpoint came to. */
+export type DiscoveredEndpoint = Discovery['endpoints'][number];
 
 /**
  * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
@@ -39,51 +24,36 @@ export type Discovery = Awaited<ReturnType<typeof discoverModels>>;
  */
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) {
   const { file, text, described } = await readModelsFile({ dataDir, env });
-  const toAsk = endpointsOf(described.providers, env);
-  const offers = await Promise.all(toAsk.map(endpoint => offerOf(endpoint, env, signal)));
-  const answered = offers.filter(({ fault, implied }) => !(implied && fault !== undefined));
+  const providers = endpointsOf(described.providers, env);
+  const offers = await Promise.all(providers.map(provider => offerOf(provider, env, signal)));
+  // An Ollama that the file does not describe need not be there.
+  const answered = offers.filter(
+    ({ provider, fault }) =>
+      fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
+  );
   const { text: extended, added } = addToModelsFile(text, described, answered);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
     await replaceFile(file, extended, 0o600);
   }
-  const endpoints = answered.map(
-    ({ provider: { name, baseUrl }, models, others, fault }, index): DiscoveredEndpoint => {
-      const news = added[index] ?? [];
-      return {
-        provider: name,
-        baseUrl,
-        ...(fault === undefined ? {} : { fault }),
-        added: news,
-        known: models.length - news.length,
-        others,
-      };
-    },
-  );
+  const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
+    /** Models that are new in models.yaml, by the names prompts use. */
+    const news = added[index] ?? [];
+    const counts = { added: news, known: models.length - news.length, others };
+    return { provider: name, baseUrl, ...(fault !== undefined && { fault }), ...counts };
+  });
   /** `file` is models.yaml, `faults` what takes away entries of it, each as `file:line: what`. */
   return { file, endpoints, faults: described.faults };
 }
 
-interface Endpoint {
-  readonly provider: Provider;
-  /** Whether nobody configured it: then it need not be there. */
-  readonly implied: boolean;
-}
-
 /** Those that the file describes, those that the environment has a key or an address for, and Ollama. */
-function endpointsOf(described: readonly Provider[], env: Env): Endpoint[] {
+function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !described.some(one => one.name === fileName(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
-  return [
-    ...described.map(provider => ({ provider, implied: false })),
-    ...configuredProviders(env)
-      .filter(isNew)
-      .map(provider => ({ provider, implied: false })),
-    ...own.filter(isNew).map(provider => ({ provider, implied: provider.name === 'ollama' })),
-  ];
+  return [...described, ...[...configuredProviders(env), ...own].filter(isNew)];
 }
 
 function sameEndpoint(one: string, other: string): boolean {
@@ -93,15 +63,15 @@ function sameEndpoint(one: string, other: string): boolean {
 }
 
 async function offerOf(
-  endpoint: Endpoint,
+  provider: Provider,
   env: Env,
   signal: AbortSignal,
-): Promise<Endpoint & Offer & { fault?: string }> {
+): Promise<Offer & { readonly provider: Provider; readonly fault?: string }> {
   try {
-    return { ...endpoint, ...(await askForModels(endpoint.provider, env, signal)) };
+    return { provider, ...(await askForModels(provider, env, signal)) };
   } catch (error) {
     signal.throwIfAborted();
-    return { ...endpoint, models: [], others: 0, fault: reasonOf(error) };
+    return { provider, models: [], others: 0, fault: reasonOf(error) };
   }
 }
 

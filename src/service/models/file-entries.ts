@@ -130,6 +130,8 @@ function readPrice(value: YamlValue): Price {
   };
 }
 
+const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 /** The fields of a map whose names are known beforehand. */
 export class YamlFields {
   private constructor(
@@ -180,9 +182,8 @@ export class YamlFields {
     const text = this.text(key);
     if (text === undefined) return undefined;
     const chosen = choices.find(choice => choice === text);
-    if (chosen !== undefined) return chosen;
-    const last = choices.at(-1) ?? '';
-    throw this.fault(key, `must be ${choices.slice(0, -1).join(', ')} or ${last}`);
+    if (chosen === undefined) throw this.fault(key, `must be ${EITHER.format(choices)}`);
+    return chosen;
   }
 
   missing(key: string): never {

@@ -13,26 +13,19 @@ import {
 } from './models-file.ts';
 import { knownProviders, providerName } from './providers.ts';
 
-/** Where models.yaml is, and what it says. */
-export interface ReadModelsFile {
-  readonly file: string;
-  /** undefined if there is none. */
-  readonly text: string | undefined;
-  readonly described: ModelsFile;
+/** Where what is known of models lies. */
+export interface ModelsPlace {
+  readonly dataDir: string;
+  /** Holds the keys and addresses of providers, and the proxies. */
+  readonly env: Env;
 }
 
 /**
- * Reads the `models.yaml` of a data directory.
+ * Reads the `models.yaml` of a data directory; its text is undefined if there is none.
  *
  * @throws {InvalidModelsFile} for one that can't be read at all
  */
-export async function readModelsFile({
-  dataDir,
-  env,
-}: {
-  dataDir: string;
-  env: Env;
-}): Promise<ReadModelsFile> {
+export async function readModelsFile({ dataDir, env }: ModelsPlace) {
   const file = path.join(dataDir, MODELS_FILE);
   const text = await readModelsText(file);
   const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
@@ -40,7 +33,7 @@ export async function readModelsFile({
 }
 
 /** @throws {InvalidModelsFile} for a `models.yaml` with any fault */
-export async function checkModelsFile(place: { dataDir: string; env: Env }): Promise<void> {
+export async function checkModelsFile(place: ModelsPlace): Promise<void> {
   const { described } = await readModelsFile(place);
   if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
 }
@@ -85,43 +78,31 @@ function readEntries(
   const byName = new Map([...known, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) byName.delete(name);
   const items = listed(faults, fields.value('models'), value => value.items('models'));
-  const all = items.flatMap(item => {
-    const entry = gather(faults, () => readModel(item, byName));
-    return entry ? [{ line: item.line, entry }] : [];
-  });
-  const models = withoutDoubles(all, faults);
-  const names = new Set([...RESERVED_NAMES, ...models.map(({ model }) => model)]);
+  const models = new Map<string, ModelEntry>();
+  for (const item of items) {
+    gather(faults, () => {
+      const entry = readModel(item, byName);
+      const { model } = entry;
+      if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+      models.set(model, entry);
+    });
+  }
+  const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean =>
     names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
   const aliases = new Map<string, string>();
-  for (const entry of listed(faults, fields.value('modelAliases'), value =>
+  const renamed = listed(faults, fields.value('modelAliases'), value =>
     value.entries('modelAliases', faults),
-  )) {
-    const model = gather(faults, () => readAlias(entry, { names, isModel }));
-    if (model !== undefined) aliases.set(entry.key, model);
+  );
+  for (const entry of renamed) {
+    gather(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
   }
-  return { models, providers, brokenProviders, aliases };
+  return { models: [...models.values()], providers, brokenProviders, aliases };
 }
 
 /** What a part of the file lists; nothing if it is not there or can't be read. */
 function listed<T>(faults: FileFault[], value: YamlValue | undefined, read: (value: YamlValue) => T[]): T[] {
   return (value && gather(faults, () => read(value))) ?? [];
-}
-
-/** The second of two models with one name is taken away. */
-function withoutDoubles(
-  models: readonly { line: number; entry: ModelEntry }[],
-  faults: FileFault[],
-): ModelEntry[] {
-  const byName = new Map<string, ModelEntry>();
-  for (const { line, entry } of models) {
-    if (byName.has(entry.model)) {
-      faults.push(new FileFault(line, `the model \`${entry.model}\` is described twice`));
-    } else {
-      byName.set(entry.model, entry);
-    }
-  }
-  return [...byName.values()];
 }
 
 function readAlias(

@@ -4,12 +4,17 @@ import type { Env } from '../outgoing/proxy.ts';
 import { reasonOf } from './discover.ts';
 import { askForModels } from './endpoints.ts';
 import { type Provider, shutdownOf } from './entry.ts';
-import { readModelsFile } from './file.ts';
+import { type ModelsPlace, readModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { accessFault, configuredProviders, keyVariable, knownProviders } from './providers.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
 export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
+
+interface ReportOptions extends ModelsPlace {
+  readonly signal: AbortSignal;
+  readonly ask: boolean;
+}
 
 interface ProviderReport {
   readonly name: string;
@@ -23,13 +28,7 @@ interface ProviderReport {
 }
 
 /** Reads models.yaml and what the environment says, and asks every provider for its models unless `ask` is false. */
-export async function reportModels(options: {
-  readonly dataDir: string;
-  readonly env: Env;
-  readonly signal: AbortSignal;
-  readonly ask: boolean;
-}) {
-  const { dataDir, env, signal, ask } = options;
+export async function reportModels({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
   const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
     faults.push(...(error instanceof InvalidModelsFile ? error.faults : [messageOf(error)]));
@@ -58,7 +57,7 @@ function providersOf({ providers, models }: ModelsFile, env: Env): Provider[] {
 
 async function reportProvider(
   provider: Provider,
-  { env, signal, ask }: { env: Env; signal: AbortSignal; ask: boolean },
+  { env, signal, ask }: Omit<ReportOptions, 'dataDir'>,
 ): Promise<ProviderReport> {
   const { name, baseUrl, keyVariables, needsKey } = provider;
   if (needsKey && keyVariable(provider, env) === undefined) {
@@ -80,7 +79,7 @@ async function reportProvider(
  *
  * @throws {InvalidModelsFile} for a models.yaml that can't be read
  */
-export async function listProviders({ dataDir, env }: { dataDir: string; env: Env }) {
+export async function listProviders({ dataDir, env }: ModelsPlace) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
   const isKnownOnly = ({ name }: Provider): boolean => !providers.some(one => one.name === name);
@@ -99,17 +98,8 @@ export async function listProviders({ dataDir, env }: { dataDir: string; env: En
 }
 
 /** The names of all variables that may hold the key of a provider; of models.yaml as far as it can be read. */
-export async function keyVariables({
-  dataDir,
-  env,
-}: {
-  dataDir: string;
-  env: Env;
-}): Promise<readonly string[]> {
-  const described = await readModelsFile({ dataDir, env }).then(
-    read => read.described.providers,
-    () => [],
-  );
-  const names = [...described, ...knownProviders(env)].flatMap(provider => provider.keyVariables);
-  return [...new Set(names)];
+export async function keyVariables(place: ModelsPlace): Promise<readonly string[]> {
+  const { described } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
+  const providers = [...described.providers, ...knownProviders(place.env)];
+  return [...new Set(providers.flatMap(provider => provider.keyVariables))];
 }
