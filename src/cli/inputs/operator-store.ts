@@ -29,7 +29,6 @@ export async function withOperatorStore(
   const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
   try {
     await use(store);
-    return;
   } finally {
     await store.close();
   }

@@ -63,7 +63,7 @@ describe('login', () => {
       terminal: { stdin: true, stderr: true },
       globals: { baseUrl: origin },
     });
-    expect(await login(ctx, { keychain: false })).toBe(0);
+    await login(ctx, { keychain: false });
     expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
   });
 
@@ -79,7 +79,7 @@ describe('login', () => {
       secret: () => Promise.resolve(keys.shift()),
     } as unknown as Prompter;
     const { ctx, stderr } = await testContext({ prompter, terminal: { stdin: true, stderr: true } });
-    expect(await login(ctx, { keychain: false })).toBe(0);
+    await login(ctx, { keychain: false });
     expect(stderr()).toContain('The service refused this key: no such key\n');
     expect(stderr()).toContain(`Logged in to ${baseUrl}`);
   });

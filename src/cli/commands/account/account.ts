@@ -3,10 +3,8 @@ import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { presentFacts } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { plainRows } from '../../terminal/table.ts';
 
 /** Shows who the key belongs to and the credits left. */
 export async function account(ctx: Context): Promise<void> {
@@ -20,15 +18,11 @@ export async function account(ctx: Context): Promise<void> {
     throw error instanceof PaymentRequiredError ? withoutPlan(error) : error;
   });
   const value = { ...owner, ...balance };
-  await present(ctx, value, {
-    terminal: () =>
-      [
-        `User     ${oneLine(fieldText(owner.displayName ?? owner.username) || 'without a name')}`,
-        ...(owner.username === null ? [] : [`Name     ${oneLine(fieldText(owner.username))}`]),
-        `Credits  ${oneLine(fieldText(balance.credits))}`,
-      ].join('\n'),
-    plain: () => plainRows(Object.entries(value).map(([key, field]) => [key, fieldText(field)])),
-  });
+  await presentFacts(ctx, value, [
+    ['User', fieldText(owner.displayName ?? owner.username) || 'without a name'],
+    ['Name', owner.username === null ? undefined : fieldText(owner.username)],
+    ['Credits', fieldText(balance.credits)],
+  ]);
 }
 
 function withoutPlan({ message, status, data }: PaymentRequiredError): Error {

@@ -3,18 +3,17 @@ import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
-import type { Column } from '../../terminal/table.ts';
-
-const COLUMNS: readonly Column[] = [
-  { title: 'NAME', min: 8 },
-  { title: 'TARGET', min: 16 },
-];
 
 /** Lists the aliases with what they stand for. */
 export async function aliasList(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
-  const cells = ({ name, target }: (typeof rows)[number]): string[] => [name, target];
-  await presentList(ctx, rows, { columns: COLUMNS, cells, nothing: 'no aliases' });
+  await presentList(ctx, rows, {
+    columns: [
+      { title: 'NAME', min: 8, cell: ({ name }) => name },
+      { title: 'TARGET', min: 16, cell: ({ target }) => target },
+    ],
+    nothing: 'no aliases',
+  });
 }
 
 /** Gives a target a short name, in place of what that name meant before. */

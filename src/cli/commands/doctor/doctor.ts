@@ -1,10 +1,18 @@
-import type { Context } from '../../context.ts';
+import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
+import type { ModelsReport } from '../../../service/models/report.ts';
+import type { Connection, Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { type Failure, failureOf } from '../../core/failure.ts';
+import { ageOf } from '../../core/time.ts';
+import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { type Address, resolveAddress } from '../../settings/config/address.ts';
+import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
+import { resolveKey } from '../../settings/credentials/resolve-key.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
-import { type Check, checkConfiguration, checkModels, checkService, passed, skipped } from './checks.ts';
 
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
 export async function doctor(ctx: Context): Promise<ExitCode> {
@@ -52,4 +60,153 @@ function linesOf({ io: { paint } }: Context, { name, ok, detail, hints }: Check)
 function wordFor(ok: boolean | null): string {
   if (ok === null) return 'skipped';
   return ok ? 'ok' : 'failed';
+}
+
+/** Reads every file of the configuration, and the local store where it is used, and finds out where requests would go, with whose key. */
+async function checkConfiguration(
+  ctx: Context,
+): Promise<{ check: Check; connection: Connection | undefined }> {
+  try {
+    for (const key of SETTING_KEYS) ctx.settings.get(key);
+    ctx.settings.credentials.find('');
+    const address = resolveAddress(ctx);
+    const key = address.embedded ? undefined : await resolveKey(ctx, address);
+    const connection = await ctx.connection();
+    return { check: passed('configuration', described(address, key?.source)), connection };
+  } catch (error) {
+    if (ctx.signal.aborted) throw error;
+    return { check: failed('configuration', failureOf(error)), connection: undefined };
+  }
+}
+
+function described(address: Address, keySource: string | undefined): string {
+  if (address.embedded) return 'the built-in service (profile local)';
+  const { value, source } = address.baseUrl;
+  return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
+}
+
+/** How long the service may take to answer a check-up, in milliseconds. */
+const PATIENCE_MS = 15_000;
+
+/** Asks for the models once: shows whether the service is reached, takes the key, and fills the cache. */
+async function checkService(ctx: Context, connection: Connection): Promise<readonly Check[]> {
+  const cached = connection.resources.cached();
+  const startedAt = ctx.clock.now();
+  try {
+    const { hash, resources } = await connection.resources.refresh({
+      timeoutMs: PATIENCE_MS,
+      retries: 0,
+      signal: ctx.signal,
+    });
+    const ms = ctx.clock.now() - startedAt;
+    const news = connection.resources.isKept
+      ? cacheNews(cached, hash, ctx.clock.now())
+      : 'which could not be written to the cache; see --debug';
+    return [
+      passed(
+        'reachability',
+        `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
+      ),
+      passed('key', 'accepted'),
+      passed('cache', `${counted(resources.models.length, 'model')}, ${news}`),
+    ];
+  } catch (error) {
+    if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
+    return failedService(connection, error);
+  }
+}
+
+function cacheNews(
+  cached: { hash: string; fetchedAt: string } | undefined,
+  hash: string,
+  now: number,
+): string {
+  if (cached === undefined) return 'cached just now';
+  return cached.hash === hash
+    ? `unchanged, cached ${ageOf(cached.fetchedAt, now)}`
+    : 'renewed: they had changed';
+}
+
+const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
+
+function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
+  const { message, hints, exitCode } = failureOf(error);
+  if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
+    const refused = failed('key', { message, hints, exitCode });
+    return [passed('reachability', `${baseUrl} answered`), refused, skipped('cache')];
+  }
+  const unreached = {
+    message,
+    hints: error instanceof NetworkError ? [CHECK_THE_WAY] : hints,
+    exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
+  };
+  return [failed('reachability', unreached), skipped('key'), skipped('cache')];
+}
+
+/** What one check found. */
+interface Check {
+  readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
+  /** null where it could not be checked, since an earlier check failed. */
+  readonly ok: boolean | null;
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hints: readonly string[];
+  /** What a failure makes the exit code. */
+  readonly exitCode?: ExitCode;
+}
+
+function passed(name: Check['name'], detail: string): Check {
+  return { name, ok: true, detail, hints: [] };
+}
+
+function skipped(name: Check['name']): Check {
+  return { name, ok: null, detail: 'not checked', hints: [] };
+}
+
+function failed(
+  name: Check['name'],
+  { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
+): Check {
+  return { name, ok: false, detail: message, hints, exitCode };
+}
+
+/** Checks models.yaml and asks each provider of this machine's own service for its models; nothing where there is none. */
+async function checkModels(ctx: Context): Promise<readonly Check[]> {
+  const { dataDir, signal } = ctx;
+  const report = await ctx.local.reportModels({ dataDir, signal, ask: true });
+  if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
+  return [checkFile(report), ...report.providers.map(checkProvider)];
+}
+
+function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
+  const [first, ...others] = faults;
+  if (first !== undefined) {
+    return failed('models', { message: first, hints: others, exitCode: EXIT.usage });
+  }
+  if (exists) {
+    const soon = shutdowns.map(
+      ({ model, date, isPast }) => `warning: ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
+    );
+    return { ...passed('models', `${file} can be used`), hints: soon };
+  }
+  return {
+    ...passed('models', `there is no ${file} yet`),
+    hints: ['promptrun models discover writes the models of your endpoints to it'],
+  };
+}
+
+function checkProvider({
+  name,
+  baseUrl,
+  missingKey,
+  fault,
+  models,
+}: ModelsReport['providers'][number]): Check {
+  const place = `${name} at ${baseUrl}`;
+  if (missingKey !== undefined) {
+    const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];
+    return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
+  }
+  if (fault === undefined) return passed('provider', `${place} has ${counted(models ?? 0, 'model')}`);
+  return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

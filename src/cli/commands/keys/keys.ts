@@ -6,7 +6,6 @@ import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
-import type { Column } from '../../terminal/table.ts';
 
 interface Flags extends DatabaseFlag {
   readonly user?: string;
@@ -20,8 +19,7 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
   const options = keyOptions(flags);
   await withOperatorStore(ctx, 'keys create', flags, async store => {
     const { isNewUser, ...created } = await store.createKey(options);
-    const text = (): string => `${created.key}\n`;
-    await present(ctx, created, { terminal: text, plain: text });
+    await present(ctx, created, { plain: () => created.key });
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
     if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
     ctx.io.note(
@@ -43,35 +41,28 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
   return { user, plan, credits: credits === undefined ? undefined : Number(credits), author };
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'ID', min: 8 },
-  { title: 'USER', min: 6 },
-  { title: 'PLAN' },
-  { title: 'CREDITS', align: 'right' },
-  { title: 'CREATED', dropOrder: 1 },
-  { title: 'LAST USED', dropOrder: 2 },
-  { title: 'AUTHOR', dropOrder: 3 },
-];
-
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
 export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<void> {
+  const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, ctx.clock.now()));
   await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
-      columns: COLUMNS,
-      cells: key => [...account(key), key.createdAt, key.lastUsedAt ?? ''],
-      shown: aged(ctx),
+      columns: [
+        { title: 'ID', min: 8, cell: ({ id }) => id },
+        { title: 'USER', min: 6, cell: ({ user }) => user },
+        { title: 'PLAN', cell: ({ plan }) => plan },
+        { title: 'CREDITS', align: 'right', cell: ({ credits }) => String(credits) },
+        { title: 'CREATED', dropOrder: 1, cell: key => age(key.createdAt), plain: key => key.createdAt },
+        {
+          title: 'LAST USED',
+          dropOrder: 2,
+          cell: ({ lastUsedAt }) => age(lastUsedAt),
+          plain: ({ lastUsedAt }) => lastUsedAt ?? '',
+        },
+        { title: 'AUTHOR', dropOrder: 3, cell: ({ author }) => (author ? 'yes' : ''), plain: null },
+      ],
       nothing: 'no keys',
     });
   });
-}
-
-function aged({ clock }: Context): (key: KeyView) => string[] {
-  const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, clock.now()));
-  return key => [...account(key), age(key.createdAt), age(key.lastUsedAt), key.author ? 'yes' : ''];
-}
-
-function account({ id, user, plan, credits }: KeyView): string[] {
-  return [id, user, plan, String(credits)];
 }
 
 /** Makes a key of the local service invalid, named by its id or the beginning of it. */

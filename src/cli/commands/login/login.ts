@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
-import { checkedBaseUrl } from '../../settings/config/address.ts';
+import { checkedBaseUrl, chosenProfile } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { checkedKey } from '../../settings/credentials/resolve-key.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -147,4 +147,17 @@ export async function askForKey(ctx: Context, baseUrl: string): Promise<string> 
   const prompter = await ctx.prompter();
   const typed = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
   return checkedKey(typed.trim(), 'the key typed');
+}
+
+/** Forgets the key of a profile; the profile itself stays. */
+export async function logout(ctx: Context): Promise<void> {
+  const profile = chosenProfile(ctx)?.value ?? null;
+  const forgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
+  await confirm(ctx, { profile, forgotten }, whatHappened(profile, forgotten));
+  if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
+}
+
+function whatHappened(profile: string | null, forgotten: boolean): string {
+  if (profile === null) return 'No profile is active; there is no key to forget.';
+  return forgotten ? `The key of profile ${profile} is forgotten.` : `Profile ${profile} has no key stored.`;
 }

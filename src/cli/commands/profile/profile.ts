@@ -4,14 +4,6 @@ import { type CliError, usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
-import type { Column } from '../../terminal/table.ts';
-
-const COLUMNS: readonly Column[] = [
-  { title: 'NAME', min: 8 },
-  { title: 'BASE URL', min: 16 },
-  { title: 'KEY' },
-  { title: 'ACTIVE' },
-];
 
 interface ProfileRow {
   readonly name: string;
@@ -25,12 +17,11 @@ interface ProfileRow {
 /** Lists the profiles, never their keys. */
 export async function profileList(ctx: Context): Promise<void> {
   await presentList(ctx, profileRows(ctx), {
-    columns: COLUMNS,
-    cells: ({ name, baseUrl, key, active }) => [
-      name,
-      baseUrl ?? 'built in',
-      key ?? 'none',
-      active ? 'active' : '',
+    columns: [
+      { title: 'NAME', min: 8, cell: ({ name }) => name },
+      { title: 'BASE URL', min: 16, cell: ({ baseUrl }) => baseUrl ?? 'built in' },
+      { title: 'KEY', cell: ({ key }) => key ?? 'none' },
+      { title: 'ACTIVE', cell: ({ active }) => (active ? 'active' : '') },
     ],
     nothing: 'no profiles',
   });

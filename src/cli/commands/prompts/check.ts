@@ -29,10 +29,7 @@ export async function promptsCheck(
   }
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
-  await present(ctx, findings, {
-    terminal: () => lines(ctx, findings),
-    plain: () => lines(ctx, findings),
-  });
+  await present(ctx, findings, { plain: () => lines(ctx, findings) });
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (faults.length > 0) throw faulty(faults);
   if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);

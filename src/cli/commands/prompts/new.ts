@@ -35,8 +35,7 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
     ...(written.test ? [[written.test, test ?? ''] as const] : []),
   ];
   await writeBoth(ctx, texts, flags);
-  const paths = (): string => plainRows(Object.values(written).map(path => [path]));
-  await present(ctx, written, { terminal: paths, plain: paths });
+  await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
   ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
   ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
 }

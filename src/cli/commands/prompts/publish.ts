@@ -7,27 +7,17 @@ import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { databaseUrl } from '../../inputs/operator-store.ts';
+import { type DatabaseFlag, databaseUrl } from '../../inputs/operator-store.ts';
 import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import type { Column } from '../../terminal/table.ts';
 
-interface PromptsPublishFlags {
+interface PromptsPublishFlags extends DatabaseFlag {
   /** Slugs to withdraw. */
   readonly unpublish: readonly string[];
-  /** A URL of PostgreSQL. */
-  readonly database?: string;
 }
-
-const COLUMNS: readonly Column[] = [
-  { title: 'SLUG', min: 8 },
-  { title: 'PROMPT VERSION', min: 8 },
-  { title: 'TITLE', min: 8, dropOrder: 1 },
-  { title: 'STATE' },
-];
 
 type Row = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
 type Unpublished = { readonly slug: string; readonly unpublished: true };
@@ -138,12 +128,18 @@ function promptFile({ cwd }: Context, given: string): string {
   return file;
 }
 
-async function show(ctx: Context, rows: readonly Row[]): Promise<void> {
-  await presentList(ctx, rows, {
-    columns: COLUMNS,
-    cells: row =>
-      'unpublished' in row
-        ? [row.slug, '', '', 'unpublished']
-        : [row.slug, row.promptVersionId, row.title, row.changed ? 'published' : 'unchanged'],
+function show(ctx: Context, rows: readonly Row[]): Promise<void> {
+  return presentList(ctx, rows, {
+    columns: [
+      { title: 'SLUG', min: 8, cell: ({ slug }) => slug },
+      { title: 'PROMPT VERSION', min: 8, cell: row => ('title' in row ? row.promptVersionId : '') },
+      { title: 'TITLE', min: 8, dropOrder: 1, cell: row => ('title' in row ? row.title : '') },
+      { title: 'STATE', cell: stateOf },
+    ],
   });
+}
+
+function stateOf(row: Row): string {
+  if ('unpublished' in row) return 'unpublished';
+  return row.changed ? 'published' : 'unchanged';
 }

@@ -34,8 +34,7 @@ export async function promptsSkill(
     await replaceFile(file, text);
   }
   const rows = skills.map(({ prompt, file }) => ({ prompt, file: path.relative(ctx.cwd, file) || file }));
-  const paths = (): string => plainRows(rows.map(({ file }) => [file]));
-  await present(ctx, rows, { terminal: paths, plain: paths });
+  await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
 }
 
 interface Skill {

@@ -5,11 +5,11 @@ import { fieldText } from '../../core/json-value.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { present } from '../../outputs/present.ts';
+import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
 import { cachedResources, wellFormedModels } from '../../settings/caches/resource-entries.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
+import { plainRows } from '../../terminal/table.ts';
 
 export interface ResourcesListOptions {
   readonly modality?: string;
@@ -18,22 +18,19 @@ export interface ResourcesListOptions {
   readonly cached?: boolean;
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'MODEL', min: 12 },
-  { title: 'MODALITY' },
-  { title: 'RUN OPTIONS', min: 16 },
-];
-
 /** Lists the models and the run options each accepts. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   checkModality(options.modality);
   const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
-  const rows = wellFormedModels(chosen).map(modelCells);
-  await present(ctx, chosen, {
-    terminal: () => (rows.length === 0 ? 'no models\n' : terminalTable(ctx.io, COLUMNS, rows)),
-    plain: () => plainRows(rows),
-    paged: true,
-  });
+  const form: ListForm<Model> = {
+    columns: [
+      { title: 'MODEL', min: 12, cell: ({ model }) => model },
+      { title: 'MODALITY', cell: ({ modality }) => fieldText(modality) },
+      { title: 'RUN OPTIONS', min: 16, cell: optionsText },
+    ],
+    nothing: 'no models',
+  };
+  await presentList(ctx, wellFormedModels(chosen), form, chosen);
 }
 
 async function modelsOf(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
@@ -60,9 +57,8 @@ function checkModality(modality: string | undefined): void {
   throw usageError(...unknownName('modality', modality, MODALITIES));
 }
 
-function modelCells(model: Model): string[] {
-  const options = model.availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`);
-  return [model.model, fieldText(model.modality), options.join(' ')];
+function optionsText({ availableRunOptions }: Model): string {
+  return availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`).join(' ');
 }
 
 /** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
@@ -75,17 +71,12 @@ export async function resourcesStatus(ctx: Context): Promise<void> {
     models: cached?.models.length ?? 0,
     file,
   };
-  const age = cached === undefined ? '' : ageOf(cached.fetchedAt, ctx.clock.now());
-  await present(ctx, status, {
-    terminal: () =>
-      [
-        `Service  ${oneLine(service)}`,
-        `Hash     ${cached === undefined ? 'none cached' : oneLine(cached.hash)}`,
-        ...(cached === undefined ? [] : [`Models   ${cached.models.length}, fetched ${oneLine(age)}`]),
-        `File     ${oneLine(file)}`,
-      ].join('\n'),
-    plain: () => plainRows(Object.entries(status).map(([key, value]) => [key, String(value ?? '')])),
-  });
+  await presentFacts(ctx, status, [
+    ['Service', service],
+    ['Hash', cached?.hash ?? 'none cached'],
+    ['Models', cached && `${cached.models.length}, fetched ${ageOf(cached.fetchedAt, ctx.clock.now())}`],
+    ['File', file],
+  ]);
 }
 
 /** Renews the cached models. */

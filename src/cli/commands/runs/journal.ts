@@ -3,15 +3,7 @@ import { counted } from '../../core/counted.ts';
 import { ageOf } from '../../core/time.ts';
 import { presentList } from '../../outputs/present.ts';
 import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { type Cell, type Column, runStatusCell } from '../../terminal/table.ts';
-
-const COLUMNS: readonly Column[] = [
-  { title: 'STARTED', dropOrder: 3 },
-  { title: 'STATUS' },
-  { title: 'RUN', ids: true },
-  { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
-  { title: 'SERVICE', min: 12, dropOrder: 2 },
-];
+import { type Cell, runStatusCell } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function runsJournal(ctx: Context): Promise<void> {
@@ -22,15 +14,20 @@ export async function runsJournal(ctx: Context): Promise<void> {
   }
   const newestFirst = entries.map(entry => ({ ...entry, inDoubt: inDoubt(entry) }));
   await presentList(ctx, newestFirst, {
-    columns: COLUMNS,
-    cells: entry => cells(ctx, entry, entry.time),
-    shown: entry => cells(ctx, entry, ageOf(entry.time, ctx.clock.now())),
+    columns: [
+      {
+        title: 'STARTED',
+        dropOrder: 3,
+        cell: ({ time }) => ageOf(time, ctx.clock.now()),
+        plain: ({ time }) => time,
+      },
+      { title: 'STATUS', cell: entry => statusCell(ctx, entry) },
+      { title: 'RUN', ids: true, cell: ({ runId }) => runId ?? '-' },
+      { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: ({ promptVersionId }) => promptVersionId },
+      { title: 'SERVICE', min: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
+    ],
     nothing: 'no runs were started on this machine',
   });
-}
-
-function cells(ctx: Context, entry: JournalEntry, when: string): Cell[] {
-  return [when, statusCell(ctx, entry), entry.runId ?? '-', entry.promptVersionId, entry.baseUrl];
 }
 
 function statusCell(ctx: Context, entry: JournalEntry): Cell {

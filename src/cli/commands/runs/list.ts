@@ -15,10 +15,10 @@ import { usageError } from '../../errors.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { jsonLine, wantsJson } from '../../outputs/json.ts';
-import { presentList } from '../../outputs/present.ts';
+import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { type Cell, type Column, plainRow, runStatusCell } from '../../terminal/table.ts';
+import { type Cell, plainRow, runStatusCell } from '../../terminal/table.ts';
 
 /** The flags of `runs list` as they were given. */
 export interface RunsListFlags {
@@ -182,9 +182,8 @@ async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise
 async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
   const { rows, rest } = await withSpinner(ctx, 'asking for the runs', allRows(pages));
   await presentList(ctx, rows, {
-    columns: COLUMNS,
+    columns: columnsFor(ctx),
     cells: row => plainCells(ctx, row),
-    shown: row => shownCells(ctx, row),
     nothing: 'no runs',
   });
   return rest;
@@ -200,25 +199,21 @@ async function allRows(pages: Pages): Promise<{ rows: RunRow[]; rest: Rest | und
 // Below this many columns an age goes without its "ago".
 const ROOMY = 80;
 
-const COLUMNS: readonly Column[] = [
-  { title: 'RUN', ids: true },
-  { title: 'STATUS' },
-  { title: 'NAME', min: 10 },
-  { title: 'AGE' },
-  { title: 'CREDITS', align: 'right' },
-  { title: 'PROMPT VERSION', ids: true, dropOrder: 1 },
-];
-
-function shownCells(ctx: Context, row: RunRow): Cell[] {
-  const age = ageOf(fieldText(row.createdAt), ctx.clock.now());
+function columnsFor(ctx: Context): ListColumn<RunRow>[] {
+  const age = (row: RunRow): string => ageOf(fieldText(row.createdAt), ctx.clock.now());
+  const isNarrow = ctx.io.stdout.columns < ROOMY;
   return [
-    fieldText(row.runId),
-    runStatusCell(ctx, fieldText(row.runStatus)),
-    fieldText(row.runName),
-    ctx.io.stdout.columns < ROOMY ? age.replace(/ ago$/u, '') : age,
-    row.credits === null ? 'free' : fieldText(row.credits),
-    fieldText(row.promptVersionId),
+    { title: 'RUN', ids: true, cell: row => fieldText(row.runId) },
+    { title: 'STATUS', cell: row => runStatusCell(ctx, fieldText(row.runStatus)) },
+    { title: 'NAME', min: 10, cell: row => fieldText(row.runName) },
+    { title: 'AGE', cell: row => (isNarrow ? age(row).replace(/ ago$/u, '') : age(row)) },
+    { title: 'CREDITS', align: 'right', cell: row => creditsText(row, 'free') },
+    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => fieldText(row.promptVersionId) },
   ];
+}
+
+function creditsText({ credits }: RunRow, free: string): string {
+  return credits === null ? free : fieldText(credits);
 }
 
 /** Of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
@@ -227,7 +222,7 @@ function plainCells(ctx: Context, row: RunRow): Cell[] {
     fieldText(row.runId),
     runStatusCell(ctx, fieldText(row.runStatus)),
     fieldText(row.createdAt),
-    row.credits === null ? '-' : fieldText(row.credits),
+    creditsText(row, '-'),
     fieldText(row.promptVersionId),
     fieldText(row.runName),
   ];

@@ -58,7 +58,7 @@ function showNotice({ io }: Context, notice: string): void {
 }
 
 /** The flags of `serve` as typed. */
-export interface ServeFlags {
+interface ServeFlags {
   readonly host: string;
   readonly port: string;
   readonly syncWindow: string;
@@ -75,33 +75,39 @@ export interface ServeFlags {
   readonly page: boolean;
 }
 
+const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
+
 /** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
 function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
   }
   const { database, page, newStore, hideTemplates, rerun } = flags;
+  const rateLimit =
+    flags.rateLimit === undefined
+      ? undefined
+      : Number(matching(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
   return {
     database,
     page,
     newStore,
     hideTemplates,
     rerun,
-    host: host(flags.host),
+    host: matching(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
-    maxQueued: wholeNumber(flags.maxQueued, '--max-queued'),
+    maxQueued: Number(matching(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
     promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
     mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),
-    rateLimit: flags.rateLimit === undefined ? undefined : rate(flags.rateLimit),
+    rateLimit,
     publicUrl: flags.publicUrl === undefined ? undefined : publicUrl(flags.publicUrl),
   };
 }
 
-function host(text: string): string {
-  if (/^[\w.:-]+$/.test(text)) return text;
-  throw usageError(`--host: '${text}' is not a host name or address`);
+function matching(text: string, form: RegExp, flag: string, what: string): string {
+  if (form.test(text)) return text;
+  throw usageError(`${flag}: '${text}' is not ${what}`);
 }
 
 function port(text: string): number {
@@ -110,16 +116,6 @@ function port(text: string): number {
     `--port: '${text}' is not a port`,
     'A port is a whole number from 0 to 65535; 0 picks a free one.',
   );
-}
-
-function rate(text: string): number {
-  if (/^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-  throw usageError(`--rate-limit: '${text}' is not a number above 0`);
-}
-
-function wholeNumber(text: string, flag: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageError(`${flag}: '${text}' is not a whole number`);
 }
 
 function publicUrl(text: string): string {
@@ -132,10 +128,10 @@ function publicUrl(text: string): string {
   );
 }
 
-function directory(given: string, flag: string, cwd: string): string {
-  const found = path.resolve(cwd, given);
-  if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
-  throw usageError(`${flag}: ${given} is not a directory`);
+function directory(name: string, flag: string, cwd: string): string {
+  const directory = path.resolve(cwd, name);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
+  throw usageError(`${flag}: ${name} is not a directory`);
 }
 
 /** A request as one line: time, user, method, path, status, duration. */

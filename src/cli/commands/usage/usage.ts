@@ -4,7 +4,7 @@ import type { Connection, Context } from '../../context.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
-import { type ListForm, presentList } from '../../outputs/present.ts';
+import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
 type Grouping = 'prompt' | 'day' | 'model' | 'status';
@@ -47,7 +47,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
   const rows = [...groups].map(([key, runs]) => usageRow(key, runs));
   const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
-  await presentList(ctx, sorted, { ...formFor(sorted, by), cells: plainCells, nothing: 'no runs' });
+  await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
   }
@@ -59,11 +59,11 @@ async function groupedRuns(
   by: Grouping,
   time: { readonly since: number; readonly until?: number },
 ): Promise<Map<string, RunRow[]>> {
-  const names = new PromptNames(ctx, connection);
+  const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => keyOf(row, by);
   const groups = new Map<string, RunRow[]>();
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = by === 'prompt' ? await names.of(row) : keyOf(row, by);
+    const key = await nameOf(row);
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   return groups;
@@ -74,40 +74,35 @@ function keyOf({ runStatus, usage, createdAt }: RunRow, by: Exclude<Grouping, 'p
   return by === 'model' ? (usage?.model ?? 'unknown') : localDay(createdAt);
 }
 
-/** Prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
-class PromptNames {
-  readonly #ctx: Context;
-  readonly #connection: Connection;
-  readonly #names = new Map<string, string>();
-  #slugs: ReadonlyMap<string, string> | undefined;
-
-  constructor(ctx: Context, connection: Connection) {
-    this.#ctx = ctx;
-    this.#connection = connection;
-  }
-
-  async of({ promptVersionId, runName }: RunRow): Promise<string> {
-    const known = this.#names.get(promptVersionId);
+/** Names prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
+async function promptNames(
+  ctx: Context,
+  { prompts, client, embedded }: Connection,
+): Promise<(row: RunRow) => Promise<string>> {
+  const { signal } = ctx;
+  const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
+  const names = new Map<string, string>();
+  return async ({ promptVersionId, runName }) => {
+    const known = names.get(promptVersionId);
     if (known !== undefined) return known;
-    const { prompts, client, embedded } = this.#connection;
-    const { signal } = this.#ctx;
     // Only this machine's own service can be asked without a request for each.
     const version =
       prompts.get(promptVersionId) ??
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
-    this.#slugs ??= embedded ? await this.#ownSlugs() : prompts.slugs();
-    const slug = version && this.#slugs.get(version.promptId);
+    const slug = version && slugs.get(version.promptId);
     const name = slug ?? version?.title ?? (runName || promptVersionId);
-    this.#names.set(promptVersionId, name);
+    names.set(promptVersionId, name);
     return name;
-  }
+  };
+}
 
-  async #ownSlugs(): Promise<Map<string, string>> {
-    const slugs = new Map<string, string>();
-    const rows = this.#connection.client.prompts.all({}, { signal: this.#ctx.signal });
-    for await (const { promptId, slug } of rows) slugs.set(promptId, slug);
-    return slugs;
-  }
+async function publishedSlugs(
+  client: Connection['client'],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const slugs = new Map<string, string>();
+  for await (const { promptId, slug } of client.prompts.all({}, { signal })) slugs.set(promptId, slug);
+  return slugs;
 }
 
 /** The day of the user's clock, as 2026-11-20. */
@@ -155,26 +150,30 @@ function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: Usa
 
 const BAR_WIDTH = 20;
 
-function formFor(rows: readonly UsageRow[], by: Grouping): Pick<ListForm<UsageRow>, 'columns' | 'shown'> {
+function columnsFor(rows: readonly UsageRow[], by: Grouping): ListColumn<UsageRow>[] {
   const weight = weightOf(rows);
   const most = Math.max(...rows.map(weight));
-  const columns = [
-    { title: by[0]?.toUpperCase() + by.slice(1), min: 8 },
-    ...['Runs', 'Failed', 'Credits'].map(title => ({ title, align: 'right' as const })),
-    { title: 'Tokens in', align: 'right' as const, dropOrder: 2 },
-    { title: 'Tokens out', align: 'right' as const, dropOrder: 1 },
-    { title: 'Cost', align: 'right' as const },
-    { title: '', dropOrder: 0 },
+  const bar = (part: number): string =>
+    '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * BAR_WIDTH)));
+  return [
+    { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
+    { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },
+    { title: 'Failed', align: 'right', cell: ({ failed }) => String(failed) },
+    { title: 'Credits', align: 'right', cell: ({ credits }) => String(credits) },
+    { title: 'Tokens in', align: 'right', dropOrder: 2, cell: ({ tokens }) => String(tokens?.input ?? '–') },
+    {
+      title: 'Tokens out',
+      align: 'right',
+      dropOrder: 1,
+      cell: ({ tokens }) => String(tokens?.output ?? '–'),
+    },
+    { title: 'Cost', align: 'right', cell: costText },
+    { title: '', dropOrder: 0, cell: row => bar(weight(row) && weight(row) / most) },
   ];
-  const shown = (row: UsageRow): string[] => [
-    row.key,
-    ...[row.runs, row.failed, row.credits].map(String),
-    String(row.tokens?.input ?? '–'),
-    String(row.tokens?.output ?? '–'),
-    row.cost === null ? '–' : `${row.estimated ? '~' : ''}${formatDollars(money(row.cost))}`,
-    '█'.repeat(weight(row) === 0 ? 0 : Math.max(1, Math.round((weight(row) / most) * BAR_WIDTH))),
-  ];
-  return { columns, shown };
+}
+
+function costText({ cost, estimated }: UsageRow): string {
+  return cost === null ? '–' : `${estimated ? '~' : ''}${formatDollars(money(cost))}`;
 }
 
 /** What bars are drawn of: money if any is known, else credits, else runs. */

@@ -4,21 +4,22 @@ import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
-import { confirm, present, presentList } from '../../outputs/present.ts';
+import { confirm, type ListForm, presentList } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type Column, plainRows, terminalTable } from '../../terminal/table.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'USER', min: 6 },
-  { title: 'PLAN' },
-  { title: 'CREDITS', align: 'right' },
-  { title: 'KEYS', align: 'right' },
-];
+const FORM: ListForm<Account> = {
+  columns: [
+    { title: 'USER', min: 6, cell: ({ user }) => user },
+    { title: 'PLAN', cell: ({ plan }) => plan },
+    { title: 'CREDITS', align: 'right', cell: ({ credits }) => String(credits) },
+    { title: 'KEYS', align: 'right', cell: ({ keys }) => String(keys) },
+  ],
+};
 
 /** Lists the users of the local service. */
 export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
-    await presentList(ctx, await store.users(), { columns: COLUMNS, cells });
+    await presentList(ctx, await store.users(), FORM);
   });
 }
 
@@ -27,10 +28,7 @@ export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag)
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
     if (user === undefined) throw noSuchUser(name);
-    await present(ctx, user, {
-      terminal: () => terminalTable(ctx.io, COLUMNS, [cells(user)]),
-      plain: () => plainRows([cells(user)]),
-    });
+    await presentList(ctx, [user], FORM, user);
   });
 }
 
@@ -63,10 +61,6 @@ function changesOf({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined) return { plan };
   const amount = Number(credits);
   return { plan, credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } };
-}
-
-function cells({ user, plan, credits, keys }: Account): string[] {
-  return [user, plan, String(credits), String(keys)];
 }
 
 function noSuchUser(name: string): Error {

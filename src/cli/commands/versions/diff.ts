@@ -26,7 +26,7 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
   const isFile = promptFileOf(ctx, prompt) !== undefined;
   const { promptId, pair, count } = await chosen(ctx, connection, named, { versions, isFile });
   if (pair === undefined) {
-    await present(ctx, { changes: [] }, { terminal: () => '', plain: () => '' });
+    await present(ctx, { changes: [] }, { plain: () => '' });
     ctx.io.note(nothingToCompare(count));
     return;
   }
@@ -36,8 +36,8 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
   if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
   const [before, after] = [await textOf(ctx, connection, older), await textOf(ctx, connection, newer)];
   const changes = await changesBetween({ ...older, text: before }, { ...newer, text: after });
-  const forms = () => differences(ctx, { older, newer }, changes);
-  await present(ctx, { older, newer, changes }, { terminal: forms, plain: forms, paged: true });
+  const plain = () => differences(ctx, { older, newer }, changes);
+  await present(ctx, { older, newer, changes }, { plain, paged: true });
 }
 
 function nothingToCompare(count: number): string {

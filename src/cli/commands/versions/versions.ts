@@ -6,13 +6,6 @@ import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
 import { resolveTarget } from '../../inputs/target.ts';
 import { presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
-import type { Column } from '../../terminal/table.ts';
-
-const COLUMNS: readonly Column[] = [
-  { title: 'PROMPT VERSION', ids: true },
-  { title: 'PUBLISHED', min: 8 },
-  { title: '' },
-];
 
 /** Lists the published versions of a prompt, newest first. */
 export async function versionsList(ctx: Context, prompt: string): Promise<void> {
@@ -21,15 +14,17 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
   const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
-  const cellsWith = (time: (iso: string) => string) => (version: (typeof versions)[number]) => [
-    fieldText(version.promptVersionId),
-    time(fieldText(version.publishedAt)),
-    version.isLatest === true ? 'latest' : '',
-  ];
   await presentList(ctx, versions, {
-    columns: COLUMNS,
-    cells: cellsWith(iso => iso),
-    shown: cellsWith(iso => ageOf(iso, ctx.clock.now())),
+    columns: [
+      { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => fieldText(promptVersionId) },
+      {
+        title: 'PUBLISHED',
+        min: 8,
+        cell: ({ publishedAt }) => ageOf(fieldText(publishedAt), ctx.clock.now()),
+        plain: ({ publishedAt }) => fieldText(publishedAt),
+      },
+      { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },
+    ],
   });
 }
 

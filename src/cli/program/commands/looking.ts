@@ -60,7 +60,7 @@ export const LOOKING_COMMANDS: readonly CommandSpec[] = [
 them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST,
 or port 11434). What models.yaml says already stays as it is.
 Piped, a line is: provider, base URL, models added, models known before, what went wrong.`,
-    load: () => import('../../commands/models/discover.ts').then(file => file.modelsDiscover),
+    load: () => import('../../commands/models/models.ts').then(file => file.modelsDiscover),
   },
   {
     path: 'models providers',
@@ -70,7 +70,7 @@ Piped, a line is: provider, base URL, models added, models known before, what we
 <NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai, OLLAMA_HOST too);
 models.yaml may describe more, under providers.
 Piped, a line is: provider, address, variables that may hold its key, whether one is set.`,
-    load: () => import('../../commands/models/providers.ts').then(file => file.modelsProviders),
+    load: () => import('../../commands/models/models.ts').then(file => file.modelsProviders),
   },
   {
     path: 'account',

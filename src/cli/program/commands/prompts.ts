@@ -11,7 +11,7 @@ export const PROMPTS_COMMANDS: readonly CommandSpec[] = [
     aliases: ['prompt'],
     summary: 'find, read, check and publish prompts',
     examples: ['prompts', 'prompts get hello', 'prompts new haiku.prompt'],
-    load: () => import('../../commands/prompts/find.ts').then(file => file.prompts),
+    load: () => import('../../commands/prompts/prompts.ts').then(file => file.prompts),
   },
   {
     path: 'prompts list',
@@ -19,7 +19,7 @@ export const PROMPTS_COMMANDS: readonly CommandSpec[] = [
     examples: ['prompts list', "prompts list --query '[].slug'"],
     notes: `The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
 ${PROMPT_ROW}`,
-    load: () => import('../../commands/prompts/find.ts').then(file => file.promptsList),
+    load: () => import('../../commands/prompts/prompts.ts').then(file => file.promptsList),
   },
   {
     path: 'prompts get',
@@ -34,7 +34,7 @@ ${PROMPT_ROW}`,
       'prompts get hello --query config.textInputs',
     ],
     notes: 'The prompt is an alias, a prompt file, the id of a prompt or of a version, or a slug.',
-    load: () => import('../../commands/prompts/get.ts').then(file => file.promptsGet),
+    load: () => import('../../commands/prompts/prompts.ts').then(file => file.promptsGet),
   },
   {
     path: 'prompts search',
@@ -42,7 +42,7 @@ ${PROMPT_ROW}`,
     arguments: [['<words...>', 'what to look for']],
     examples: ['prompts search postcard', "prompts search weekly report --query '[].slug'"],
     notes: PROMPT_ROW,
-    load: () => import('../../commands/prompts/find.ts').then(file => file.promptsSearch),
+    load: () => import('../../commands/prompts/prompts.ts').then(file => file.promptsSearch),
   },
   {
     path: 'prompts new',

@@ -21,7 +21,7 @@ export const SETTING_UP_COMMANDS: readonly CommandSpec[] = [
     path: 'logout',
     summary: 'forget the API key of a profile',
     examples: ['logout', 'logout --profile work'],
-    load: () => import('../../commands/logout/logout.ts').then(file => file.logout),
+    load: () => import('../../commands/login/login.ts').then(file => file.logout),
   },
   {
     path: 'doctor',
@@ -104,7 +104,7 @@ The prompts, runs and keys of the local service are never touched: see promptrun
     arguments: [['<key>', 'a setting']],
     examples: ['config get concurrency'],
     notes: `Settings: ${SETTING_KEYS.join(', ')}`,
-    load: () => import('../../commands/config/value.ts').then(file => file.configGet),
+    load: () => import('../../commands/config/config.ts').then(file => file.configGet),
   },
   {
     path: 'config set',
@@ -116,28 +116,28 @@ The prompts, runs and keys of the local service are never touched: see promptrun
     examples: ['config set concurrency 8', 'config set saveDir ~/pictures'],
     notes: `Settings:
 ${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${SETTINGS[key].form})`).join('\n')}`,
-    load: () => import('../../commands/config/value.ts').then(file => file.configSet),
+    load: () => import('../../commands/config/config.ts').then(file => file.configSet),
   },
   {
     path: 'config unset',
     summary: 'put a setting back to its default',
     arguments: [['<key>', 'a setting']],
     examples: ['config unset concurrency'],
-    load: () => import('../../commands/config/value.ts').then(file => file.configUnset),
+    load: () => import('../../commands/config/config.ts').then(file => file.configUnset),
   },
   {
     path: 'config list',
     summary: 'every setting with its value',
     examples: ['config list'],
     notes: 'Piped, a line is: key, value, set or default.',
-    load: () => import('../../commands/config/list.ts').then(file => file.configList),
+    load: () => import('../../commands/config/config.ts').then(file => file.configList),
   },
   {
     path: 'config path',
     summary: 'every place where something is kept',
     examples: ['config path', `config path --query "[?name=='config'].path | [0]"`],
     notes: 'Piped, a line is: name, path, what is kept there.',
-    load: () => import('../../commands/config/path.ts').then(file => file.configPath),
+    load: () => import('../../commands/config/config.ts').then(file => file.configPath),
   },
   {
     path: 'alias',

@@ -2,7 +2,7 @@ import type { DiscoveredEndpoint } from '../../../service/models/discover.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { present } from '../../outputs/present.ts';
+import { present, presentList } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
@@ -10,16 +10,16 @@ import { plainRows } from '../../terminal/table.ts';
 /** Writes the models of the configured endpoints to models.yaml; fails if none of them could be asked. */
 export async function modelsDiscover(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
-  const found = await ctx.local.discoverModels({ dataDir: ctx.dataDir, signal: ctx.signal });
-  const { file, endpoints, faults: lost } = found;
-  for (const fault of lost) ctx.io.note(`note: ${oneLine(fault)}`);
+  const discovery = await ctx.local.discoverModels({ dataDir: ctx.dataDir, signal: ctx.signal });
+  const { file, endpoints } = discovery;
+  for (const fault of discovery.faults) ctx.io.note(`note: ${oneLine(fault)}`);
   if (endpoints.length === 0) {
     throw usageError(
       'there is no endpoint to ask for its models',
       `Set a key such as OPENAI_API_KEY, or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
     );
   }
-  await present(ctx, found, {
+  await present(ctx, discovery, {
     terminal: () => `${[...endpoints.map(lineOf), `They are in ${oneLine(file)}`].join('\n')}\n`,
     plain: () => plainRows(endpoints.map(rowOf)),
   });
@@ -53,3 +53,27 @@ const SHOWN = 8;
 function rowOf({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
+
+/** The providers that this machine's own service knows, and whether their keys are set. */
+export async function modelsProviders(ctx: Context): Promise<void> {
+  requireLocalService(ctx, 'models providers');
+  const { providers, faults } = await ctx.local.listProviders({ dataDir: ctx.dataDir });
+  await presentList(ctx, providers, {
+    columns: [
+      { title: 'PROVIDER', cell: ({ name }) => name },
+      { title: 'ADDRESS', min: 20, dropOrder: 1, cell: ({ baseUrl }) => baseUrl },
+      { title: 'KEY IN', cell: ({ keyVariables }) => keyVariables.join(' or ') },
+      { title: 'KEY', cell: stateOf },
+    ],
+  });
+  for (const fault of faults) ctx.io.note(`note: ${oneLine(fault)}`);
+}
+
+function stateOf({ keySetBy, keyVariables, fault, keySet }: Provider): string {
+  if (keySetBy !== null && fault !== null) return fault;
+  if (keySet) return `set (${keySetBy})`;
+  if (keyVariables.length === 0) return 'not needed';
+  return fault === null ? 'not set, not needed there' : 'not set';
+}
+
+type Provider = Awaited<ReturnType<Context['local']['listProviders']>>['providers'][number];

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
-import { MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
+import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
+import { connectionFor } from '../../inputs/prompt-file.ts';
+import { readNamed } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
+import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import type { Column } from '../../terminal/table.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
 export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
@@ -60,24 +62,23 @@ function searchQuery(words: readonly string[]): string {
   );
 }
 
-const COLUMNS: readonly Column[] = [
-  { title: 'SLUG', min: 12 },
-  { title: 'TITLE', min: 12, dropOrder: 6 },
-  { title: 'PROMPT', ids: true },
-  { title: 'TYPE', dropOrder: 5 },
-  { title: 'CREDITS', align: 'right', dropOrder: 4 },
-  { title: 'USES', align: 'right', dropOrder: 2 },
-  { title: 'PUBLISHED', dropOrder: 1 },
-  { title: 'DESCRIPTION', min: 16, dropOrder: 3 },
-];
-
 // By index; video prompts are not found.
 const MODALITY_NAMES = ['text', 'image'];
 
 /** Shows prompts in the order given. @param nothing what a terminal shows where there are none */
 function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing: string): Promise<void> {
+  const age = (row: PromptSearchRow): string => ageOf(fieldText(row.publishedAt), ctx.clock.now());
   return presentList(ctx, rows, {
-    columns: COLUMNS,
+    columns: [
+      { title: 'SLUG', min: 12, cell: row => fieldText(row.slug) },
+      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => fieldText(row.title) },
+      { title: 'PROMPT', ids: true, cell: row => fieldText(row.promptId) },
+      { title: 'TYPE', dropOrder: 5, cell: modalityName },
+      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => fieldText(row.estimatedCredits) },
+      { title: 'USES', align: 'right', dropOrder: 2, cell: row => fieldText(row.uses) },
+      { title: 'PUBLISHED', dropOrder: 1, cell: age },
+      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => fieldText(row.description) },
+    ],
     cells: row => [
       fieldText(row.slug),
       fieldText(row.promptVersionId),
@@ -88,20 +89,23 @@ function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing:
       fieldText(row.title),
       fieldText(row.description),
     ],
-    shown: row => [
-      fieldText(row.slug),
-      fieldText(row.title),
-      fieldText(row.promptId),
-      modalityName(row),
-      fieldText(row.estimatedCredits),
-      fieldText(row.uses),
-      ageOf(fieldText(row.publishedAt), ctx.clock.now()),
-      fieldText(row.description),
-    ],
     nothing,
   });
 }
 
 function modalityName({ modality }: { readonly modality: unknown }): string {
   return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
+}
+
+/** Shows a prompt: title, version, the inputs it expects, and of the local service its template. */
+export async function promptsGet(
+  ctx: Context,
+  prompt: string,
+  { versionId }: { readonly versionId?: string },
+): Promise<void> {
+  const connection = await connectionFor(ctx, prompt);
+  const reading = readNamed(ctx, connection, prompt, versionId);
+  const version = await withSpinner(ctx, 'asking for the prompt', reading);
+  const isId = versionId !== undefined || isUuid(prompt);
+  await presentPromptVersion(ctx, version, connection, ...(isId ? [] : [prompt]));
 }

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../../context.ts';
+import { confirm, present, presentList } from '../../outputs/present.ts';
+import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
+import { keptPlaces } from '../../settings/places.ts';
+import { visible } from '../../terminal/sanitise.ts';
+
+/** Prints the value of a setting, or its default if it is not set. */
+export async function configGet(ctx: Context, name: string): Promise<void> {
+  const key = settingKey(name);
+  const value = ctx.settings.get(key) ?? SETTINGS[key].default ?? null;
+  const text = (): string => `${String(value ?? '')}\n`;
+  await present(ctx, value, { terminal: () => visible(text()), plain: text });
+}
+
+/** Changes a setting. */
+export async function configSet(ctx: Context, name: string, text: string): Promise<void> {
+  const key = settingKey(name);
+  const value = settingValue(key, text);
+  await ctx.settings.update(document => {
+    document.settings[key] = value;
+  });
+  await confirm(ctx, { [key]: value }, `${key} is ${String(value)}.`);
+}
+
+/** Puts a setting back to its default. */
+export async function configUnset(ctx: Context, name: string): Promise<void> {
+  const key = settingKey(name);
+  await ctx.settings.update(document => {
+    delete document.settings[key];
+  });
+  const value = SETTINGS[key].default ?? null;
+  await confirm(ctx, { [key]: value }, `${key} is not set any more.`);
+}
+
+/** Lists every setting with its value; never a key. */
+export async function configList(ctx: Context): Promise<void> {
+  const rows = SETTING_KEYS.map(key => {
+    const set = ctx.settings.get(key);
+    return { key, value: set ?? SETTINGS[key].default ?? null, isSet: set !== undefined };
+  });
+  await presentList(ctx, rows, {
+    columns: [
+      { title: 'KEY', cell: ({ key }) => key },
+      { title: 'VALUE', min: 8, cell: ({ value }) => String(value ?? '') },
+      { title: 'FROM', cell: ({ isSet }) => (isSet ? 'set' : 'default') },
+      {
+        title: 'WHAT IT IS',
+        min: 16,
+        dropOrder: 1,
+        cell: ({ key }) => SETTINGS[key].description,
+        plain: null,
+      },
+    ],
+  });
+}
+
+/** Shows every place where something is kept, whether or not there is anything yet. */
+export async function configPath(ctx: Context): Promise<void> {
+  const rows = keptPlaces(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
+  await presentList(ctx, rows, {
+    columns: [
+      { title: 'NAME', cell: ({ name }) => name },
+      { title: 'PATH', cell: ({ path }) => path },
+      { title: '', cell: ({ exists }) => (exists ? '' : 'nothing yet'), plain: null },
+      { title: 'WHAT IS KEPT THERE', min: 16, dropOrder: 1, cell: ({ holds }) => holds },
+    ],
+  });
+}
