@@ -4,7 +4,7 @@ import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { stopperOf, TimeIsUp } from '../errors.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
-import { openJournal, unwrittenJournal } from '../settings/journal/journal.ts';
+import { Journal } from '../settings/journal/journal.ts';
 import { Settings } from '../settings/settings.ts';
 import { adviseWith } from '../terminal/advise.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
@@ -50,7 +50,7 @@ export async function createContext(
   const settings = new Settings(config, clock);
   const recordings = recordingsOf(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
-  const journal = isReplay ? unwrittenJournal(stateDir, clock) : openJournal(stateDir, clock);
+  const journal = new Journal(stateDir, clock, !isReplay);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   let checks: Promise<Checks> | undefined;
   const openChecks = async (): Promise<Checks> => new (await import('../outputs/checks/checks.ts')).Checks();

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Journal, openJournal } from '../../../src/cli/settings/journal/journal.ts';
+import { Journal } from '../../../src/cli/settings/journal/journal.ts';
 import {
   inDoubt,
   type JournalEntry,
@@ -30,7 +30,7 @@ const entriesOf = async (of: Journal): Promise<readonly JournalEntry[]> => (awai
 
 beforeEach(async () => {
   directory = path.join(await mkdtemp(path.join(os.tmpdir(), 'journal-')), 'state');
-  journal = openJournal(directory, { now: () => NOW });
+  journal = new Journal(directory, { now: () => NOW });
 });
 afterEach(async () => {
   await journal.close();
@@ -66,14 +66,14 @@ describe('the journal', () => {
   it('loses only the line a crash tore', async () => {
     const first = await begun(journal);
     await appendFile(journal.file, '{"id":"torn","time":"2026-01-');
-    const other = openJournal(directory, { now: () => NOW });
+    const other = new Journal(directory, { now: () => NOW });
     const second = await begun(other);
     await other.close();
     expect(await journal.read()).toEqual({ entries: [second, first], damaged: 0 });
   });
 
   it('keeps what another process wrote at the same time', async () => {
-    const other = openJournal(directory, { now: () => NOW });
+    const other = new Journal(directory, { now: () => NOW });
     const started = await Promise.all(Array.from({ length: 20 }, (_, at) => begun(at % 2 ? journal : other)));
     await other.close();
     const ids = (await entriesOf(journal)).map(({ id }) => id);

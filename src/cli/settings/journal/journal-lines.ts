@@ -1,17 +1,11 @@
+import { isObject, type JsonObject } from '../../core/json-value.ts';
+
 /**
  * What became of a creation: `refused` and `none` made no run, the one by the service's word, the other by its list;
  * `lost`, `interrupted` and `failed` (a fault the service answered with) may have made one.
  */
-export const CREATION_OUTCOMES = [
-  'created',
-  'refused',
-  'none',
-  'lost',
-  'interrupted',
-  'failed',
-  'ended',
-] as const;
-export type CreationOutcome = (typeof CREATION_OUTCOMES)[number];
+const CREATION_OUTCOMES = ['created', 'refused', 'none', 'lost', 'interrupted', 'failed', 'ended'] as const;
+type CreationOutcome = (typeof CREATION_OUTCOMES)[number];
 
 export interface JournalOutcome {
   readonly outcome: CreationOutcome;
@@ -24,22 +18,18 @@ export interface JournalOutcome {
 }
 
 /** A creation with everything the journal says of it. */
-export interface JournalEntry {
+export interface JournalEntry extends Partial<JournalOutcome> {
   /** Sent as `Idempotency-Key` as well. */
   readonly id: string;
   /** ISO 8601, by this machine's clock, from before the request was sent for the first time. */
   readonly time: string;
+  /** Or `local` for the embedded service. */
   readonly baseUrl: string;
   readonly promptVersionId: string;
+  /** SHA-256 of the inputs; the inputs themselves are never written. */
   readonly inputsDigest: string;
-  /** How far the service's clock was ahead of this machine's then, in milliseconds; undefined where not known. */
-  readonly clockOffsetMs?: number;
   /** The process that sent it. */
   readonly pid?: number;
-  readonly outcome?: CreationOutcome;
-  readonly runId?: string;
-  readonly runStatus?: string;
-  readonly recovered?: true;
   /** When the outcome was written, ISO 8601. */
   readonly noted?: string;
 }
@@ -66,13 +56,12 @@ export class JournalFold {
 
   /** Takes the line before the ones taken so far; gives the creation it begins, with all that came of it. */
   take(text: string): JournalEntry | undefined {
-    if (text === '' || text.trim() === '') return undefined;
+    if (text.trim() === '') return undefined;
     const line = parseLine(text);
-    if (line === undefined) {
-      this.damaged += 1;
-      return undefined;
-    }
-    return isStart(line) ? this.#begun(line) : this.#became(line);
+    if (line === undefined) this.damaged += 1;
+    else if (isStart(line)) return this.#begun(line);
+    else this.#outcomes.set(line.id, { ...outcomeOf(line), ...this.#outcomes.get(line.id) });
+    return undefined;
   }
 
   #begun({ again, ...start }: Line & JournalEntry): JournalEntry | undefined {
@@ -80,43 +69,30 @@ export class JournalFold {
     if (again === true) this.#repeated.add(start.id);
     const outcome = this.#outcomes.get(start.id);
     this.#outcomes.delete(start.id);
-    return outcome === undefined ? start : { ...start, ...outcome };
-  }
-
-  #became(line: Line): undefined {
-    this.#outcomes.set(line.id, { ...outcomeOf(line), ...this.#outcomes.get(line.id) });
+    return { ...start, ...outcome };
   }
 }
 
-type Line = { readonly id: string } & Readonly<Record<string, unknown>>;
+type Line = JsonObject & { readonly id: string };
 
-function parseLine(line: string): Line | undefined {
+function parseLine(text: string): Line | undefined {
   try {
-    const value = JSON.parse(line) as unknown;
-    return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'
-      ? (value as Line)
-      : undefined;
+    const line: unknown = JSON.parse(text);
+    return isObject(line) && typeof line['id'] === 'string' ? (line as Line) : undefined;
   } catch {
     return undefined;
   }
 }
 
 function isStart(line: Line): line is Line & JournalEntry {
-  return (
-    typeof line['time'] === 'string' &&
-    typeof line['baseUrl'] === 'string' &&
-    typeof line['promptVersionId'] === 'string'
-  );
+  return ['time', 'baseUrl', 'promptVersionId'].every(key => typeof line[key] === 'string');
 }
 
-function outcomeOf(line: Line): Partial<JournalEntry> {
-  const { outcome, runId, runStatus, noted, recovered, clockOffsetMs } = line;
-  const known = CREATION_OUTCOMES.find(one => one === outcome);
+function outcomeOf({ outcome, recovered, clockOffsetMs, ...line }: Line): Partial<JournalEntry> {
+  const texts = ['runId', 'runStatus', 'noted'].filter(key => typeof line[key] === 'string');
   return {
-    ...(known !== undefined && { outcome: known }),
-    ...(typeof runId === 'string' && { runId }),
-    ...(typeof runStatus === 'string' && { runStatus }),
-    ...(typeof noted === 'string' && { noted }),
+    ...(CREATION_OUTCOMES.some(one => one === outcome) && { outcome: outcome as CreationOutcome }),
+    ...Object.fromEntries(texts.map(key => [key, line[key]])),
     ...(recovered === true && { recovered }),
     ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
   };
