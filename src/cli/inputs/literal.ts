@@ -8,6 +8,12 @@ export class Literal {
   constructor(source: string) {
     this.source = source;
   }
+
+  /** As JavaScript has it. */
+  get value(): number | boolean {
+    const number = Number(this.source);
+    return Number.isNaN(number) ? this.source.toLowerCase() === 'true' : number;
+  }
 }
 
 /** More values than any inputs have: aliases of aliases in a few lines of YAML stand for more. */
@@ -27,7 +33,7 @@ export function inputText(value: unknown): string | undefined {
 function jsonText(value: unknown, values: { left: number }): string | undefined {
   values.left -= 1;
   if (values.left < 0) return undefined;
-  if (value instanceof Literal) return jsonLiteral(value.source);
+  if (value instanceof Literal) return jsonLiteral(value);
   if (Array.isArray(value)) {
     const parts = value.map(item => jsonText(item, values));
     return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
@@ -43,10 +49,9 @@ function jsonText(value: unknown, values: { left: number }): string | undefined 
 }
 
 /** YAML writes some numbers and booleans as JSON does not: `0x1F`, `+1`, `True`. */
-function jsonLiteral(source: string): string {
+function jsonLiteral({ source, value }: Literal): string {
   if (/^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u.test(source)) return source;
-  const number = Number(source);
-  return Number.isFinite(number) ? String(number) : JSON.stringify(source.toLowerCase() === 'true');
+  return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
 }
 
 /** JSON with every number and boolean as a `Literal`; undefined where the source is not JSON. */
@@ -68,28 +73,10 @@ function literalOf(value: unknown, mark: string): Literal | undefined {
 
 /** Wraps the numbers and booleans of valid JSON, which stand anywhere but inside strings. */
 function markLiterals(json: string, mark: string): string {
-  let marked = '';
-  let from = 0;
-  while (from < json.length) {
-    const start = json.indexOf('"', from);
-    const end = start === -1 ? json.length : endOfString(json, start);
-    const between = json.slice(from, start === -1 ? json.length : start);
-    marked += between.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`);
-    if (start !== -1) marked += json.slice(start, end);
-    from = end;
-  }
-  return marked;
-}
-
-/** The index after the quote that ends the string starting at `start`. */
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
-  return end + 1;
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0;
-  while (json[at - 1 - backslashes] === '\\') backslashes += 1;
-  return backslashes % 2 === 1;
+  // Once the quotes within strings are written otherwise, every second part between quotes is the content of a string.
+  const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
+  const markedParts = parts.map((part, at) =>
+    at % 2 === 1 ? part : part.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`),
+  );
+  return markedParts.join('"');
 }

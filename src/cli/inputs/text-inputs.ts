@@ -1,5 +1,6 @@
+import type { JsonValue } from '../../files/json.ts';
 import type { Context } from '../context.ts';
-import { isObject } from '../core/json-value.ts';
+import { isObject, type JsonObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
 import { inputText, Literal, parseJsonAsWritten } from './literal.ts';
@@ -15,7 +16,7 @@ export interface InputFlags {
   readonly images: readonly string[];
 }
 
-/** Everything given, texts read, images by name only. */
+/** Texts, and images by name only: https URLs, data URLs, file names. */
 export interface CollectedInputs {
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly string[];
@@ -23,26 +24,47 @@ export interface CollectedInputs {
 
 /** Merges the inputs of a command; `--input` wins over `--inputs`, and so do `--image`s over its images. */
 export async function collectInputs(ctx: Context, flags: InputFlags): Promise<CollectedInputs> {
+  const { values, texts, images } = await collect(ctx, flags);
+  return { text: new Map([...textsOf(values, fileName(flags)), ...texts]), images };
+}
+
+/** As `collectInputs`, with the values of `--inputs` as they are, apart from the texts of `--input`, which win over them. */
+export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
+  const { values, texts, images } = await collect(ctx, flags);
+  return { values: typedFields(values), texts: Object.fromEntries(texts), images };
+}
+
+async function collect(ctx: Context, flags: InputFlags) {
   const pairs = flags.inputs.map(text => parseKeyValue(text, '--input'));
   refuseSecondReader(flags);
-  const file = await readInputsFile(ctx, flags.inputsFile);
-  const text = new Map(file.text);
-  for (const { key, value } of pairs) text.set(key, await readValue(ctx, key, value));
-  return { text, images: flags.images.length > 0 ? flags.images : file.images };
+  const { values, images } = await readInputsFile(ctx, flags);
+  const texts = new Map<string, string>();
+  for (const { key, value } of pairs) texts.set(key, await readValue(ctx, key, value));
+  return { values, texts, images: flags.images.length > 0 ? flags.images : images };
 }
 
-async function readInputsFile(ctx: Context, file: string | undefined): Promise<InputsDocument> {
-  if (file === undefined) return { text: new Map(), images: [] };
-  return inputsOf(await readInputsValue(ctx, file), `--inputs ${file}: `);
-}
-
-/** What the file of `--inputs` holds, numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
-export async function readInputsValue(ctx: Context, file: string): Promise<unknown> {
+async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDocument> {
+  const { inputsFile: file } = flags;
+  if (file === undefined) return { values: {}, images: [] };
   const source =
     file === '-'
       ? decodeUtf8(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return parseInputsValue(source.replace(/^\uFEFF/u, ''), `--inputs ${file}`);
+  return documentOf(await parseInputs(source, `--inputs ${file}`), fileName(flags));
+}
+
+/** How errors in the file of `--inputs` begin. */
+function fileName({ inputsFile = '' }: InputFlags): string {
+  return `--inputs ${inputsFile}: `;
+}
+
+/** JSON or YAML, numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
+export async function parseInputs(source: string, what: string): Promise<unknown> {
+  const text = source.replace(/^\uFEFF/u, '');
+  const json = parseJsonAsWritten(text);
+  if (json !== undefined) return json;
+  const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
+  return parseYamlAsWritten(text, what);
 }
 
 async function readValue(ctx: Context, key: string, value: string): Promise<string> {
@@ -53,7 +75,7 @@ async function readValue(ctx: Context, key: string, value: string): Promise<stri
 }
 
 /** Standard input ends once; who comes second would wait for nothing. @throws {CliError} USAGE_ERROR */
-export function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
+function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = [
     ...(inputsFile === '-' ? ['--inputs -'] : []),
     ...inputs.filter(readsStandardInput).map(text => `--input ${text}`),
@@ -67,61 +89,49 @@ export function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): 
   }
 }
 
-/** What `--inputs` holds. */
-export interface InputsDocument {
-  readonly text: ReadonlyMap<string, string>;
-  /** As `--image` takes them: https URLs, data URLs, file names. */
-  readonly images: readonly string[];
+/** The inputs that a value of `parseInputs` holds, nested as in the interface or a flat map; `where` begins every error. */
+export function inputsOf(value: unknown, where: string): CollectedInputs {
+  const { values, images } = documentOf(value, where);
+  return { text: textsOf(values, where), images };
 }
 
-/** JSON or YAML, nested as in the interface or a flat map. Every value becomes text, as `inputText` has it. */
-export async function parseInputsDocument(source: string, what: string): Promise<InputsDocument> {
-  return inputsOf(await parseInputsValue(source, what), `${what}: `);
+interface InputsDocument extends Pick<CollectedInputs, 'images'> {
+  /** As they are, numbers and booleans as `Literal`s. */
+  readonly values: JsonObject;
 }
 
-/** The inputs that a value holds as the two readers give it; `where` begins every error. */
-export function inputsOf(value: unknown, where: string): InputsDocument {
-  if (!isObject(value) || value instanceof Literal)
-    throw usageError(`${where}a map of keys to values is needed`);
-  if (!isNested(value)) return { text: textsOf(value, where), images: [] };
-  const strange = Object.keys(value).find(key => key !== 'textInputs' && key !== 'imageInputs');
-  if (strange !== undefined) {
+function documentOf(value: unknown, where: string): InputsDocument {
+  if (!isMap(value)) throw usageError(`${where}a map of keys to values is needed`);
+  if (!isNested(value)) return { values: value, images: [] };
+  const { textInputs = {}, imageInputs = [], ...others } = value;
+  const [stray] = Object.keys(others);
+  if (stray !== undefined) {
     throw usageError(
-      `${where}${JSON.stringify(strange)} stands beside textInputs and imageInputs`,
+      `${where}${JSON.stringify(stray)} stands beside textInputs and imageInputs`,
       'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }
-  const { textInputs = {}, imageInputs = [] } = value;
-  if (!isObject(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
+  if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
   if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
-  return {
-    text: textsOf(textInputs, where),
-    images: imageInputs.map((image, at) => imageOf(image, at, where)),
-  };
-}
-
-async function parseInputsValue(source: string, what: string): Promise<unknown> {
-  const json = parseJsonAsWritten(source);
-  if (json !== undefined) return json;
-  const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
-  return parseYamlAsWritten(source, what);
+  return { values: textInputs, images: imageInputs.map((image, at) => imageOf(image, at, where)) };
 }
 
 /** A flat map may well have an input called `textInputs`; only a map or a list tells the two apart. */
-export function isNested(value: Readonly<Record<string, unknown>>): boolean {
-  const { textInputs, imageInputs } = value;
-  return (isObject(textInputs) && !(textInputs instanceof Literal)) || Array.isArray(imageInputs);
+export function isNested({ textInputs, imageInputs }: JsonObject): boolean {
+  return isMap(textInputs) || Array.isArray(imageInputs);
 }
 
-function textsOf(map: Readonly<Record<string, unknown>>, where: string): Map<string, string> {
+function isMap(value: unknown): value is JsonObject {
+  return isObject(value) && !(value instanceof Literal);
+}
+
+function textsOf(map: JsonObject, where: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
       const text = inputText(value);
       if (text !== undefined) return [key, text];
       throw usageError(
-        value === null
-          ? `${where}the value of ${JSON.stringify(key)} is null`
-          : `${where}the value of ${JSON.stringify(key)} has too many parts`,
+        `${where}the value of ${JSON.stringify(key)} ${value === null ? 'is null' : 'has too many parts'}`,
         'Leave out an input that has no value.',
       );
     }),
@@ -133,12 +143,19 @@ function imageOf(value: unknown, at: number, where: string): string {
   if (isObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
     if (value['type'] === 'base64' && typeof value['base64'] === 'string') {
-      return asDataUrl(value['base64']);
+      return value['base64'].startsWith('data:') ? value['base64'] : `data:;base64,${value['base64']}`;
     }
   }
   throw usageError(`${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`);
 }
 
-function asDataUrl(base64: string): string {
-  return base64.startsWith('data:') ? base64 : `data:;base64,${base64}`;
+function typedFields(values: JsonObject): Record<string, JsonValue> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typed(value)]));
+}
+
+function typed(value: unknown): JsonValue {
+  if (value instanceof Literal) return value.value;
+  if (Array.isArray(value)) return value.map(typed);
+  if (isObject(value)) return typedFields(value);
+  return typeof value === 'string' ? value : null;
 }

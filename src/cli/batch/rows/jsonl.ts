@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../../inputs/literal.ts';
-import { type InputsDocument, inputsOf, isNested } from '../../inputs/text-inputs.ts';
+import { type CollectedInputs, inputsOf, isNested } from '../../inputs/text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
 
@@ -34,7 +34,7 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
   }
 }
 
-function cellsOf(id: string | undefined, { text, images }: InputsDocument): Record<string, string> {
+function cellsOf(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
   return Object.fromEntries([
     ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
     ...text,
@@ -43,7 +43,7 @@ function cellsOf(id: string | undefined, { text, images }: InputsDocument): Reco
 }
 
 /** In a flat map `image`, `image1` and so on are images, as they are in a CSV file. */
-function imagesApart(fields: JsonObject, inputs: InputsDocument): InputsDocument {
+function imagesApart(fields: JsonObject, inputs: CollectedInputs): CollectedInputs {
   if (isNested(fields)) return inputs;
   const images = [...inputs.text]
     .flatMap(([key, image]) => {

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import type { InputsDocument } from '../../inputs/text-inputs.ts';
+import type { CollectedInputs } from '../../inputs/text-inputs.ts';
 
 /** Where a row stands in its file and what it is called. */
 export interface RowPlace {
@@ -17,7 +17,7 @@ export interface RowPlace {
 export interface ReadableRow extends RowPlace {
   /** Whether the row brought its id itself. */
   readonly named: boolean;
-  readonly inputs: InputsDocument;
+  readonly inputs: CollectedInputs;
 }
 
 /** A row that can't be run, and why. */
@@ -35,7 +35,7 @@ export function isFaulty(row: SourceRow): row is FaultyRow {
 export function readableRow(
   place: { readonly row: number; readonly line: number },
   id: string | undefined,
-  inputs: InputsDocument,
+  inputs: CollectedInputs,
 ): ReadableRow {
   return { ...place, id: id ?? String(place.row), named: id !== undefined, inputs };
 }

@@ -14,7 +14,7 @@ import {
 import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
 import { readNamed } from '../../inputs/prompt-name.ts';
-import { collectTypedInputs, type TypedInputs } from '../../inputs/typed-inputs.ts';
+import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -55,7 +55,7 @@ async function previewOf(
   ctx: Context,
   store: LocalStore,
   target: LocalPromptTarget,
-  { values, texts, images }: TypedInputs,
+  { values, texts, images }: Awaited<ReturnType<typeof collectTypedInputs>>,
 ): Promise<PromptPreview | undefined> {
   const fields = describeConfig(await store.config(target));
   const finder = pictureUrls(ctx);
