@@ -1,4 +1,4 @@
-export { type ClientOptions, PromptService } from './client/client.ts';
+export { PromptService } from './client/client.ts';
 export type { Download, DownloadOptions } from './client/download.ts';
 export * from './client/errors.ts';
 export { isOver, type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
@@ -13,6 +13,7 @@ export {
 } from './client/recover.ts';
 export type {
   Answer,
+  ClientOptions,
   Pace,
   PacedAnswer,
   RawAnswer,

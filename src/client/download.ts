@@ -1,15 +1,9 @@
 import { decoded } from './decode.ts';
-import {
-  NetworkError,
-  NotFoundError,
-  type PromptServiceError,
-  ProtocolError,
-  RateLimitError,
-} from './errors.ts';
+import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
-import { isRedirect } from './parse-response.ts';
+import { errorFor, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
-import { MAX_ATTEMPTS, retryAfter, retryDelay } from './retry.ts';
+import { retryAfter } from './retry.ts';
 import { headerOf, leave, readThrough, type TransportResponse } from './transport.ts';
 import { checkedMediaUrl } from './urls.ts';
 
@@ -31,63 +25,49 @@ export interface Download {
 
 export interface DownloadOptions {
   /** Aborts at once, with the signal's reason; the reading of the body too. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Asked before each try; by default the client's own, if it has one. */
-  readonly pace?: Pace;
-}
-
-/** What a download needs of its client. */
-export interface DownloadSource {
-  readonly baseUrl: string;
-  readonly session: HttpSession;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly userAgent: string;
+  readonly pace?: Pace | undefined;
 }
 
 /** See `PromptService.download`. */
 export async function download(
   url: string,
-  source: DownloadSource,
-  options: DownloadOptions,
+  session: HttpSession,
+  { signal, pace }: DownloadOptions,
 ): Promise<Download> {
-  const { pace, signal } = options;
-  for (let attempt = 1; ; attempt++) {
-    await pace?.turn(signal);
+  const { opened, error } = await session.repeat({ method: 'GET', pace, signal }, async () => {
     try {
-      const opened = await open(url, source, signal);
-      pace?.answered({ limited: false, retryAfterMs: undefined });
-      return opened;
-    } catch (error) {
-      const limited = error instanceof RateLimitError;
-      const retryAfterMs = limited ? error.retryAfterMs : undefined;
-      pace?.answered({ limited, retryAfterMs });
-      const failed = { method: 'GET', attempt, maxAttempts: MAX_ATTEMPTS, error, retryAfterMs };
-      const waitMs = retryDelay(failed, source.random);
-      if (waitMs === undefined || source.session.isClosed) throw error;
-      await source.sleep(waitMs, source.session.untilClosed(signal));
+      return { opened: await open(url, session, signal), error: undefined };
+    } catch (fault) {
+      if (signal?.aborted || !(fault instanceof PromptServiceError)) throw fault;
+      const retryAfterMs = fault instanceof RateLimitError ? fault.retryAfterMs : undefined;
+      return { opened: undefined, error: fault, retryAfterMs };
     }
-  }
+  });
+  if (opened === undefined) throw error;
+  return opened;
 }
 
-async function open(url: string, source: DownloadSource, signal: AbortSignal | undefined): Promise<Download> {
-  const { response, target } = await follow(url, source, signal);
-  const shown = source.session.redaction.text(shownUrl(target));
-  if (response.status !== 200) {
-    await leave(response);
-    throw refusal(response, shown, source.now());
+async function open(url: string, session: HttpSession, signal: AbortSignal | undefined): Promise<Download> {
+  const { redaction } = session;
+  const { response, target } = await follow(url, session, signal);
+  const shown = redaction.text(shownUrl(target));
+  if (response.status === 200) {
+    return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
   }
-  return downloadOf({ ...response, headers: source.session.redaction.value(response.headers) }, shown);
+  await leave(response);
+  throw refusal(response, shown, session.now());
 }
 
 async function follow(
   url: string,
-  { baseUrl, session, userAgent }: DownloadSource,
+  session: HttpSession,
   signal: AbortSignal | undefined,
 ): Promise<{ response: TransportResponse; target: URL }> {
+  const { baseUrl, redaction, userAgent } = session;
   const transport = await session.transport();
-  const from = { baseUrl, owns: transport.owns, redact: (text: string) => session.redaction.text(text) };
+  const from = { baseUrl, owns: transport.owns, redact: (text: string) => redaction.text(text) };
   let target = checkedMediaUrl(url, from);
   for (let redirects = 0; ; redirects++) {
     const response = await transport.request({
@@ -97,13 +77,13 @@ async function follow(
       repeatable: true,
       headersTimeoutMs: TIMEOUT_MS,
       bodyTimeoutMs: TIMEOUT_MS,
-      ...(signal && { signal }),
+      signal,
     });
     const location = headerOf(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await leave(response);
     if (redirects === MAX_REDIRECTS) {
-      throw new ProtocolError(`${from.redact(shownUrl(target))} is redirected too often`);
+      throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too often`);
     }
     target = checkedMediaUrl(location, { ...from, from: target });
   }
@@ -144,12 +124,12 @@ function refusal(
 ): PromptServiceError {
   if ([403, 404, 410].includes(httpStatus)) {
     const message = `${shown} is not there any more (HTTP ${httpStatus}): the URLs of generated media live 24 hours`;
-    return new NotFoundError('NOT_FOUND_ERROR', message, { httpStatus });
+    return errorFor('NOT_FOUND_ERROR', message, { httpStatus });
   }
   const message = `${shown} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), now);
-  return new RateLimitError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
+  return errorFor('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }
 
 function lengthOf(header: string | undefined): number | undefined {

@@ -4,15 +4,17 @@ import {
   IDEMPOTENCY_HEADER,
   IDEMPOTENCY_KEY_HEADER,
   IDEMPOTENCY_SUPPORTED,
+  RATE_LIMIT_POLICY_HEADER,
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
-import { NetworkError, PromptServiceError } from './errors.ts';
+import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
 import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
-import type { RequestEvent } from './request.ts';
+import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';
+import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
-import { Deadline, eitherOf } from './signals.ts';
+import { Deadline, sleep as realSleep } from './signals.ts';
 import {
   type AnswerHeaders,
   headerOf,
@@ -21,6 +23,8 @@ import {
   type Transport,
   type TransportResponse,
 } from './transport.ts';
+import { createTransport } from './undici-transport.ts';
+import { baseUrlOf } from './urls.ts';
 
 /** Longest silence before the headers of an answer. A creation is answered after up to two minutes. */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
@@ -34,43 +38,42 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /** A request, the same at every try. */
-export interface SessionRequest {
+export interface SessionRequest extends Omit<RequestOptions, 'query'> {
   readonly method: string;
   /** Below the base URL, with its query. */
   readonly path: string;
-  readonly body?: RequestBody | string;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly idempotencyKey?: string;
-  readonly onSent?: () => void;
-  readonly ignoreActionRequire?: boolean;
+  readonly body: RequestBody | string | undefined;
 }
 
-export interface SessionOptions {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly userAgent: string;
-  readonly now: () => number;
-  readonly makeTransport: () => Promise<Transport>;
-  readonly cliAgent: (() => string | undefined) | undefined;
-  readonly onActionRequire: (() => void) | undefined;
-  readonly onEvent: ((event: RequestEvent) => void) | undefined;
-  readonly eventBodies: boolean;
+/** What is repeated, and who is to know of it. */
+interface Repeated extends Pick<RequestOptions, 'signal' | 'retries' | 'pace'> {
+  readonly method: string;
+  readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
 
 /** Sends requests with the caller's key, reads their answers, and keeps what they show of the service. */
 export class HttpSession {
-  /** What is known of the service's clock. */
+  readonly baseUrl: string;
+  readonly userAgent: string;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly clock: ServiceClock = new ServiceClock();
   readonly redaction: Redaction;
-  readonly #options: SessionOptions;
+  readonly #options: ClientOptions;
   readonly #closing = new AbortController();
   #transport: Promise<Transport> | undefined;
   #keepsIdempotencyKeys: boolean | undefined;
 
-  constructor(options: SessionOptions) {
+  /** @throws {InvalidRequestError} for a base URL or a key that can't be used */
+  constructor(options: ClientOptions) {
+    this.baseUrl = baseUrlOf(options.baseUrl);
+    this.userAgent = options.userAgent ?? 'promptrun';
+    this.now = options.now ?? Date.now;
+    this.random = options.random ?? Math.random;
+    this.sleep = options.sleep ?? realSleep;
+    this.redaction = new Redaction(usableKey(options.apiKey));
     this.#options = options;
-    this.redaction = new Redaction(options.apiKey);
   }
 
   /** See `PromptService.keepsIdempotencyKeys`. */
@@ -78,51 +81,40 @@ export class HttpSession {
     return this.#keepsIdempotencyKeys;
   }
 
-  /** One try; throws only the signal's reason and faults of the request's own body. */
-  async attempt(request: SessionRequest, attempt: number): Promise<Outcome> {
-    const { now } = this.#options;
-    const startedAt = now();
-    const headers = this.#headers(request);
-    this.#report('request', request, attempt, {
-      ...notable(headers),
-      ...(await this.#shownBody(request.body)),
+  /** Sends a request, again where that is safe; throws only the signal's reason and faults of the request's own body. */
+  send(request: SessionRequest): Promise<Outcome> {
+    const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
+      await this.#report('retry', request, attempt, { waitMs });
+      request.onRetry?.();
+    };
+    return this.repeat({ ...request, onRetry }, async attempt => {
+      const outcome = await this.#attempt(request, attempt);
+      return { ...outcome, policy: headerOf(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
     });
-    try {
-      const received = await this.#receive(request, headers);
-      this.#report('answer', request, attempt, {
-        ms: now() - startedAt,
-        status: received.httpStatus,
-        ...notable(received.headers),
-        ...(await this.#shownBody(received.text)),
-      });
-      const outcome = parseResponse(received, this.redaction);
-      this.#noteIdempotency(outcome);
-      this.#noteTime(outcome, received.receivedAt);
-      return outcome;
-    } catch (error) {
-      if (request.signal?.aborted) throw request.signal.reason;
-      if (!(error instanceof PromptServiceError)) throw error;
-      this.#report('failure', request, attempt, {
-        ms: now() - startedAt,
-        message: this.redaction.text(error.message),
-      });
-      return { error };
+  }
+
+  /** Tries until no further try does better, in step with the pace. */
+  async repeat<T extends Pick<Outcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined }>(
+    { method, retries = MAX_ATTEMPTS - 1, pace, signal, onRetry }: Repeated,
+    once: (attempt: number) => Promise<T>,
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      await pace?.turn(signal);
+      const outcome = await once(attempt);
+      const { error, retryAfterMs, policy } = outcome;
+      pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
+      const failed = { method, attempt, maxAttempts: retries + 1, error, retryAfterMs };
+      const waitMs = error && retryDelay(failed, this.random);
+      if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
+      await onRetry?.(attempt, waitMs);
+      await this.sleep(waitMs, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
     }
   }
 
   /** Made when it is first asked for. */
   transport(): Promise<Transport> {
-    this.#transport ??= this.#options.makeTransport();
+    this.#transport ??= this.#openTransport();
     return this.#transport;
-  }
-
-  /** The signal given, which is aborted as well once the session is closed. */
-  untilClosed(signal: AbortSignal | undefined): AbortSignal {
-    return eitherOf(this.#closing.signal, signal);
-  }
-
-  get isClosed(): boolean {
-    return this.#closing.signal.aborted;
   }
 
   /** Drops every connection. */
@@ -132,14 +124,35 @@ export class HttpSession {
     await transport?.close();
   }
 
-  /** Reports that the request is going to be made again. */
-  reportRetry(request: SessionRequest, attempt: number, waitMs: number): void {
-    this.#report('retry', request, attempt, { waitMs });
+  async #openTransport(): Promise<Transport> {
+    const { transport } = this.#options;
+    return typeof transport === 'function' ? transport() : (transport ?? createTransport());
+  }
+
+  async #attempt(request: SessionRequest, attempt: number): Promise<Outcome> {
+    const startedAt = this.now();
+    const headers = this.#headers(request);
+    await this.#report('request', request, attempt, { headers }, request.body);
+    try {
+      const received = await this.#receive(request, headers);
+      const { httpStatus: status, text, receivedAt } = received;
+      const ms = this.now() - startedAt;
+      await this.#report('answer', request, attempt, { ms, status, headers: received.headers }, text);
+      const outcome = parseResponse(received, this.redaction);
+      if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
+      return outcome;
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason;
+      if (!(error instanceof PromptServiceError)) throw error;
+      const message = this.redaction.text(error.message);
+      await this.#report('failure', request, attempt, { ms: this.now() - startedAt, message });
+      return { error };
+    }
   }
 
   async #receive(request: SessionRequest, headers: Readonly<Record<string, string>>): Promise<Received> {
-    const { method } = request;
-    const url = this.#options.baseUrl + request.path;
+    const { method, body, signal } = request;
+    const url = this.baseUrl + request.path;
     let sent = false;
     const onSent = (): void => {
       sent = true;
@@ -149,50 +162,43 @@ export class HttpSession {
       new NetworkError(`no whole answer to ${method} ${this.redaction.text(url)} in time`, {
         nothingSent: !sent,
       });
-    const deadline = new Deadline(request.signal);
+    const deadline = new Deadline(signal);
     deadline.limit(request.timeoutMs, late);
     try {
-      const response = await this.#send(request, { url, headers }, deadline.signal, onSent);
+      const transport = await this.transport();
+      const response = await transport.request({
+        method,
+        url,
+        headers,
+        body,
+        signal: deadline.signal,
+        onSent,
+        repeatable:
+          method === 'GET' || (request.idempotencyKey !== undefined && !!this.#keepsIdempotencyKeys),
+        headersTimeoutMs: method === 'GET' ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
+        bodyTimeoutMs: BODY_TIMEOUT_MS,
+      });
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, late);
-      const receivedAt = this.#options.now();
+      const receivedAt = this.now();
       this.#noteHeaders(request, response);
       const safeHeaders = this.redaction.value(response.headers);
-      const text = await bodyText({ ...response, headers: safeHeaders });
+      const isWanted = !isRedirect(response.status);
+      if (!isWanted) await leave(response);
+      const text = isWanted ? await textOf({ ...response, headers: safeHeaders }, MAX_ANSWER_BYTES) : '';
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();
     }
   }
 
-  async #send(
-    request: SessionRequest,
-    { url, headers }: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
-    signal: AbortSignal,
-    onSent: () => void,
-  ): Promise<TransportResponse> {
-    const { method, body, idempotencyKey } = request;
-    const transport = await this.transport();
-    return transport.request({
-      method,
-      url,
-      headers,
-      ...(body !== undefined && { body }),
-      signal,
-      onSent,
-      repeatable: method === 'GET' || (idempotencyKey !== undefined && this.#keepsIdempotencyKeys === true),
-      headersTimeoutMs: method === 'GET' ? HEADERS_TIMEOUT_MS.reading : HEADERS_TIMEOUT_MS.creating,
-      bodyTimeoutMs: BODY_TIMEOUT_MS,
-    });
-  }
-
   #headers({ body, idempotencyKey }: SessionRequest): Record<string, string> {
-    const { apiKey, userAgent, cliAgent } = this.#options;
+    const { apiKey, cliAgent } = this.#options;
     const agent = cliAgent?.() ?? '';
     return {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
-      'user-agent': userAgent,
+      'user-agent': this.userAgent,
       // What a server once gave must not make every later request impossible.
       ...(HEADER_VALUE.test(agent) && { [CLI_AGENT_HEADER]: agent }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -207,43 +213,36 @@ export class HttpSession {
     this.#options.onActionRequire?.();
   }
 
-  // An intermediary's clock is another one, so the service itself must have answered.
-  #noteTime(outcome: Outcome, receivedAt: number): void {
-    if ('answer' in outcome && outcome.answer.date !== undefined) {
-      this.clock.learn(outcome.answer.date, receivedAt);
-    }
+  // An intermediary has a clock of its own and keeps no keys, so the service itself must have answered.
+  #learnFrom({ httpStatus, headers, date }: RawAnswer, receivedAt: number): void {
+    if (date !== undefined) this.clock.learn(date, receivedAt);
+    // A missing header says something only where the key was known.
+    if (httpStatus !== 401 && httpStatus < 500) this.#keepsIdempotencyKeys = saysIdempotency(headers);
   }
 
-  // A missing header says something only where the service itself answered, and knew the key.
-  #noteIdempotency(outcome: Outcome): void {
-    if ('error' in outcome) return;
-    const { httpStatus, headers } = outcome.answer;
-    if (httpStatus === 401 || httpStatus >= 500) return;
-    this.#keepsIdempotencyKeys = saysIdempotency(headers);
-  }
-
-  async #shownBody(body: SessionRequest['body']): Promise<{ body?: string }> {
-    if (!this.#options.eventBodies || body === undefined || body === '') return {};
-    return { body: this.redaction.text(await beginningOf(body)) };
-  }
-
-  #report(
+  async #report(
     kind: RequestEvent['kind'],
     { method, path }: SessionRequest,
     attempt: number,
-    more: Partial<RequestEvent> = {},
-  ): void {
-    const url = this.redaction.text(this.#options.baseUrl + path);
-    this.#options.onEvent?.({ kind, method, url, attempt, ...more });
+    { headers, ...facts }: Partial<Omit<RequestEvent, 'headers'>> & { readonly headers?: AnswerHeaders },
+    body?: RequestBody | string,
+  ): Promise<void> {
+    const { onEvent, eventBodies } = this.#options;
+    if (onEvent === undefined) return;
+    const url = this.redaction.text(this.baseUrl + path);
+    const shown = eventBodies && body ? { body: this.redaction.text(await beginningOf(body)) } : {};
+    onEvent({ kind, method, url, attempt, ...facts, ...(headers && notable(headers)), ...shown });
   }
+}
+
+// What a header can't carry would be refused further down, by an error that repeats it.
+function usableKey(key: string): string {
+  if (HEADER_VALUE.test(key)) return key;
+  throw new InvalidRequestError(
+    'the API key is empty or holds characters that no key has; check for stray spaces',
+  );
 }
 
 function saysIdempotency(headers: AnswerHeaders): boolean {
   return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
-}
-
-async function bodyText(response: TransportResponse): Promise<string> {
-  if (!isRedirect(response.status)) return textOf(response, MAX_ANSWER_BYTES);
-  await leave(response);
-  return '';
 }

@@ -17,11 +17,14 @@ import type { RawAnswer } from './request.ts';
 import { retryAfter } from './retry.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
-/** What a try came to: an answer, which may report an error, or none that is the service's. */
-export type Outcome = ({ readonly answer: RawAnswer } | { readonly error: PromptServiceError }) & {
+/** What a try came to. */
+export interface Outcome {
+  /** The service's own, which may report an error. */
+  readonly answer?: RawAnswer;
+  readonly error?: PromptServiceError | undefined;
   /** What the answer asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-};
+}
 
 /** An answer that was read, and what it answers. */
 export interface Received {
@@ -46,7 +49,7 @@ export function parseResponse(received: Received, redaction: Redaction): Outcome
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);
     const error = isSuccess(safe) ? undefined : serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
-    return { answer: { httpStatus, headers, text, envelope: safe, date, error }, retryAfterMs };
+    return { answer: { httpStatus, headers, text, envelope: safe, date, error }, error, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     return { error: refusedOnTheWay(error, httpStatus, retryAfterMs), retryAfterMs };

@@ -10,8 +10,8 @@ import {
 import { InvalidRequestError } from './errors.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
-import type { ReadOptions, Requester } from './request.ts';
-import { type Fields, listOf, payload, strings } from './shape.ts';
+import type { ReadOptions } from './request.ts';
+import { Endpoints, type Fields, listOf, strings } from './shape.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -31,13 +31,7 @@ export interface PublishedPrompt {
 }
 
 /** Published prompts. */
-export class Prompts {
-  readonly #service: Requester;
-
-  constructor(service: Requester) {
-    this.#service = service;
-  }
-
+export class Prompts extends Endpoints {
   /** A prompt in its latest version, or in the one of `versionId`. */
   async get(
     promptId: string,
@@ -45,8 +39,7 @@ export class Prompts {
   ): Promise<PromptVersion> {
     const { versionId, ...rest } = options;
     const request = { ...rest, query: { versionId } };
-    const answer = await this.#service.request<PromptVersion>('GET', path`/prompts/${promptId}`, request);
-    return payload(answer, 'prompt', data => strings(data, 'promptVersionId', 'promptId'));
+    return await this.read(['GET', path`/prompts/${promptId}`], request, 'prompt', versionFault);
   }
 
   /**
@@ -56,8 +49,7 @@ export class Prompts {
    */
   async search(words: string, options: ReadOptions = {}): Promise<PromptSearchResult> {
     const request = { ...options, query: { q: searchQuery(words) } };
-    const answer = await this.#service.request<PromptSearchResult>('GET', '/prompts/publish', request);
-    return payload(answer, 'search result', rowsFault);
+    return await this.read(['GET', '/prompts/publish'], request, 'search result', rowsFault);
   }
 
   /**
@@ -67,11 +59,7 @@ export class Prompts {
    */
   async list(query: PromptListQuery = {}, options: ReadOptions = {}): Promise<PromptPage> {
     const request = { ...options, query: { ...query } };
-    return payload(
-      await this.#service.request<PromptPage>('GET', '/prompts', request),
-      'list of prompts',
-      rowsFault,
-    );
+    return await this.read(['GET', '/prompts'], request, 'list of prompts', rowsFault);
   }
 
   /**
@@ -80,14 +68,14 @@ export class Prompts {
    * @throws {ValidationError} whose `data.faults` has the faults of the file
    */
   async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
-    const request = { ...options, body: prompt };
-    const answer = await this.#service.request<PublishedPrompt>('PUT', path`/prompts/${slug}`, request);
-    return payload(answer, 'prompt', data => strings(data, 'promptId', 'promptVersionId', 'slug'));
+    return await this.read(['PUT', path`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
+      strings(data, 'promptId', 'promptVersionId', 'slug'),
+    );
   }
 
   /** Withdraws the prompt of a slug; of a promptrun serve only, with the key of an author. */
   async unpublish(slug: string, options: ReadOptions = {}): Promise<void> {
-    await this.#service.request('DELETE', path`/prompts/${slug}`, options);
+    await this.service.request('DELETE', path`/prompts/${slug}`, options);
   }
 
   /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */
@@ -96,6 +84,10 @@ export class Prompts {
     const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
     return rowsOf(pagesOf({ of: 'prompts', fetch, cursorOf }, query), query);
   }
+}
+
+function versionFault(data: Fields): string | undefined {
+  return strings(data, 'promptVersionId', 'promptId');
 }
 
 function rowsFault(data: Fields): string | undefined {
@@ -112,32 +104,17 @@ function searchQuery(words: string): string {
 }
 
 /** Versions of prompts. */
-export class Versions {
-  readonly #service: Requester;
-
-  constructor(service: Requester) {
-    this.#service = service;
-  }
-
+export class Versions extends Endpoints {
   /** Published versions of a prompt, newest first, at most 10. */
   async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
-    const answer = await this.#service.request<PromptVersionList>(
-      'GET',
-      path`/prompts/${promptId}/versions`,
-      options,
-    );
-    return payload(answer, 'list of versions', data =>
+    return await this.read(['GET', path`/prompts/${promptId}/versions`], options, 'list of versions', data =>
       listOf(data, 'versions', entry => strings(entry, 'promptVersionId')),
     );
   }
 
   /** One version. */
   async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
-    const answer = await this.#service.request<PromptVersion>(
-      'GET',
-      path`/prompt-versions/${promptVersionId}`,
-      options,
-    );
-    return payload(answer, 'prompt version', data => strings(data, 'promptVersionId', 'promptId'));
+    const route = ['GET', path`/prompt-versions/${promptVersionId}`] as const;
+    return await this.read(route, options, 'prompt version', versionFault);
   }
 }

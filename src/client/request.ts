@@ -1,6 +1,34 @@
 import type { Envelope } from '../wire/index.ts';
 import type { ServiceError } from './errors.ts';
-import type { AnswerHeaders } from './transport.ts';
+import type { AnswerHeaders, Transport } from './transport.ts';
+
+/** How a client reaches the service, and whose key it uses. */
+export interface ClientOptions {
+  /** Ends in `/v1`; added where it is missing. */
+  readonly baseUrl: string;
+  /** Sent to the origin of `baseUrl` and nowhere else. */
+  readonly apiKey: string;
+  /** Or what makes it when the first request is sent. By default undici, without a proxy. Closed together with the client. */
+  readonly transport?: Transport | (() => Promise<Transport>);
+  /** Waits between tries; rejects with the signal's reason once it is aborted. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Milliseconds since the Unix epoch; by default the system's clock. */
+  readonly now?: () => number;
+  /** Jitter, from 0 up to 1. */
+  readonly random?: () => number;
+  /** What is sent as `cli-agent`: the hash of the resources that are cached; asked at each request. */
+  readonly cliAgent?: () => string | undefined;
+  /** Called when an answer asks for the resources to be fetched again. */
+  readonly onActionRequire?: () => void;
+  /** Called with each request, answer, failure and retry; nothing in it holds the key. */
+  readonly onEvent?: (event: RequestEvent) => void;
+  /** Whether events hold the first 4 KiB of bodies, the key masked. False by default. */
+  readonly eventBodies?: boolean;
+  /** Given as `context` with every error of a request, to tell whose it is if there are several clients. */
+  readonly errorContext?: unknown;
+  /** By default `promptrun`. */
+  readonly userAgent?: string;
+}
 
 /** What one request may be given. */
 export interface RequestOptions {
@@ -9,22 +37,22 @@ export interface RequestOptions {
   /** Sent as JSON; a `RequestBody` is sent as it is and must be JSON already. */
   readonly body?: unknown;
   /** Aborts at once, with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Bounds each try, from connecting to the last byte of the answer, in milliseconds. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Tries after the first; 3 by default. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** Asked before each try; by default the client's own (`PromptService.withPace`), if it has one. */
-  readonly pace?: Pace;
+  readonly pace?: Pace | undefined;
   /**
    * Sent as `Idempotency-Key`, the same at every try. A service that doesn't keep such keys ignores it
    * (`PromptService.keepsIdempotencyKeys`).
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Called at each try, when the request is about to be written to a connection. */
-  readonly onSent?: () => void;
+  readonly onSent?: (() => void) | undefined;
   /** Called before each wait for another try; nothing came of the one before, where it was not a GET. */
-  readonly onRetry?: () => void;
+  readonly onRetry?: (() => void) | undefined;
   /** Does not report an answer's wish for new resources. */
   readonly ignoreActionRequire?: boolean;
 }

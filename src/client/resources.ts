@@ -1,24 +1,17 @@
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { Resources } from '../wire/index.ts';
-import type { ReadOptions, Requester } from './request.ts';
-import { type Fields, payload, strings } from './shape.ts';
+import type { ReadOptions } from './request.ts';
+import { Endpoints, type Fields, strings } from './shape.ts';
 
 /** Models and the run options they accept. */
-export class ResourcesApi {
-  readonly #service: Requester;
-
-  constructor(service: Requester) {
-    this.#service = service;
-  }
-
+export class ResourcesApi extends Endpoints {
   /**
    * Every model as the service lists it, and the hash of them; a malformed one is given as it came. The answer's own wish
    * for a refresh is fulfilled by itself, so not reported.
    */
   async get(options: ReadOptions = {}): Promise<Resources> {
     const request = { ...options, ignoreActionRequire: true };
-    const answer = await this.#service.request<Resources>('GET', '/resources', request);
-    return payload(answer, 'list of models', resourcesFault);
+    return await this.read(['GET', '/resources'], request, 'list of models', resourcesFault);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
-import type { ReadOptions, Requester, RequestOptions } from './request.ts';
-import { type Fields, listOf, payload, strings } from './shape.ts';
+import type { ReadOptions, RequestOptions } from './request.ts';
+import { Endpoints, type Fields, listOf, strings } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -17,13 +17,7 @@ export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRet
 export type RunPagesQuery = RunListQuery;
 
 /** Runs of the caller. */
-export class Runs {
-  readonly #service: Requester;
-
-  constructor(service: Requester) {
-    this.#service = service;
-  }
-
+export class Runs extends Endpoints {
   /**
    * Creates a run and waits up to two minutes for it. Sent again only on 429 and where the connection
    * was refused; what else fails may have made a run (`answerIsLost`), with or without an `idempotencyKey`.
@@ -32,34 +26,29 @@ export class Runs {
    */
   async create(request: CreateRunRequest | EncodedBody, options: CreateOptions = {}): Promise<Run> {
     const body = 'body' in request ? request.body : request;
-    return payload(await this.#service.request<Run>('POST', '/runs', { ...options, body }), 'run', runFault);
+    return await this.read(['POST', '/runs'], { ...options, body }, 'run', runFault);
   }
 
   /** One run. */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
-    return payload(await this.#service.request<Run>('GET', path`/runs/${runId}`, options), 'run', runFault);
+    return await this.read(['GET', path`/runs/${runId}`], options, 'run', runFault);
   }
 
   /** The body that created one of the caller's runs. Only the local service keeps it; others answer 404. */
   async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
-    const answer = await this.#service.request<CreateRunRequest>(
-      'GET',
-      path`/runs/${runId}/request`,
-      options,
-    );
-    return payload(answer, 'creation', data => strings(data, 'promptVersionId'));
+    const route = ['GET', path`/runs/${runId}/request`] as const;
+    return await this.read(route, options, 'creation', data => strings(data, 'promptVersionId'));
   }
 
   /** Ends a run that has not ended, and gives it; an ended one as it is. Only the local service can; others answer 404. */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
-    const answer = await this.#service.request<Run>('POST', path`/runs/${runId}/cancel`, options);
-    return payload(answer, 'run', runFault);
+    return await this.read(['POST', path`/runs/${runId}/cancel`], options, 'run', runFault);
   }
 
   /** One page of runs, newest first. */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
-    const answer = await this.#service.request<RunPage>('GET', '/runs', { ...options, query: { ...query } });
-    return payload(answer, 'page of runs', data =>
+    const request = { ...options, query: { ...query } };
+    return await this.read(['GET', '/runs'], request, 'page of runs', data =>
       listOf(data, 'rows', row => strings(row, 'runId', 'runStatus')),
     );
   }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../wire/bounded-json.ts';
 import { ProtocolError } from './errors.ts';
-import type { Answer } from './request.ts';
+import type { Answer, Requester, RequestOptions } from './request.ts';
 
 /** An object of an answer, whose fields may be anything. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,6 +16,25 @@ export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields
   throw new ProtocolError(`the service's answer is not the expected ${what}: ${fault}`, {
     httpStatus: answer.httpStatus,
   });
+}
+
+/** The methods of one noun, over one request function. */
+export abstract class Endpoints {
+  protected readonly service: Requester;
+
+  constructor(service: Requester) {
+    this.service = service;
+  }
+
+  /** The payload of an answer. @throws {ProtocolError} if it is not the expected one */
+  protected async read<T>(
+    [method, path]: readonly [method: string, path: string],
+    options: RequestOptions,
+    what: string,
+    check: (data: Fields) => string | undefined = () => undefined,
+  ): Promise<T> {
+    return payload(await this.service.request<T>(method, path, options), what, check);
+  }
 }
 
 /** What is wrong with fields that must be strings. */

@@ -7,11 +7,6 @@ export function shared<S extends AbortSignal | undefined>(signal: S): S {
   return signal;
 }
 
-/** A signal that is aborted with the first of two. */
-export function eitherOf(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined ? one : AbortSignal.any([one, other]);
-}
-
 /**
  * What `work` comes to, or the signal's reason as soon as it is aborted. What comes too late goes to `discard`, and a
  * late error nowhere.

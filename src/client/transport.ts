@@ -13,9 +13,9 @@ export interface TransportRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: RequestBody | string;
+  readonly body?: RequestBody | string | undefined;
   /** Aborts the request, and the reading of its answer, with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Longest silence between the last byte of the request and the headers of the answer. */
   readonly headersTimeoutMs: number;
   /** Longest silence between two pieces of the answer's body. */

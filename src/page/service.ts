@@ -52,14 +52,11 @@ export class BrowserService implements Requester {
   /** As the command's client does it; what carries an idempotency key is repeated too, as this service keeps such keys. */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     for (let attempt = 1; ; attempt += 1) {
-      const outcome = await this.#attempt(method, path, options);
-      const error = 'error' in outcome ? outcome.error : outcome.answer.error;
-      if ('answer' in outcome && !error) {
-        return { ...outcome.answer, data: outcome.answer.envelope.data as T };
-      }
+      const { answer, error, retryAfterMs } = await this.#attempt(method, path, options);
+      if (answer && !error) return { ...answer, data: answer.envelope.data as T };
       const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
       const repeatable = options.idempotencyKey === undefined ? method : 'GET';
-      const failed = { method: repeatable, attempt, maxAttempts, error, retryAfterMs: outcome.retryAfterMs };
+      const failed = { method: repeatable, attempt, maxAttempts, error, retryAfterMs };
       const waitMs = error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random);
       if (error && waitMs === undefined) throw error;
       await sleep(waitMs ?? 0, options.signal);

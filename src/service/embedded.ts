@@ -20,9 +20,9 @@ export interface LocalRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: { readonly length: number; chunks(): AsyncIterable<Uint8Array> } | string;
+  readonly body?: { readonly length: number; chunks(): AsyncIterable<Uint8Array> } | string | undefined;
   /** Gives up the answer, with the signal's reason; a run that was created goes on until it is stopped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly onSent?: () => void;
 }
 

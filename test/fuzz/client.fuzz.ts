@@ -108,10 +108,9 @@ export default [
           redaction,
         ),
       );
-      if ('error' in outcome) return !outcome.error.message.includes(KEY);
-      const { envelope: read, error } = outcome.answer;
+      const { answer: read, error } = outcome;
       return error === undefined
-        ? read.status === 'SUCCESS'
+        ? read?.envelope.status === 'SUCCESS'
         : !JSON.stringify([error.message, error.data]).includes(KEY);
     },
   ),
