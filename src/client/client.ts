@@ -151,7 +151,7 @@ function sessionRequest(method: string, path: string, options: RequestOptions): 
 }
 
 function encoded(body: unknown): RequestBody | string | undefined {
-  return isRequestBody(body) ? body : (JSON.stringify(body) as string | undefined);
+  return isRequestBody(body) ? body : JSON.stringify(body);
 }
 
 function isRequestBody(body: unknown): body is RequestBody {

@@ -17,14 +17,14 @@ import type { RawAnswer } from './request.ts';
 import { retryAfter } from './retry.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
-/** What a try came to. */
-export interface Outcome {
-  /** The service's own, which may report an error. */
-  readonly answer?: RawAnswer;
-  readonly error?: PromptServiceError | undefined;
+/** What a try came to: an answer of the service, which may report an error, or none. */
+export type Outcome = (
+  | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
+  | { readonly answer?: undefined; readonly error: PromptServiceError }
+) & {
   /** What the answer asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-}
+};
 
 /** An answer that was read, and what it answers. */
 export interface Received {
