@@ -22,15 +22,19 @@ export function blobFiles(directory: string): Blobs {
       }
     },
     remove: name => rm(fileOf(name), { recursive: true, force: true }),
-    async writtenBefore(time) {
-      const names = await readdir(directory).catch(() => []);
-      const old = await Promise.all(
-        names.map(async name => {
-          const found = await stat(fileOf(name)).catch(() => undefined);
-          return found && found.mtimeMs < time ? [name] : [];
-        }),
-      );
-      return old.flat();
-    },
+    writtenBefore: time => writtenBefore(directory, time),
   };
+}
+
+/** The names in a directory of what was last written before a time, in milliseconds since the Unix epoch. */
+export async function writtenBefore(directory: string, time: number): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  const old = await Promise.all(
+    names.map(async name => {
+      // Its owner may have removed it meanwhile.
+      const facts = await stat(path.join(directory, name)).catch(() => undefined);
+      return facts && facts.mtimeMs < time ? [name] : [];
+    }),
+  );
+  return old.flat();
 }

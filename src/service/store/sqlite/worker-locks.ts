@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { access, open, readdir, rm, stat } from 'node:fs/promises';
+import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import type { Clock } from '../../clock.ts';
+import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind, Workers } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
@@ -46,10 +47,9 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock): Lo
       return false;
     },
     async sweep() {
-      const before = clock.now() - FRESH_MS;
-      for (const file of await lockFiles(directory)) {
-        const old = (await stat(file)).mtimeMs < before;
-        if (old && file !== fileOf(name) && !(await isLocked(file))) await rm(file, { force: true });
+      for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
+        const file = path.join(directory, old);
+        if (isLock(old) && file !== fileOf(name) && !(await isLocked(file))) await rm(file, { force: true });
       }
     },
     async release() {
@@ -95,5 +95,9 @@ async function exists(file: string): Promise<boolean> {
 async function lockFiles(directory: string): Promise<string[]> {
   if (!(await exists(directory))) return [];
   const names = await readdir(directory);
-  return names.filter(name => name.endsWith(SUFFIX)).map(name => path.join(directory, name));
+  return names.filter(isLock).map(name => path.join(directory, name));
+}
+
+function isLock(name: string): boolean {
+  return name.endsWith(SUFFIX);
 }
