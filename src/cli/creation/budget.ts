@@ -15,6 +15,7 @@ import {
   type RunFacts,
   Spending,
   type Totals,
+  UNKNOWN,
   type Unit,
 } from './spending.ts';
 
@@ -91,7 +92,7 @@ export class Budget {
   resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
       const kind = kindOf(connection, { promptVersionId });
-      this.#spending.add({ ...run, connection, kind, estimate: UNKNOWN, isListed: this.#isCapped });
+      this.#spending.add({ ...run, connection, kind, isListed: this.#isCapped });
     }
     for (const id of lost) this.#lostBefore.add(id);
   }
@@ -202,13 +203,13 @@ export class Budget {
 
   /** Counts a run that was waited for, whoever created it. */
   waited(connection: Connection, run: Run): Promise<void> {
-    return this.#count(connection, run, { kind: '', estimate: UNKNOWN });
+    return this.#count(connection, run);
   }
 
   async #count(
     connection: Connection,
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
-    expected: Pick<MadeRun, 'kind' | 'estimate'>,
+    expected: Pick<MadeRun, 'kind' | 'estimate'> = {},
   ): Promise<void> {
     this.#spending.add({ runId, connection, tokens: countOf(tokens), ...expected });
     await this.#spending.learnCosts().catch(() => {});
@@ -241,8 +242,6 @@ export class Budget {
     await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
   }
 }
-
-const UNKNOWN: Estimate = { cost: undefined, credits: undefined };
 
 /** Runs of one version, with one model, are expected to come to the same. */
 function kindOf({ service }: Connection, { promptVersionId, recorded }: Requested): string {

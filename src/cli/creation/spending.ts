@@ -1,11 +1,10 @@
+import { isOver } from '../../client/poll.ts';
 import type { ReadOptions } from '../../client/request.ts';
 import type { RunCost } from '../../service/costs/costs.ts';
+import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { type Credits, creditsIn, inCredits } from './caps.ts';
-
-/** Rows of a page of the list. */
-const PAGE = 50;
 
 /** What a run is expected to come to; undefined if nobody knows. */
 export interface Estimate {
@@ -22,28 +21,34 @@ export interface RunFacts {
   readonly cost?: Money | undefined;
 }
 
-/** A run that was made, with what is known of it already. */
-export interface MadeRun extends RunFacts {
+/** What a run is expected to come to while nobody knows. */
+export const UNKNOWN: Estimate = { cost: undefined, credits: undefined };
+
+/** A run of an earlier start of a command, with what is known of it. */
+export interface EarlierRun extends RunFacts {
   readonly runId: string;
-  /** To the service that it was made on; undefined if that can't be asked. */
-  readonly connection: Connection | undefined;
-  /** Runs of one kind are expected to come to the same, as those of one model are. */
-  readonly kind: string;
-  /** What it was expected to come to before it was made. */
-  readonly estimate: Estimate;
+  /** undefined if it is not known. */
+  readonly promptVersionId?: string | undefined;
   /** Service tokens. */
   readonly tokens?: number | undefined;
+}
+
+/** A run that was made, with what is known of it already. */
+export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
+  /** To the service that it was made on; undefined if that can't be asked. */
+  readonly connection: Connection | undefined;
+  /** Runs of one kind are expected to come to the same, as those of one model are; none by default. */
+  readonly kind?: string;
+  /** What it was expected to come to before it was made; not known by default. */
+  readonly estimate?: Estimate;
   /** Whether the list is asked for its credits. Default true. */
   readonly isListed?: boolean;
 }
 
-/** A run of an earlier start of a command, with what is known of it. */
-export interface EarlierRun extends Pick<MadeRun, 'runId' | 'tokens' | keyof RunFacts> {
-  /** undefined if it is not known. */
-  readonly promptVersionId?: string | undefined;
-}
-
-interface SpentRun extends Omit<MadeRun, 'tokens' | Unit> {
+interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
+  readonly kind: string;
+  readonly estimate: Estimate;
+  readonly isListed: boolean;
   tokens: number | undefined;
   credits: Credits | undefined;
   cost: Money | undefined;
@@ -99,19 +104,23 @@ export class Spending {
   }
 
   /** Takes up a run that was made, before or now. */
-  add({ credits, cost, ...made }: MadeRun): void {
-    const former = this.#runs.get(made.runId);
-    if (former !== undefined) former.tokens = made.tokens ?? former.tokens;
-    if (former !== undefined) return;
-    const run = { ...made, tokens: made.tokens, credits: undefined, cost: undefined, counted: undefined };
-    const isHere = made.connection?.costs !== undefined;
-    this.#runs.set(run.runId, run);
+  add({ runId, connection, kind = '', estimate = UNKNOWN, tokens, ...known }: MadeRun): void {
+    const former = this.#runs.get(runId);
+    if (former !== undefined) {
+      former.tokens = tokens ?? former.tokens;
+      return;
+    }
+    const isHere = connection?.costs !== undefined;
+    const isListed = !isHere && known.isListed !== false;
+    const unknown = { credits: undefined, cost: undefined, counted: undefined };
+    const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
+    this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
     if (isHere) this.#unknown.cost.add(run);
     if (isHere) this.#uncounted.add(run);
-    this.#settle(run, 'credits', credits);
-    this.#settle(run, 'cost', cost);
-    if (!isHere && credits === undefined && run.isListed !== false) this.#isFresh = true;
+    this.#settle(run, 'credits', known.credits);
+    this.#settle(run, 'cost', known.cost);
+    if (isListed && known.credits === undefined) this.#isFresh = true;
   }
 
   factsOf(runId: string): RunFacts {
@@ -155,24 +164,18 @@ export class Spending {
   async learnCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
     if (!this.#isFresh) return;
     this.#isFresh = false;
-    const unknown = [...this.#unknown.credits].filter(
-      ({ isListed = true, connection }) => isListed && connection?.costs === undefined,
-    );
+    const unknown = [...this.#unknown.credits].filter(({ isListed }) => isListed);
     for (const [{ client }, runs] of byConnection(unknown)) {
       const wanted = new Map(runs.map(run => [run.runId, run]));
-      let startingAfter: string | undefined;
-      for (let page = 0; page < Math.ceil(runs.length / PAGE) && wanted.size > 0; page += 1) {
-        const query = { limit: PAGE, ...(startingAfter !== undefined && { startingAfter }) };
-        const { rows, hasMore } = await client.runs.list(query, { signal, ...options });
-        for (const { runId, runStatus, credits } of rows) {
-          const run = wanted.get(runId);
-          const hasEnded = runStatus === 'succeeded' || runStatus === 'failed';
-          if (run !== undefined && hasEnded)
-            this.#settle(run, 'credits', credits === null ? 0 : creditsIn(credits));
-          wanted.delete(runId);
+      const limit = Math.ceil(runs.length / MAX_LIST_LIMIT) * MAX_LIST_LIMIT;
+      for await (const row of client.runs.all({ limit }, { signal, ...options })) {
+        const { runId, credits } = row;
+        const run = wanted.get(runId);
+        if (run !== undefined && isOver(row)) {
+          this.#settle(run, 'credits', credits === null ? 0 : creditsIn(credits));
         }
-        startingAfter = rows.at(-1)?.runId;
-        if (!hasMore || startingAfter === undefined) break;
+        wanted.delete(runId);
+        if (wanted.size === 0) break;
       }
     }
   }
@@ -220,10 +223,9 @@ export function addUp(amounts: readonly (number | undefined)[]): number | undefi
 function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
   const groups = new Map<Connection, SpentRun[]>();
   for (const run of runs) {
-    const { connection } = run;
-    const group = connection && groups.get(connection);
+    const group = run.connection && groups.get(run.connection);
     if (group !== undefined) group.push(run);
-    else if (connection !== undefined) groups.set(connection, [run]);
+    else if (run.connection !== undefined) groups.set(run.connection, [run]);
   }
   return groups;
 }

@@ -38,14 +38,13 @@ class Ledger {
 
   /** @param here this machine's own service, which tells what runs cost; elsewhere there is only the list */
   connection(here = true): Connection {
-    const list = async (): Promise<unknown> => {
+    const all = (): object[] => {
       this.pages += 1;
-      const rows = [...this.charges].map(([runId, credits]) => ({
+      return [...this.charges].map(([runId, credits]) => ({
         runId,
         runStatus: 'succeeded',
         credits: credits === 0 ? null : credits,
       }));
-      return { rows, hasMore: false };
     };
     const costs = {
       of: async (runIds: readonly string[]) => {
@@ -58,7 +57,7 @@ class Ledger {
       },
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0 }),
     };
-    const place = { service: 'local', embedded: here, client: { runs: { list } } };
+    const place = { service: 'local', embedded: here, client: { runs: { all } } };
     return (here ? { ...place, costs } : place) as unknown as Connection;
   }
 }

@@ -36,9 +36,6 @@ export async function readResults(file: string, cwd: string): Promise<ResultsLin
   return [...rows.values()];
 }
 
-/** The estimate of a run that was not created under a cap. */
-const NO_ESTIMATE = { cost: undefined, credits: undefined };
-
 /**
  * What the runs of results took. What the file lacks is asked of the configured service: credits of its list, and models
  * if it is this machine's own. What can't be learnt stays unknown, with a note that says why.
@@ -49,7 +46,7 @@ export async function spendingOf(ctx: Context, lines: readonly ResultsLine[]): P
   const lacksModels = runs.some(({ cost }) => cost !== undefined);
   const spending = new Spending();
   const add = (connection: Connection | undefined): void => {
-    for (const run of runs) spending.add({ ...run, connection, kind: '', estimate: NO_ESTIMATE });
+    for (const run of runs) spending.add({ ...run, connection });
   };
   if (lacksCredits || lacksModels) {
     try {
