@@ -40,10 +40,7 @@ export async function finishRow(parts: FinishParts, row: SourceRow, outcome: Job
       if (known.kind === 'failed' && failureOf(known.error).exitCode === EXIT.usage) tally.faulty += 1;
       break;
     case 'in doubt':
-      await parts.journal.candidates(
-        row,
-        known.candidates.map(({ runId }) => runId),
-      );
+      await parts.journal.candidates(row, known.candidates);
       tally.now['in doubt'] += 1;
       break;
     case 'going on':

@@ -1,5 +1,5 @@
 import type { ResultState } from './results/results-line.ts';
-import type { JobPlan } from './run/job.ts';
+import { errorText, type JobPlan, noRunFault } from './run/job.ts';
 import type { JobState } from './run/read-journal.ts';
 import type { Settlement } from './run/settle-doubts.ts';
 
@@ -55,11 +55,9 @@ function planDoubt({ state, settlement }: RowKnowledge, { retryUnknown }: PlanOp
     return { kind: 'repeat', entry: state.entry };
   }
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
-  if (settlement?.kind === 'none') return { kind: 'give', error: NO_RUN, mayHaveRun: false };
+  if (settlement?.kind === 'none') return { kind: 'give', error: errorText(noRunFault()), mayHaveRun: false };
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }
-
-const NO_RUN = 'the creation was never answered, and the service has no run that fits (NOT_FOUND_ERROR)';
 
 function planEnded(result: ResultState, { retryFailed, saves }: PlanOptions): RowPlan {
   const { runStatus, runId, failed, isGone } = result;

@@ -115,13 +115,3 @@ async function othersInDoubt(
   }
   return others;
 }
-
-/** Writes into the journal that a run was taken from the list for a creation. Never a fault. */
-export function recordRecovered({ journal }: Context, { id }: Doubt, runId: string): void {
-  journal.outcome(id, { outcome: 'created', runId, recovered: true }).catch(() => {});
-}
-
-/** Writes into the journal that a creation is known to have made no run. Never a fault. */
-export function recordNoRun({ journal }: Context, { id }: Doubt): void {
-  journal.outcome(id, { outcome: 'none' }).catch(() => {});
-}

@@ -11,7 +11,7 @@ import type { Budget, Reservation } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../run/engine.ts';
-import { failedOutcome, type Job, type JobOutcome, verdictOn } from '../run/job.ts';
+import { failedOutcome, isFatal, type Job, type JobOutcome } from '../run/job.ts';
 import { BatchDesk, type DeskParts, isGone, providerOf } from './desk.ts';
 import { type HandedOver, handover, journalHandover, readHandedOver } from './handed-over.ts';
 
@@ -137,7 +137,7 @@ class Handover {
       this.#isFull ||= budget.reached !== undefined && error === budget.reached;
       if (this.#isFull) return undefined;
       const fault = toCliError(error);
-      if (verdictOn(fault, undefined) === 'fatal') throw fault;
+      if (isFatal(fault)) throw fault;
       await settle(job, failedOutcome(ctx, fault));
       return undefined;
     }

@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
-import { recordNoRun, recordRecovered } from '../../creation/find-run.ts';
-import { failedOutcome, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
-import { type JobDoubt, type JobWork, runJob } from './run-job.ts';
-import { type Settlement, settleDoubts } from './settle-doubts.ts';
+import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
+import { type JobWork, runJob } from './run-job.ts';
+import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
 import type { Stop } from './stop.ts';
 
 /** Jobs that are started and have not ended, those that are only polled included. */
@@ -54,7 +53,7 @@ class Engine {
   readonly #parts: EngineParts;
   readonly #creations: PQueue;
   readonly #open = new Set<Promise<void>>();
-  #doubts: JobDoubt[] = [];
+  readonly #doubts: { readonly job: Job; readonly outcome: InDoubt }[] = [];
   #fault: { readonly error: unknown } | undefined;
 
   constructor(parts: EngineParts) {
@@ -65,11 +64,9 @@ class Engine {
   /** Resolves when every job that was started has ended. @throws the first fault that no job could go on after */
   async ended(): Promise<void> {
     await this.#drain();
-    await this.#settleDoubts();
+    if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
     await this.#drain();
-    for (const { job, entry, error } of this.#doubts) {
-      await this.#settle(job, { kind: 'in doubt', entry, candidates: [], error });
-    }
+    for (const { job, outcome } of this.#doubts) await this.#settle(job, outcome);
     if (this.#fault !== undefined) throw this.#fault.error;
   }
 
@@ -84,9 +81,7 @@ class Engine {
   async launch(planned: PlannedJob): Promise<void> {
     await this.#room();
     const { stop } = this.#parts;
-    void this.#creations.add(() =>
-      stop.isStopping() ? Promise.resolve() : new Promise<void>(free => this.#start(planned, free)),
-    );
+    void this.#creations.add(async () => (stop.isStopping() ? undefined : this.#start(planned)));
   }
 
   /** Until no other job waits for a creation, and not too many jobs are open. */
@@ -98,79 +93,64 @@ class Engine {
     }
   }
 
-  #start(planned: PlannedJob, free: () => void): void {
-    const close = this.#parts.onOpen?.();
-    const running = this.#do(planned, free).finally(() => {
-      close?.();
-      this.#open.delete(running);
-      free();
-    });
-    this.#open.add(running);
+  /** Also where no more jobs are started: this one was. */
+  #relaunch(planned: PlannedJob): void {
+    void this.#creations.add(() => this.#start(planned));
   }
 
-  async #do({ job, plan }: PlannedJob, free: () => void): Promise<void> {
+  /** Starts a job. Resolves once its creation is over; the job may go on. */
+  #start(planned: PlannedJob): Promise<void> {
+    return new Promise(free => {
+      const close = this.#parts.onOpen?.();
+      const running = this.#run(planned, free).finally(() => {
+        close?.();
+        this.#open.delete(running);
+        free();
+      });
+      this.#open.add(running);
+    });
+  }
+
+  async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
     try {
       const outcome = await runJob(this.#parts.work, job, plan, free);
       // What is done with a good outcome needs no creation; another one may end the batch before the next job.
-      if ('kind' in outcome && isGood(outcome)) free();
-      if ('kind' in outcome) {
-        await this.#parts.settle(job, outcome);
-      } else {
-        this.#doubts.push(outcome);
-      }
+      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded') free();
+      if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });
+      else await this.#parts.settle(job, outcome);
     } catch (error) {
       this.fail(error);
     }
   }
 
   async #settle(job: Job, outcome: JobOutcome): Promise<void> {
-    try {
-      await this.#parts.settle(job, outcome);
-    } catch (error) {
-      this.fail(error);
-    }
+    await this.#parts.settle(job, outcome).catch((error: unknown) => this.fail(error));
   }
 
   /** Now that every other run is known, the one that is left may be the one whose creation was not answered. */
   async #settleDoubts(): Promise<void> {
     const { ctx, connection } = this.#parts.work;
-    if (this.#doubts.length === 0 || ctx.signal.aborted) return;
-    const doubts = this.#doubts;
-    this.#doubts = [];
-    const settlements = await settleDoubts(
-      ctx,
-      connection,
-      doubts.map(({ entry }) => entry),
-      { signal: ctx.signal, maxPages: doubts.length * PAGES_A_DOUBT },
-    );
-    for (const [at, doubt] of doubts.entries()) {
-      await this.#applySettlement(doubt, settlements[at] ?? { kind: 'in doubt', candidates: [] });
+    const creations = this.#doubts.splice(0).map(doubt => ({ ...doubt.outcome.entry, ...doubt }));
+    const options = { signal: ctx.signal, maxPages: creations.length * PAGES_A_DOUBT };
+    for (const [{ job, outcome }, settlement] of await settleDoubts(ctx, connection, creations, options)) {
+      await this.#applySettlement(job, outcome, settlement);
     }
   }
 
-  async #applySettlement({ job, entry, error }: JobDoubt, settlement: Settlement): Promise<void> {
+  async #applySettlement(job: Job, outcome: InDoubt, settlement: Settlement): Promise<void> {
     const { ctx, journal } = this.#parts.work;
+    const { entry } = outcome;
+    await recordSettlement(ctx, journal, { job, creation: entry }, settlement);
     switch (settlement.kind) {
       case 'repeat':
         return this.#relaunch({ job, plan: { kind: 'repeat', entry } });
-      case 'wait': {
-        const { runId } = settlement;
-        ctx.io.note(`note: row ${job.row} goes on with run ${runId}`);
-        recordRecovered(ctx, entry, runId);
-        await journal.running(job, runId, true);
-        return this.#relaunch({ job, plan: { kind: 'wait', runId, recovered: true } });
-      }
+      case 'wait':
+        return this.#relaunch({ job, plan: { ...settlement, recovered: true } });
       case 'none':
-        recordNoRun(ctx, entry);
         return this.#settle(job, failedOutcome(ctx, noRunFault()));
       case 'in doubt':
-        return this.#settle(job, { kind: 'in doubt', entry, candidates: settlement.candidates, error });
+        return this.#settle(job, { ...outcome, candidates: settlement.candidates });
     }
-  }
-
-  /** Also where no more jobs are started: this one was. */
-  #relaunch(planned: PlannedJob): void {
-    void this.#creations.add(() => new Promise<void>(free => this.#start(planned, free)));
   }
 
   /** No job can go on after this. */
@@ -178,8 +158,4 @@ class Engine {
     this.#fault ??= { error };
     this.#parts.stop.noMoreRows();
   }
-}
-
-function isGood(outcome: JobOutcome): boolean {
-  return outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded';
 }

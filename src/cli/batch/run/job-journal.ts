@@ -4,6 +4,7 @@ import { AppendLog, openForAppend } from '../../../files/append-log.ts';
 import { isDirectory, syncDirectory } from '../../../files/directories.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import { replaceFile } from '../../../files/write-file.ts';
+import type { RunRow } from '../../../wire/index.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -89,8 +90,8 @@ export class BatchJournal implements JobJournal {
   }
 
   /** The runs that a creation in doubt may have made. */
-  candidates({ row, id }: JobName, candidates: readonly string[]): Promise<void> {
-    return this.#append({ row, id, candidates });
+  candidates({ row, id }: JobName, runs: readonly RunRow[]): Promise<void> {
+    return this.#append({ row, id, candidates: runs.map(({ runId }) => runId) });
   }
 
   /** Writes something of a job that outlives what is known of its run. */

@@ -1,23 +1,15 @@
-import {
-  NetworkError,
-  NotFoundError,
-  PromptServiceError,
-  RateLimitError,
-  ServiceError,
-  UnauthorizedError,
-} from '../../../client/errors.ts';
+import { NetworkError, PromptServiceError, RateLimitError, ServiceError } from '../../../client/errors.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { isObject } from '../../core/json-value.ts';
 import type { Reservation } from '../../creation/budget.ts';
-import { type CreatedRun, wasStarted } from '../../creation/creation.ts';
+import type { CreatedRun } from '../../creation/creation.ts';
 import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError, notFoundError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { NoMoreWanted } from './stop.ts';
 
 /** What a job is called. */
 export interface JobName {
@@ -77,18 +69,21 @@ export type JobOutcome =
       /** The service answered with a fault of its own: it may have made a run all the same. */
       readonly mayHaveRun: boolean;
     }
-  | {
-      readonly kind: 'in doubt';
-      readonly entry: JournalEntry;
-      readonly candidates: readonly RunRow[];
-      readonly error: unknown;
-    }
+  | InDoubt
   /** Its run goes on, or can't be asked for at present. */
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
   | { readonly kind: 'put off'; readonly error: unknown }
   /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run of unknown id. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
+
+/** It may have a run of unknown id, one of the candidates if there are some. */
+export interface InDoubt {
+  readonly kind: 'in doubt';
+  readonly entry: JournalEntry;
+  readonly candidates: readonly RunRow[];
+  readonly error: unknown;
+}
 
 /** Where it is kept how far each job is. Every step resolves once it would survive a power cut. */
 export interface JobJournal {
@@ -99,36 +94,8 @@ export interface JobJournal {
   running(job: JobName, runId: string, recovered: boolean): Promise<void>;
 }
 
-/** What a job's error means for the job. */
-type Verdict =
-  /** It has no run, or one that is gone. */
-  | 'failed'
-  /** The service answered with a fault of its own, and may have made a run all the same. */
-  | 'failed, maybe with a run'
-  /** It may have a run of unknown id. */
-  | 'in doubt'
-  /** Its run goes on, or can't be asked for at present. */
-  | 'going on'
-  /** It has no run, and would have one if there was no fault of everything. */
-  | 'put off'
-  /** No job can go on. */
-  | 'fatal';
-
-/** What the error a job ended with means for it. @param runId its run, where one is known */
-export function verdictOn(error: unknown, runId: string | undefined): Verdict {
-  if (error instanceof NoMoreWanted) return 'put off';
-  if (error instanceof CreationInDoubt) return 'in doubt';
-  if (isFatal(error)) return 'fatal';
-  if (runId !== undefined) return error instanceof NotFoundError ? 'failed' : 'going on';
-  if (error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error)) return 'put off';
-  if (error instanceof CliError && error.exitCode === EXIT.waitTimeout) {
-    return wasStarted(error) ? 'in doubt' : 'failed';
-  }
-  return error instanceof ServiceError && error.httpStatus >= 500 ? 'failed, maybe with a run' : 'failed';
-}
-
 /** A fault of this machine, or of promptrun itself: the next job would meet it as well. */
-function isFatal(error: unknown): boolean {
+export function isFatal(error: unknown): boolean {
   if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
   return !(error instanceof PromptServiceError);
 }

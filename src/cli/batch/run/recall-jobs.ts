@@ -1,10 +1,9 @@
 import type { Connection, Context } from '../../context.ts';
-import { type Doubt, recordNoRun, recordRecovered } from '../../creation/find-run.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
 import { mayHaveMadeRun } from '../../settings/journal/journal-lines.ts';
 import type { BatchJournal } from './job-journal.ts';
 import type { JobState } from './read-journal.ts';
-import { type Settlement, settleDoubts } from './settle-doubts.ts';
+import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
 
 /** What is known of the jobs of a batch, or of a test, that is resumed. */
 export interface KnownJobs {
@@ -28,8 +27,8 @@ export async function recallJobs(
 ): Promise<KnownJobs> {
   const states = new Map(journal.states);
   await recallFromMachine(ctx, states);
-  const doubts = [...states].flatMap(([id, { step, entry }]) =>
-    step === 'creating' && entry !== undefined ? [{ jobId: id, ...entry }] : [],
+  const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
+    step === 'creating' && entry !== undefined ? [{ ...entry, job: { id: jobId, row } }] : [],
   );
   const settled = await settleDoubts(ctx, connection, doubts, {
     signal: ctx.signal,
@@ -40,33 +39,14 @@ export async function recallJobs(
     ),
   });
   const settlements = new Map<string, Settlement>();
-  for (const [at, doubt] of doubts.entries()) {
-    const settlement = settled[at];
-    if (settlement === undefined || (settlement.kind === 'repeat' && changed.has(doubt.jobId))) continue;
-    settlements.set(doubt.jobId, settlement);
-    await recordSettlement(ctx, journal, { doubt, settlement, row: states.get(doubt.jobId)?.row ?? 0 });
+  for (const [creation, settlement] of settled) {
+    const { job } = creation;
+    if (settlement.kind === 'repeat' && changed.has(job.id)) continue;
+    settlements.set(job.id, settlement);
+    await recordSettlement(ctx, journal, { job, creation }, settlement);
+    if (settlement.kind === 'in doubt') await journal.candidates(job, settlement.candidates);
   }
   return { states, settlements };
-}
-
-async function recordSettlement(
-  ctx: Context,
-  journal: BatchJournal,
-  { doubt, settlement, row }: { doubt: Doubt & { jobId: string }; settlement: Settlement; row: number },
-): Promise<void> {
-  const place = { row, id: doubt.jobId };
-  if (settlement.kind === 'wait') {
-    ctx.io.note(`note: row ${row} goes on with run ${settlement.runId}`);
-    recordRecovered(ctx, doubt, settlement.runId);
-    await journal.running(place, settlement.runId, true);
-  } else if (settlement.kind === 'none') {
-    recordNoRun(ctx, doubt);
-  } else if (settlement.kind === 'in doubt') {
-    await journal.candidates(
-      place,
-      settlement.candidates.map(({ runId }) => runId),
-    );
-  }
 }
 
 /** The runs that jobs have made, and their creations that may have made one of unknown id, as a budget counts them. */

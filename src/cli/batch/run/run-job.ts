@@ -1,12 +1,18 @@
-import { RateLimitError } from '../../../client/errors.ts';
+import { NotFoundError, RateLimitError, ServiceError, UnauthorizedError } from '../../../client/errors.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../../creation/creation.ts';
+import { CreationInDoubt } from '../../creation/in-doubt.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import {
+  isAtCap,
+  isFatal,
+  isLongPause,
   type Job,
   type JobJournal,
   type JobOutcome,
@@ -14,8 +20,8 @@ import {
   maySendAgain,
   type RunFacts,
   runIdOf,
-  verdictOn,
 } from './job.ts';
+import { NoMoreWanted } from './stop.ts';
 
 /** Requests for one creation at most while the service says that there are too many. */
 const MOST_REFUSALS = 10;
@@ -33,20 +39,13 @@ export interface JobWork {
   readonly isStopping: () => boolean;
 }
 
-/** A job's creation in doubt, to be settled when all others are known. */
-export interface JobDoubt {
-  readonly job: Job;
-  readonly entry: JournalEntry;
-  readonly error: unknown;
-}
-
 /** Does what is planned for a job, to its end. @throws only what no other job could go on after */
 export async function runJob(
   work: JobWork,
   job: Job,
   plan: JobPlan,
   onCreated: () => void,
-): Promise<JobOutcome | JobDoubt> {
+): Promise<JobOutcome> {
   return new RunningJob(work, job, onCreated).run(plan);
 }
 
@@ -66,7 +65,7 @@ class RunningJob {
     this.#onCreated = onCreated;
   }
 
-  async run(plan: JobPlan): Promise<JobOutcome | JobDoubt> {
+  async run(plan: JobPlan): Promise<JobOutcome> {
     try {
       const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
       return { kind: 'ended', run, facts: this.#facts() };
@@ -153,23 +152,34 @@ class RunningJob {
     return !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
   }
 
-  async #afterFault(error: unknown): Promise<JobOutcome | JobDoubt> {
-    const { ctx, journal, isStopping } = this.#work;
+  async #afterFault(error: unknown): Promise<JobOutcome> {
+    const { ctx, journal } = this.#work;
     if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
     this.#runId ??= runIdOf(error);
     const runId = this.#runId;
-    const isPutOff = maySendAgain(error) && runId === undefined && isStopping();
-    const verdict = isPutOff ? 'put off' : verdictOn(error, runId);
-    if (verdict === 'fatal' || (verdict === 'in doubt' && this.#entry === undefined)) throw error;
-    if (verdict === 'put off') {
-      if (this.#entry !== undefined) await journal.waiting(this.#job);
+    const entry = this.#entry;
+    if (this.#isPutOff(error)) {
+      if (entry !== undefined) await journal.waiting(this.#job);
       return { kind: 'put off', error };
     }
-    if (verdict === 'in doubt' && this.#entry !== undefined) {
-      return { job: this.#job, entry: this.#entry, error };
-    }
-    if (verdict === 'going on' && runId !== undefined) return { kind: 'going on', runId, error };
-    const mayHaveRun = verdict === 'failed, maybe with a run';
+    const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
+    const isInDoubt = error instanceof CreationInDoubt || isLost;
+    if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
+    if (isInDoubt || isFatal(error)) throw error;
+    if (runId !== undefined && !(error instanceof NotFoundError)) return { kind: 'going on', runId, error };
+    const mayHaveRun = runId === undefined && error instanceof ServiceError && error.httpStatus >= 500;
     return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
   }
+
+  /** Whether the job has no run, for a reason that is not its own. */
+  #isPutOff(error: unknown): boolean {
+    if (error instanceof NoMoreWanted) return true;
+    const isForAll = error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error);
+    const isStopped = maySendAgain(error) && this.#work.isStopping();
+    return this.#runId === undefined && (isForAll || isStopped);
+  }
+}
+
+function isWaitTimeout(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.waitTimeout;
 }

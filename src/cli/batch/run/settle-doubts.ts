@@ -1,6 +1,7 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { type Doubt, type SearchOptions, searchRuns } from '../../creation/find-run.ts';
+import { type Doubt, type Search, type SearchOptions, searchRuns } from '../../creation/find-run.ts';
+import type { JobJournal, JobName } from './job.ts';
 
 /** A service that keeps idempotency keys keeps them for a day; this leaves time to use them. */
 const KEY_LIFETIME_MS = 23 * 3_600_000;
@@ -15,33 +16,49 @@ export type Settlement =
   | { readonly kind: 'none' }
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] };
 
-const UNSETTLED: Settlement = { kind: 'in doubt', candidates: [] };
-
 /**
  * Settles creations in doubt, as many as can be: where the service keeps idempotency keys they can be sent again,
- * elsewhere one pass over the list decides. In the order of the doubts; what could not be asked for stays in doubt.
+ * elsewhere one pass over the list decides. What could not be asked for stays in doubt.
  */
-export async function settleDoubts(
+export async function settleDoubts<D extends Doubt>(
   ctx: Context,
   connection: Connection,
-  doubts: readonly Doubt[],
+  doubts: readonly D[],
   options: SearchOptions,
-): Promise<Settlement[]> {
+): Promise<(readonly [D, Settlement])[]> {
   if (doubts.length === 0) return [];
   const { client } = connection;
   const isKept = ({ time }: Doubt): boolean =>
     client.keepsIdempotencyKeys === true && ctx.clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
   const toSearch = doubts.filter(doubt => !isKept(doubt));
-  const found = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
-  const settled = new Map<string, Settlement>();
-  for (const [at, doubt] of toSearch.entries()) {
-    const { run, candidates, madeNone } = found[at] ?? { candidates: [], madeNone: false };
-    if (run !== undefined) {
-      settled.set(doubt.id, { kind: 'wait', runId: run.runId });
-    } else {
-      settled.set(doubt.id, madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates });
-    }
-  }
+  const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
+  const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));
   // The answer with the list may have said that keys are kept.
-  return doubts.map(doubt => (isKept(doubt) ? { kind: 'repeat' } : (settled.get(doubt.id) ?? UNSETTLED)));
+  return doubts.map(doubt => [
+    doubt,
+    isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? settlementOf(undefined)),
+  ]);
+}
+
+function settlementOf(search: Search | undefined): Settlement {
+  const { run, candidates = [], madeNone = false } = search ?? {};
+  if (run !== undefined) return { kind: 'wait', runId: run.runId };
+  return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };
+}
+
+/** Writes down what a creation was found to have come to. That the machine's journal lacks it is never a fault. */
+export async function recordSettlement(
+  ctx: Context,
+  journal: Pick<JobJournal, 'running'>,
+  { job, creation }: { readonly job: JobName; readonly creation: Doubt },
+  settlement: Settlement,
+): Promise<void> {
+  if (settlement.kind === 'wait') {
+    const { runId } = settlement;
+    ctx.io.note(`note: row ${job.row} goes on with run ${runId}`);
+    ctx.journal.outcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
+    await journal.running(job, runId, true);
+  } else if (settlement.kind === 'none') {
+    ctx.journal.outcome(creation.id, { outcome: 'none' }).catch(() => {});
+  }
 }

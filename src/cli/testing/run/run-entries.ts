@@ -134,8 +134,7 @@ async function keep(
     const { runId = null, mayHaveRun, error } = outcome;
     await journal.ended(job, { step: 'failed', runId, error: errorText(error), mayHaveRun });
   } else if (outcome.kind === 'in doubt') {
-    const runIds = outcome.candidates.map(({ runId }) => runId);
-    await journal.candidates(job, runIds);
+    await journal.candidates(job, outcome.candidates);
   }
 }
 
