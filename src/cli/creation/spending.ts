@@ -29,7 +29,6 @@ export interface EarlierRun extends RunFacts {
   readonly runId: string;
   /** undefined if it is not known. */
   readonly promptVersionId?: string | undefined;
-  /** Service tokens. */
   readonly tokens?: number | undefined;
 }
 
@@ -60,21 +59,19 @@ interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
 export interface Totals extends Sums {
   /** Service tokens, of the runs of which they are known. */
   readonly tokens: number;
-  /** How many runs have service tokens that are not known. */
   readonly tokensUnknown: number;
   /** The same by model, as far as models are known. */
   readonly models: readonly ModelTotals[];
 }
 
+/** What is unknown is counted in runs. */
 interface Sums {
   readonly runs: number;
   /** Of the runs whose credits are known; null if none are. */
   readonly credits: number | null;
-  /** How many runs have credits that are not known. */
   readonly creditsUnknown: number;
   /** In US dollars, of the runs whose cost is known; null if none is. */
   readonly cost: number | null;
-  /** How many runs have a cost that is not known. */
   readonly costUnknown: number;
   /** Whether some of the cost comes from the kept table of prices. */
   readonly estimated: boolean;
@@ -116,8 +113,7 @@ export class Spending {
     const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
-    if (isHere) this.#unknown.cost.add(run);
-    if (isHere) this.#uncounted.add(run);
+    if (isHere) for (const runs of [this.#unknown.cost, this.#uncounted]) runs.add(run);
     this.#settle(run, 'credits', known.credits);
     this.#settle(run, 'cost', known.cost);
     if (isListed && known.credits === undefined) this.#isFresh = true;
