@@ -13,6 +13,12 @@ export function ownValue(value: JsonValue | undefined, name: string): JsonValue 
   return (value as JsonObject)[name];
 }
 
+/** For `JSON.stringify`: the order in which the fields of an object came makes no other text of it. */
+export function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** A step of a JSON Pointer (RFC 6901). */
 export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;

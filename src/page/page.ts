@@ -1,6 +1,6 @@
 import { UnauthorizedError } from '../client/errors.ts';
 import { el, labelled, messageOf } from './dom.ts';
-import type { Place } from './place.ts';
+import type { Place } from './service.ts';
 import { BrowserService } from './service.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';

@@ -1,6 +1,6 @@
 import type { PromptVersion } from '../../wire/index.ts';
 import { el, facts, table, time } from '../dom.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../service.ts';
 import { runForm } from './run-form.ts';
 
 const MODALITY_NAMES = ['text', 'image', 'video'];

@@ -8,8 +8,7 @@ import type {
   TextInputConfig,
 } from '../../wire/index.ts';
 import { choice, el, labelled, same } from '../dom.ts';
-import type { Place } from '../place.ts';
-import type { BrowserService } from '../service.ts';
+import type { BrowserService, Place } from '../service.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 

@@ -8,7 +8,7 @@ import {
   type RunUsage,
 } from '../../wire/index.ts';
 import { type Child, costText, creditsText, el, facts, status, time } from '../dom.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../service.ts';
 import { mediaAddress } from '../service.ts';
 
 /** One run with what it was created from and what came of it; followed until it has ended. */

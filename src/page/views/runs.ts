@@ -1,6 +1,6 @@
 import { RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
 import { choice, creditsText, el, filters, labelled, same, status, table, time } from '../dom.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../service.ts';
 
 /** Rows that are shown before more are asked for. */
 const PAGE = 50;

@@ -14,7 +14,7 @@ export interface Pricing {
   /** Whether it comes from the kept table. */
   readonly estimated: boolean;
   /** What tokens and pictures cost. */
-  cost(usage: Pick<Usage, 'input' | 'output' | 'cached'>, images: number): Money;
+  cost(tokens: Omit<Usage, 'dollars'>, images: number): Money;
 }
 
 export interface PricingOptions {
@@ -62,13 +62,10 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   const { calcPrice } = await import('@pydantic/genai-prices');
   const name = provider?.name ?? '';
   const providerId = TABLE_NAMES[name] ?? name;
-  const dollars = ({
-    input,
-    output,
-    cached,
-  }: Pick<Usage, 'input' | 'output' | 'cached'>): number | undefined =>
-    calcPrice({ input_tokens: input, output_tokens: output, cache_read_tokens: cached }, id, { providerId })
-      ?.total_price;
+  const dollars = ({ input, output, cached }: Omit<Usage, 'dollars'>): number | undefined => {
+    const tokens = { input_tokens: input, output_tokens: output, cache_read_tokens: cached };
+    return calcPrice(tokens, id, { providerId })?.total_price;
+  };
   if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
   return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
 }

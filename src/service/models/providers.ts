@@ -133,12 +133,6 @@ export function keyVariable({ keyVariables }: Pick<Provider, 'keyVariables'>, en
   return keyVariables.find(name => Boolean(env[name]?.trim()));
 }
 
-/** Whether somebody means to use a provider: its key is set, or an address for it that needs none, or is none. */
-export function isConfigured(provider: Provider, env: Env): boolean {
-  const { isMoved = false, needsKey, fault } = provider;
-  return keyVariable(provider, env) !== undefined || (isMoved && !needsKey) || fault !== undefined;
-}
-
 /** Why nothing can be sent to a provider as things stand. */
 export interface AccessFault {
   /** `key`: it has none; `configuration`: what is there can't be used. */
@@ -172,11 +166,13 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
 /** What a run of another's model costs where nothing is said, in credits. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
-/** The known providers with a key that the environment has one for, or an address of one's own. */
+/** The known providers with a key that somebody means to use: it is set, or an address that needs none, or is none. */
 export function configuredProviders(env: Env): readonly Provider[] {
-  return knownProviders(env).filter(
-    provider => provider.keyVariables.length > 0 && isConfigured(provider, env),
-  );
+  return knownProviders(env).filter(provider => {
+    const { keyVariables, isMoved = false, needsKey, fault } = provider;
+    const isUsable = keyVariable(provider, env) !== undefined || (isMoved && !needsKey);
+    return keyVariables.length > 0 && (isUsable || fault !== undefined);
+  });
 }
 
 /** What a model makes, by its name alone. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sortKeys } from '../../files/json.ts';
 import type { Model, Resources } from '../../wire/index.ts';
 import { wireModel } from './entry.ts';
 import type { ModelTable } from './table.ts';
@@ -26,12 +27,5 @@ function read(table: ModelTable): Resources {
 
 /** The hash of `GET /resources`: the same for the same models in every process, whatever order their fields came in. */
 export function resourcesHash(models: readonly Model[]): string {
-  return createHash('sha256').update(canonical(models)).digest('base64url');
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`;
+  return createHash('sha256').update(JSON.stringify(models, sortKeys)).digest('base64url');
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { sortKeys } from '../../files/json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { within } from '../clock.ts';
 import { ApiError, invalid, tooManyRequests } from '../http/api-error.ts';
@@ -137,10 +138,4 @@ function idempotencyOf(key: string | undefined, body: unknown): Idempotency | un
   }
   const digest = createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
   return { key, digest };
-}
-
-/** The order in which the fields of an object were sent makes no other body of it. */
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

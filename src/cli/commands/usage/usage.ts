@@ -1,7 +1,7 @@
+import { type GroupUsage, measureOf, usageKey, usageOf } from '../../../client/usage.ts';
 import type { RunRow } from '../../../wire/index.ts';
-import { dollars, formatDollars, money } from '../../../wire/money.ts';
+import { formatDollars, money } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
-import { creditsIn, inCredits } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
@@ -13,20 +13,6 @@ export interface UsageFlags {
   readonly since?: string;
   readonly until?: string;
   readonly by?: Grouping;
-}
-
-/** What the runs of a group took. */
-interface UsageRow {
-  readonly key: string;
-  readonly runs: number;
-  readonly failed: number;
-  readonly credits: number;
-  /** As the providers count them; null of another service than this machine's own. */
-  readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  /** In US dollars, as far as it is known. */
-  readonly cost: number | null;
-  /** Whether some of the cost comes from the kept table of prices. */
-  readonly estimated: boolean;
 }
 
 /** Shows what the runs of a time cost, by prompt, day, model or status. */
@@ -45,7 +31,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   }
   const time = { since, ...(until !== undefined && { until }) };
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
-  const rows = [...groups].map(([key, runs]) => usageRow(key, runs));
+  const rows = [...groups].map(([key, runs]) => usageOf(key, runs));
   const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
   await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
@@ -59,7 +45,7 @@ async function groupedRuns(
   by: Grouping,
   time: { readonly since: number; readonly until?: number },
 ): Promise<Map<string, RunRow[]>> {
-  const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => keyOf(row, by);
+  const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
   const groups = new Map<string, RunRow[]>();
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
@@ -67,11 +53,6 @@ async function groupedRuns(
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   return groups;
-}
-
-function keyOf({ runStatus, usage, createdAt }: RunRow, by: Exclude<Grouping, 'prompt'>): string {
-  if (by === 'status') return runStatus;
-  return by === 'model' ? (usage?.model ?? 'unknown') : localDay(createdAt);
 }
 
 /** Names prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
@@ -105,53 +86,25 @@ async function publishedSlugs(
   return slugs;
 }
 
-/** The day of the user's clock, as 2026-11-20. */
-function localDay(iso: string): string {
-  const time = new Date(iso);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-}
-
-function usageRow(key: string, runs: readonly RunRow[]): UsageRow {
-  const counted = runs.flatMap(({ usage }) => usage?.tokens ?? []);
-  const costs = runs.flatMap(({ usage }) => usage?.cost ?? []).map(money);
-  const tokens = (field: 'input' | 'output' | 'cached'): number => sum(counted.map(one => one[field]));
-  return {
-    key,
-    runs: runs.length,
-    failed: runs.filter(({ runStatus }) => runStatus === 'failed').length,
-    credits: inCredits(sum(runs.map(({ credits }) => creditsIn(credits) ?? 0))),
-    tokens:
-      counted.length === 0
-        ? null
-        : { input: tokens('input'), output: tokens('output'), cached: tokens('cached') },
-    cost: costs.length === 0 ? null : dollars(sum(costs)),
-    estimated: runs.some(({ usage }) => usage?.estimated === true),
-  };
-}
-
-function sum(amounts: readonly number[]): number {
-  return amounts.reduce((total, amount) => total + amount, 0);
-}
-
-function byKey(one: UsageRow, other: UsageRow): number {
+function byKey(one: GroupUsage, other: GroupUsage): number {
   return one.key < other.key ? -1 : 1;
 }
 
-function mostFirst(one: UsageRow, other: UsageRow): number {
+function mostFirst(one: GroupUsage, other: GroupUsage): number {
   return (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs;
 }
 
 /** Key, runs, failed, credits, tokens in, out and cached, cost, and whether it is estimated. */
-function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: UsageRow): string[] {
+function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: GroupUsage): string[] {
   const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
 }
 
 const BAR_WIDTH = 20;
 
-function columnsFor(rows: readonly UsageRow[], by: Grouping): ListColumn<UsageRow>[] {
-  const weight = weightOf(rows);
+function columnsFor(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
+  const measure = measureOf(rows);
+  const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const most = Math.max(...rows.map(weight));
   const bar = (part: number): string =>
     '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * BAR_WIDTH)));
@@ -172,12 +125,6 @@ function columnsFor(rows: readonly UsageRow[], by: Grouping): ListColumn<UsageRo
   ];
 }
 
-function costText({ cost, estimated }: UsageRow): string {
+function costText({ cost, estimated }: GroupUsage): string {
   return cost === null ? '–' : `${estimated ? '~' : ''}${formatDollars(money(cost))}`;
-}
-
-/** What bars are drawn of: money if any is known, else credits, else runs. */
-function weightOf(rows: readonly UsageRow[]): (row: UsageRow) => number {
-  if (rows.some(({ cost }) => (cost ?? 0) > 0)) return ({ cost }) => cost ?? 0;
-  return rows.some(({ credits }) => credits > 0) ? ({ credits }) => credits : ({ runs }) => runs;
 }
