@@ -59,7 +59,10 @@ export async function startEmbedded(options: CommonOptions) {
     sessionKey: parts.sessionKey,
     runsHere: {
       /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
-      onText: (listener: (piece: TextPiece) => void) => parts.texts.listen(listener),
+      onText: (listener: (piece: TextPiece) => void) => {
+        parts.texts.on('text', listener);
+        return () => parts.texts.off('text', listener);
+      },
       /**
        * Stops the run of a creation, which has failed then, or keeps the creation from making one; undefined where there
        * is no run, `stopped` is false where it had ended by itself.

@@ -90,12 +90,16 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     parts.models.close();
     await stopServing({ ...parts, ...http }, clock, grace, stopped);
   };
-  const newKey = await opened(async () => {
+  const open = async (): Promise<string | undefined> => {
     await listen(http.server, host, port);
     // Others see by it that the store is in use.
     await store.workers.register();
     return await firstKey(store, clock);
-  }, stop);
+  };
+  const newKey = await open().catch(async (error: unknown) => {
+    await stop(0);
+    throw error;
+  });
   const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
   if (!isLoopbackHost(host) && !isBehindTls) onNotice(openToOthers(host));
   parts.runner.start();
@@ -110,16 +114,6 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
       await store.close();
     },
   };
-}
-
-/** A start that fails leaves nothing that listens. */
-async function opened<T>(open: () => Promise<T>, stop: (graceMs: number) => Promise<void>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    await stop(0);
-    throw error;
-  }
 }
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */

@@ -7,7 +7,7 @@ import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { Message } from '../prompts/template/messages.ts';
 import { checkInputs, requireRunnable } from '../runs/run-request.ts';
 import type { CreateRun } from '../schemas/runs.ts';
-import type { UsedRun } from '../store/run-usage.ts';
+import type { UsedRun } from '../store/runs-store.ts';
 import type { Store } from '../store/store.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from './prices.ts';
 
@@ -63,7 +63,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
     async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += PAGE) {
-        for (const run of await store.runUsage.of(userId, runIds.slice(start, start + PAGE))) {
+        for (const run of await store.runs.usage(userId, runIds.slice(start, start + PAGE))) {
           const cost = costOf(run);
           if (cost) ended.set(run.id, cost);
         }
@@ -110,7 +110,7 @@ const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** What a user's runs used, by id, as the list tells it: the cost in US dollars. */
 export async function usageOfRuns(store: Store, userId: number, runIds: readonly string[]) {
-  const runs = await store.runUsage.of(userId, runIds);
+  const runs = await store.runs.usage(userId, runIds);
   return new Map(
     runs.map(run => {
       const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };

@@ -1,7 +1,7 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, Usage } from '../engines/engine.ts';
 import type { ModelEntry, Price } from '../models/entry.ts';
-import type { RunUsage } from '../store/run-usage.ts';
+import type { RunUsage } from '../store/run-records.ts';
 
 /** When the kept table of prices was published: it lags behind, so what it says is an estimate. */
 export const PRICE_TABLE_DATE = '2026-09-23';

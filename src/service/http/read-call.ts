@@ -12,7 +12,7 @@ export async function readCall(
   { route, params }: Match,
   search: string,
   caller: Caller | undefined,
-): Promise<Call<unknown, unknown, unknown>> {
+): Promise<Call> {
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }

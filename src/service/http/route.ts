@@ -52,7 +52,7 @@ export interface ApiAnswer {
 }
 
 /** What a handler gets: checked against the schemas of its route. */
-export interface Call<P, Q, B> {
+export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
@@ -175,26 +176,17 @@ class ListenError extends Error {
 /** Resolves once the server takes connections. Throws ListenError. */
 export async function listen(server: Server, host: string, port: number): Promise<void> {
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host, port }, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
+    server.listen({ host, port });
+    await once(server, 'listening');
   } catch (error) {
-    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reasonOf(error)}`, { cause: error });
+    const reason = LISTEN_FAULTS[codeOf(error) ?? ''] ?? messageOf(error);
+    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
   }
 }
 
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  if (code === 'EADDRINUSE') {
-    return 'the port is in use; choose another one with --port, or 0 for any free one';
-  }
-  if (code === 'EACCES') return 'that port is not allowed; choose one above 1023 with --port';
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return 'this machine has no such address; check --host';
-  }
-  return messageOf(error);
-}
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use; choose another one with --port, or 0 for any free one',
+  EACCES: 'that port is not allowed; choose one above 1023 with --port',
+  EADDRNOTAVAIL: 'this machine has no such address; check --host',
+  ENOTFOUND: 'this machine has no such address; check --host',
+};

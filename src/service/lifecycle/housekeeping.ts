@@ -1,13 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { Media } from '../media/media.ts';
-import type { InputFiles } from '../runs/input-files.ts';
-import type { Store } from '../store/store.ts';
+import type { Services } from '../services.ts';
 
-interface HousekeepingOptions {
-  store: Store;
-  media: Media;
-  inputs: InputFiles;
-  clock: Clock;
+interface HousekeepingOptions extends Pick<Services, 'store' | 'media' | 'inputs' | 'clock'> {
   onFault: (error: unknown) => void;
 }
 

@@ -88,7 +88,11 @@ export const promptRoutes = [
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('there is no such published prompt');
-      const entries = versions.map((version, index) => versionEntry(version, index, services, caller));
+      const entries = versions.map(async (version, index): Promise<PromptVersionEntry> => {
+        const { promptVersionId, publishedAt, template } = await versionView(version, services, caller);
+        const isLatest = index === 0 && { isLatest: true as const };
+        return { promptVersionId, publishedAt, ...isLatest, ...(template !== undefined && { template }) };
+      });
       return { promptId, title: latest.title, versions: await Promise.all(entries) };
     },
   }),
@@ -162,21 +166,6 @@ async function versionView(
     publishedAt: new Date(version.publishedAt).toISOString(),
     config: promptConfig(definition),
     ...shownTemplate(services, caller, definition),
-  };
-}
-
-/** An entry of the list of versions, the first of which is the latest. */
-async function versionEntry(
-  version: StoredVersion,
-  index: number,
-  services: Services,
-  caller: Caller,
-): Promise<PromptVersionEntry & { template?: string }> {
-  return {
-    promptVersionId: version.id,
-    publishedAt: new Date(version.publishedAt).toISOString(),
-    ...(index === 0 && { isLatest: true }),
-    ...shownTemplate(services, caller, await services.definitions.of(version)),
   };
 }
 

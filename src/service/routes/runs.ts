@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEY_HEADER, type Run, type RunListQuery } from '../../wire/index.ts';
 import { usageOfRuns } from '../costs/costs.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import { type RequestMemory, route } from '../http/route.ts';
+import { type Call, type RequestMemory, route } from '../http/route.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
@@ -34,7 +34,7 @@ export const runRoutes = [
       const { ids, hasMore } =
         idempotencyKey === undefined
           ? await listRuns(services, caller.userId, query)
-          : await createdWith(services, caller.userId, idempotencyKey);
+          : { ids: await createdWith(services, caller.userId, idempotencyKey), hasMore: false };
       const rows = await runRows(services, ids, origin, memory.takeForAnswer);
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
@@ -94,11 +94,7 @@ export const runRoutes = [
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
-    async handle(services, { caller, params, origin, memory }) {
-      const run = await requireRun(services.store, caller.userId, params.runId);
-      memory.takeForAnswer(sizeOf(run.outputs));
-      return runView(run, services, origin);
-    },
+    handle: (services, call) => shownRun(services, call, call.params.runId),
   }),
 
   route({
@@ -127,15 +123,23 @@ export const runRoutes = [
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
-    async handle(services, { caller, params, origin, memory }) {
-      const { id } = await requireRun(services.store, caller.userId, params.runId);
+    async handle(services, call) {
+      const { id } = await requireRun(services.store, call.caller.userId, call.params.runId);
       await services.runner.cancel(id);
-      const run = await requireRun(services.store, caller.userId, id);
-      memory.takeForAnswer(sizeOf(run.outputs));
-      return runView(run, services, origin);
+      return await shownRun(services, call, id);
     },
   }),
 ];
+
+async function shownRun(
+  services: Services,
+  { caller, origin, memory }: Pick<Call, 'caller' | 'origin' | 'memory'>,
+  runId: string,
+): Promise<Run> {
+  const run = await requireRun(services.store, caller.userId, runId);
+  memory.takeForAnswer(sizeOf(run.outputs));
+  return runView(run, services, origin);
+}
 
 /** A creation is never refused for its answer: what was made would be made again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
@@ -165,14 +169,9 @@ function headerOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-interface Page {
-  readonly ids: string[];
-  readonly hasMore: boolean;
-}
-
-async function createdWith({ store, clock }: Services, userId: number, key: string): Promise<Page> {
-  const known = await store.runs.createdWith(userId, key, clock.now());
-  return { ids: known ? [known.run.id] : [], hasMore: false };
+async function createdWith({ store, clock }: Services, userId: number, key: string): Promise<string[]> {
+  const created = await store.runs.createdWith(userId, key, clock.now());
+  return created ? [created.run.id] : [];
 }
 
 /** One page of a user's runs. */
@@ -180,7 +179,7 @@ async function listRuns(
   { store }: Services,
   userId: number,
   { startingAfter, endingBefore, status, limit, ...times }: RunListQuery & { limit: number },
-): Promise<Page> {
+) {
   const from = microseconds(times.since);
   const until = microseconds(times.until);
   if (startingAfter !== undefined && endingBefore !== undefined) {
@@ -189,7 +188,7 @@ async function listRuns(
   if (from !== undefined && until !== undefined && from >= until) {
     throw invalid('since must be less than until');
   }
-  const page = await store.runList.page({
+  const page = await store.runs.page({
     userId,
     limit,
     status,

@@ -16,8 +16,7 @@ import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { QueuedRun } from '../store/run-queue.ts';
-import type { Idempotency, Outcome, StoredOutput } from '../store/run-records.ts';
-import type { RunUsage } from '../store/run-usage.ts';
+import type { Idempotency, Outcome, RunUsage, StoredOutput } from '../store/run-records.ts';
 import type { InputFiles } from './input-files.ts';
 import type { TextFeed } from './text-feed.ts';
 

@@ -20,7 +20,7 @@ export async function runRows(
   origin: string,
   onBytes: (bytes: number) => void,
 ): Promise<RunRow[]> {
-  const runs = await store.runList.read(ids, PAGE_BYTES, onBytes);
+  const runs = await store.runs.read(ids, PAGE_BYTES, onBytes);
   return runs.map(run => runRow(run, outputItems(run.outputs, mediaUrl, origin)));
 }
 

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
 import type { StoredMedia } from './media-store.ts';
-import type { RunUsage } from './run-usage.ts';
 import type { Tables } from './tables.ts';
 
 /** An output as it is kept: media by id, since its URL depends on who serves it. */
@@ -62,6 +61,9 @@ export class CreationRefused extends Error {
     super(reason);
   }
 }
+
+/** What a run used and cost. */
+export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
 
 /** How a run ended. */
 export interface Outcome {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { RunStatus } from '../../wire/index.ts';
 import { giveSpaceBack } from './media-store.ts';
 import { createRun, IDEMPOTENCY_LIFETIME_MS } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
@@ -13,7 +14,23 @@ import {
 } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** Creates, reads and ends runs; times in milliseconds. */
+/** Which of a user's runs; times in microseconds: from `from` on, before `until`. */
+interface RunListFilter {
+  userId: number;
+  status?: RunStatus | undefined;
+  from?: number | undefined;
+  until?: number | undefined;
+  /** A run's id: only runs created before it, the nearest first. */
+  startingAfter?: string | undefined;
+  /** A run's id: only runs created after it, the nearest to it. */
+  endingBefore?: string | undefined;
+  limit: number;
+}
+
+/** A run with what is known of its cost; `promptModel` is what the prompt names. */
+export type UsedRun = ReturnType<typeof withUsage>;
+
+/** Creates, reads and ends runs; times in milliseconds unless they are said to be others. */
 export function runsStore(db: Db, writer: Writer) {
   return {
     /** Keeps a run, its reservations and its idempotency key, or nothing where it is refused; throws CreationRefused. */
@@ -35,6 +52,21 @@ export function runsStore(db: Db, writer: Writer) {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
       await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
     },
+    /** The ids of a page, the nearest to the cursor first, and whether more lie beyond; undefined for a cursor that is none of the user's runs. */
+    page: (filter: RunListFilter) => readPage(db, filter),
+    /**
+     * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
+     *
+     * @param onBytes is told what there is before any large output is read, and may throw
+     */
+    read: async (ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void) => {
+      const { fitting, bytes } = await fittingRuns(db, ids, mostBytes);
+      onBytes(bytes);
+      const runs = new Map((await runsOf(db, fitting).execute()).map(row => [row.id, parseOutputs(row)]));
+      return fitting.flatMap(id => runs.get(id) ?? []);
+    },
+    /** What those of these runs used that are the user's. */
+    usage: async (userId: number, ids: readonly string[]) => (await usage(db, userId, ids)).map(withUsage),
     /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
     settle: (id: string, worker: string, outcome: Outcome) =>
       writer.write(db => endRun(db, id, outcome, worker)),
@@ -43,19 +75,13 @@ export function runsStore(db: Db, writer: Writer) {
     /** Those of these runs that have ended, of any user. */
     ended: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
-      const rows = await db
-        .selectFrom('runs')
-        .select(RUN_COLUMNS)
-        .where('id', 'in', ids)
-        .where('status', 'in', ['succeeded', 'failed'])
-        .execute();
+      const rows = await runsOf(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
       return rows.map(parseOutputs);
     },
     /** Those of these runs whose input images are to be kept. */
     withImages: async (ids: readonly string[]) => {
-      if (ids.length === 0) return new Set();
-      const runs = db.selectFrom('runs').select('id').where('id', 'in', ids).where('inputBytes', '>', 0);
-      return new Set((await runs.execute()).map(row => row.id));
+      const rows = await runsOf(db, ids).where('inputBytes', '>', 0).clearSelect().select('id').execute();
+      return new Set(rows.map(row => row.id));
     },
     /** Gives the space back that images of ended runs take up, of all that were created before a time or of one user; gives the runs. */
     forgetImages: (which: { before: number } | { userId: number }) =>
@@ -65,6 +91,15 @@ export function runsStore(db: Db, writer: Writer) {
 
 function ofUser(db: Db, userId: number, id: string) {
   return db.selectFrom('runs').where('id', '=', id).where('userId', '=', userId);
+}
+
+function runsOf(db: Db, ids: readonly string[]) {
+  return db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', listed(ids));
+}
+
+/** PostgreSQL knows no empty list; '' is no run's id. */
+function listed(ids: readonly string[]): readonly string[] {
+  return ids.length === 0 ? [''] : ids;
 }
 
 async function createdWith(db: Db, userId: number, key: string, now: number) {
@@ -82,18 +117,77 @@ async function createdWith(db: Db, userId: number, key: string, now: number) {
   return { digest, run: parseOutputs(run) };
 }
 
+/** The cost of a page depends on its size alone. */
+async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFilter) {
+  const { startingAfter, endingBefore } = filter;
+  let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
+  const cursor = startingAfter ?? endingBefore;
+  if (cursor !== undefined) {
+    const run = await ofUser(db, userId, cursor).select('createdAt').executeTakeFirst();
+    if (!run) return undefined;
+    if (endingBefore === undefined) until = Math.min(until, run.createdAt);
+    else from = Math.max(from, run.createdAt + 1);
+  }
+  const rows = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('userId', '=', userId)
+    .$if(status !== undefined, query => query.where('status', '=', status ?? 'queued'))
+    .where('createdAt', '>=', from)
+    .where('createdAt', '<', until)
+    .orderBy('createdAt', endingBefore === undefined ? 'desc' : 'asc')
+    .limit(limit + 1)
+    .execute();
+  return { ids: rows.slice(0, limit).map(({ id }) => id), hasMore: rows.length > limit };
+}
+
+/** Sizes are looked at first, so that outputs that don't fit are not read at all. */
+async function fittingRuns(db: Db, ids: readonly string[], mostBytes: number) {
+  const size = sql<number>`octet_length("outputs")`.as('bytes');
+  const rows = await runsOf(db, ids).clearSelect().select(['id', size]).execute();
+  const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+  const fitting: string[] = [];
+  let sum = 0;
+  for (const id of ids) {
+    const bytes = sizes.get(id) ?? 0;
+    if (fitting.length > 0 && sum + bytes > mostBytes) break;
+    sum += bytes;
+    fitting.push(id);
+  }
+  return { fitting, bytes: sum };
+}
+
+function usage(db: Db, userId: number, ids: readonly string[]) {
+  return db
+    .selectFrom('runs')
+    .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
+    .leftJoin('runUsage', 'runUsage.runId', 'runs.id')
+    .select(['runs.id', 'promptVersions.model as promptModel', 'runs.status', 'runs.credits'])
+    .select(['runUsage.runId as usageOf', 'runUsage.model', 'input', 'output', 'cached', 'cost', 'estimated'])
+    .where('runs.userId', '=', userId)
+    .where('runs.id', 'in', listed(ids))
+    .execute();
+}
+
+/** There is no usage if the model needs no provider, or the run did not end by itself. */
+function withUsage({ usageOf, model, input, output, cached, cost, estimated, ...run }: UsageRow) {
+  const used = { model: model ?? run.promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
+  return { ...run, usage: usageOf === null ? undefined : used };
+}
+
+type UsageRow = Awaited<ReturnType<typeof usage>>[number];
+
 async function forgetImages(db: Db, which: { before: number } | { userId: number }): Promise<string[]> {
-  const runs = await db
+  const concerned = db
     .selectFrom('runs')
     .select(['id', 'userId', 'inputBytes'])
     .where(sql<boolean>`"inputBytes" > 0`)
     .where('status', 'in', ['succeeded', 'failed'])
-    .$if('before' in which, query =>
-      query.where('createdAt', '<', 'before' in which ? which.before * 1000 : 0),
-    )
-    .$if('userId' in which, query => query.where('userId', '=', 'userId' in which ? which.userId : 0))
-    .orderBy('userId')
-    .execute();
+    .orderBy('userId');
+  const runs = await ('before' in which
+    ? concerned.where('createdAt', '<', which.before * 1000)
+    : concerned.where('userId', '=', which.userId)
+  ).execute();
   for (const { id, userId, inputBytes } of runs) {
     const { numUpdatedRows } = await db
       .updateTable('runs')
@@ -101,9 +195,8 @@ async function forgetImages(db: Db, which: { before: number } | { userId: number
       .where('id', '=', id)
       .where('inputBytes', '=', inputBytes)
       .executeTakeFirst();
-    // Another process was faster.
-    if (numUpdatedRows === 0n) continue;
-    await giveSpaceBack(db, userId, inputBytes);
+    // Otherwise another process was faster.
+    if (numUpdatedRows > 0n) await giveSpaceBack(db, userId, inputBytes);
   }
   return runs.map(({ id }) => id);
 }

@@ -4,9 +4,7 @@ import type { RateLimiter } from '../http/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
 import { mediaStore } from './media-store.ts';
 import { promptsStore } from './prompts-store.ts';
-import { runList } from './run-list.ts';
 import { runQueue } from './run-queue.ts';
-import { runUsageStore } from './run-usage.ts';
 import { runsStore } from './runs-store.ts';
 import { settingsStore } from './settings-store.ts';
 import { type Db, Writer } from './writer.ts';
@@ -50,8 +48,6 @@ export function storeOn({ db, ...backend }: Backend) {
     accounts: accountsStore(db, writer),
     prompts: promptsStore(db, writer),
     runs: runsStore(db, writer),
-    runList: runList(db),
-    runUsage: runUsageStore(db),
     queue: runQueue(db, writer, backend),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
