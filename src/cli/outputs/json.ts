@@ -12,7 +12,7 @@ export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
 
 /** Prints a value as JSON, or what `--query` selects of it; a selected string is printed bare. */
 export async function printValue(ctx: Pick<Context, 'globals' | 'io'>, value: unknown): Promise<void> {
-  await ctx.io.out(await shownJson(ctx, value, toJson));
+  await ctx.io.out(await shownJson(ctx, value, 2));
 }
 
 /** One of many rows, as `printValue` on a line of its own. False once the reader has gone. */
@@ -22,34 +22,25 @@ export async function printRow(ctx: Pick<Context, 'globals' | 'io'>, row: unknow
 
 /** The line that `printRow` prints. */
 export function jsonLine(ctx: Pick<Context, 'globals' | 'io'>, row: unknown): Promise<string> {
-  return shownJson(ctx, row, toJsonLine);
+  return shownJson(ctx, row, 0);
 }
 
 async function shownJson(
-  ctx: Pick<Context, 'globals' | 'io'>,
+  { globals: { query }, io }: Pick<Context, 'globals' | 'io'>,
   value: unknown,
-  form: (value: unknown, terminal: boolean) => string,
+  indent: number,
 ): Promise<string> {
-  const { query } = ctx.globals;
-  const terminal = ctx.io.stdout.isTerminal;
+  const { isTerminal } = io.stdout;
   const selected = query === undefined ? value : await applyQuery(query, value);
   const isBare = query !== undefined && typeof selected === 'string';
-  return `${isBare ? bare(selected, terminal) : form(selected, terminal)}\n`;
+  if (isBare) return `${isTerminal ? visible(selected) : selected}\n`;
+  return `${toJson(selected, isTerminal, indent)}\n`;
 }
 
 /** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */
-export function toJson(value: unknown, terminal: boolean): string {
-  const text = JSON.stringify(value ?? null, undefined, 2);
+export function toJson(value: unknown, terminal: boolean, indent = 2): string {
+  const text = JSON.stringify(value ?? null, undefined, indent);
   return terminal ? escapeJson(text) : text;
-}
-
-function toJsonLine(value: unknown, terminal: boolean): string {
-  const text = JSON.stringify(value ?? null);
-  return terminal ? escapeJson(text) : text;
-}
-
-function bare(text: string, terminal: boolean): string {
-  return terminal ? visible(text) : text;
 }
 
 /** JSON, equal in value, without characters that could drive a terminal. */

@@ -1,10 +1,9 @@
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { MEDIA_LIFETIME_MS, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
-import type { WrittenFile } from './write-file.ts';
+import { type WrittenFile, writeWhole } from './write-file.ts';
 
 /** What is known of how a run was made; little where it was made elsewhere. */
 export interface RunFacts {
@@ -14,6 +13,15 @@ export interface RunFacts {
   readonly startedAt?: number;
   /** When its end was learned. */
   readonly endedAt?: number;
+}
+
+/** Where the outputs of a run are saved. */
+export interface SaveOptions {
+  /** As the user gave it, relative to the working directory. */
+  readonly directory: string;
+  /** Overwrites files that exist. */
+  readonly force: boolean;
+  readonly facts: RunFacts;
 }
 
 export interface SavedFile extends WrittenFile {
@@ -27,31 +35,14 @@ export interface SavedFile extends WrittenFile {
 /** Writes `<runId>.json`: where the files beside it come from, and what they hold. */
 export async function writeManifest(
   ctx: Context,
+  baseUrl: string,
   run: Run,
   files: readonly SavedFile[],
-  options: {
-    readonly baseUrl: string;
-    readonly directory: string;
-    readonly force: boolean;
-    readonly facts: RunFacts;
-  },
+  { directory, force, facts }: SaveOptions,
 ): Promise<void> {
-  const { writeWhole } = await import('./write-file.ts');
-  const { baseUrl, facts } = options;
-  const manifest = { baseUrl, ...manifestOf(run, files, facts, ctx.clock.now()) };
-  const content = `${JSON.stringify(manifest, undefined, 2)}\n`;
-  const name = `${safeFileName(run.runId)}.json`;
-  await writeWhole(
-    path.resolve(ctx.cwd, options.directory),
-    () => name,
-    Readable.from([Buffer.from(content)]),
-    options.force,
-  );
-}
-
-function manifestOf(run: Run, files: readonly SavedFile[], facts: RunFacts, now: number): object {
   const { request, startedAt, endedAt } = facts;
-  return {
+  const manifest = {
+    baseUrl,
     runId: run.runId,
     runStatus: run.runStatus,
     promptVersionId: request?.promptVersionId ?? facts.promptVersionId ?? null,
@@ -60,9 +51,12 @@ function manifestOf(run: Run, files: readonly SavedFile[], facts: RunFacts, now:
     runOptions: request === undefined ? null : Object.fromEntries(request.options),
     startedAt: timeOf(startedAt),
     endedAt: timeOf(endedAt),
-    savedAt: timeOf(now),
+    savedAt: timeOf(ctx.clock.now()),
     files: files.map(file => fileOf(file, endedAt)),
   };
+  const content = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
+  const name = `${safeFileName(run.runId)}.json`;
+  await writeWhole(path.resolve(ctx.cwd, directory), () => name, [content], force);
 }
 
 function imageOf(image: RunRequest['images'][number]): object {
@@ -71,10 +65,7 @@ function imageOf(image: RunRequest['images'][number]): object {
     : { name: path.basename(image.name), size: image.size, sha256: image.sha256 };
 }
 
-function fileOf(
-  { name, output, type, sourceUrl, sha256, size }: SavedFile,
-  endedAt: number | undefined,
-): object {
+function fileOf({ name, output, type, sourceUrl, sha256, size }: SavedFile, endedAt?: number): object {
   return {
     name,
     output,

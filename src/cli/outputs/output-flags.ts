@@ -30,8 +30,12 @@ export async function outputPlan(
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const directory = bytes ? undefined : directoryOf(ctx, flags.save);
-  if (directory !== undefined) await checkSaving(ctx, directory, flag);
+  const chosen = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
+  const directory = bytes ? undefined : chosen;
+  if (directory !== undefined) {
+    const { checkDirectory } = await import('./writable.ts');
+    checkDirectory(ctx.cwd, directory, flag);
+  }
   const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
   const schema = await schemaOf(ctx, flags.schema);
@@ -57,19 +61,8 @@ function checkBytesWanted(ctx: Context, flag: string): void {
   }
 }
 
-function directoryOf(ctx: Context, given: string | true | undefined): string | undefined {
-  return given === true ? (ctx.settings.get('saveDir') ?? '.') : given;
-}
-
-async function checkSaving(ctx: Context, directory: string, flag: string): Promise<void> {
-  const { checkDirectory } = await import('./writable.ts');
-  checkDirectory(ctx.cwd, directory, flag);
-}
-
 async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
-  if (file === undefined) {
-    return undefined;
-  }
+  if (file === undefined) return undefined;
   const { readSchema } = await import('./output-schema.ts');
   return readSchema(ctx, file, '--schema');
 }

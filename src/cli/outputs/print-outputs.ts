@@ -21,18 +21,14 @@ export async function printOutputs(
 ): Promise<void> {
   let { printed = '' } = options;
   for (const [index, item] of run.outputs.entries()) {
-    if (item.type === 'error') printFault(ctx, item);
-    else if (item.type === 'text' && printed !== '') {
-      await printRest(ctx, fieldText(item.data), printed);
-      printed = '';
-    } else {
-      await printOutput(ctx, connection, item, {
-        number: index + 1,
-        path: options.paths[index],
-        preview: options.preview,
-      });
-    }
     const path = options.paths[index];
+    if (item.type === 'error') printFault(ctx, item);
+    else if (isMedia(item)) await printMedia(ctx, connection, item, path, options.preview);
+    else {
+      await printText(ctx, fieldText(item.data), item.type === 'text' ? printed : '');
+      if (item.type === 'text') printed = '';
+      else noteUnknownType(ctx, item, index + 1);
+    }
     if (path !== undefined && !isMedia(item)) ctx.io.note(`note: saved to ${path}`);
   }
   printFailure(ctx, run);
@@ -56,55 +52,36 @@ function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void
   else io.error(`${io.paintErr.red('error:')} run ${oneLine(runId)} failed`);
 }
 
-async function printOutput(
+async function printMedia(
   ctx: Context,
   connection: Connection,
-  item: OutputItem,
-  { number, path, preview }: { number: number; path: string | undefined; preview: boolean },
+  { type, data }: OutputItem,
+  path: string | undefined,
+  wantsPreview: boolean,
 ): Promise<void> {
-  const data = fieldText(item.data);
-  if (isMedia(item)) {
-    if (preview) await showPreview(ctx, connection, item, path);
-    const shown =
-      path === undefined
-        ? linkedUrl(ctx, data, connection.embedded && connection.recorder === undefined)
-        : linkedFile(ctx, path);
-    await ctx.io.out(`${shown}\n`);
-  } else {
-    await printText(ctx, data);
-    if (!KNOWN_TYPES.has(item.type)) {
-      ctx.io.note(
-        `note: output ${number} is of a type that is not known here: ${oneLine(fieldText(item.type))}`,
-      );
-    }
+  if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
+    const { preview } = await import('./preview.ts');
+    await preview(ctx, connection, data, path);
   }
+  const ownFiles = connection.embedded && connection.recorder === undefined;
+  await ctx.io.out(`${path === undefined ? linkedUrl(ctx, data, ownFiles) : linkedFile(ctx, path)}\n`);
+}
+
+function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {
+  if (KNOWN_TYPES.has(type)) return;
+  io.note(`note: output ${number} is of a type that is not known here: ${oneLine(fieldText(type))}`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 
-/** Exactly as it came when piped, with a newline at the end where it lacks one. */
-async function printText(ctx: Context, text: string): Promise<void> {
-  const shown = ctx.io.stdout.isTerminal ? visible(text) : text;
-  await ctx.io.out(shown.endsWith('\n') ? shown : `${shown}\n`);
-}
-
-/** The rest of a text that was printed while it was made; all of it where it came out otherwise. */
-async function printRest(ctx: Context, text: string, printed: string): Promise<void> {
-  if (!text.startsWith(printed)) {
-    await ctx.io.out(printed.endsWith('\n') ? '' : '\n');
-    return printText(ctx, text);
-  }
-  const rest = visible(text.slice(printed.length));
-  await ctx.io.out(text.endsWith('\n') ? rest : `${rest}\n`);
-}
-
-async function showPreview(
-  ctx: Context,
-  connection: Connection,
-  item: OutputItem,
-  path: string | undefined,
-): Promise<void> {
-  if (item.type !== 'image' || !ctx.io.stdout.isTerminal) return;
-  const { preview } = await import('./preview.ts');
-  await preview(ctx, connection, item.data, path);
+/**
+ * Exactly as it came when piped, with a newline at the end where it lacks one. Of a text that was printed while it was
+ * made only the rest, unless it came out otherwise.
+ */
+async function printText({ io }: Context, text: string, printed: string): Promise<void> {
+  const isSame = text.startsWith(printed);
+  if (!isSame && !printed.endsWith('\n')) await io.out('\n');
+  const rest = isSame ? text.slice(printed.length) : text;
+  const shown = io.stdout.isTerminal ? visible(rest) : rest;
+  await io.out(text.endsWith('\n') ? shown : `${shown}\n`);
 }

@@ -4,9 +4,10 @@ import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { printValue, wantsJson } from './json.ts';
+import type { SaveOptions } from './manifest.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
-import type { SavedOutputs, SaveFailure, SaveOptions } from './save.ts';
+import type { SavedOutputs, SaveFailure } from './save.ts';
 
 export interface PresentOptions {
   /** Writes the outputs to files as well. */
@@ -38,12 +39,23 @@ export async function presentRun(
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
   if (options.open === true) await openOutputs(ctx, connection, run, paths);
+  return conclude(ctx, connection, run, options, failures);
+}
+
+/** The exit code of a run whose outputs are out. @throws {CliError} if it succeeded, and they are not what was wanted */
+async function conclude(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+  { schema }: PresentOptions,
+  failures: readonly SaveFailure[],
+): Promise<ExitCode> {
   if (run.runStatus !== 'failed') {
-    await refuseMismatch(run, options.schema);
+    await refuseMismatch(run, schema);
     refuseFailures(connection, run, failures);
     return EXIT.ok;
   }
-  for (const failure of failures) ctx.io.note(visible(`note: ${toldAs(failure)}`));
+  for (const failure of failures) ctx.io.note(visible(`note: ${messageFor(failure)}`));
   return EXIT.runFailed;
 }
 
@@ -93,37 +105,37 @@ export async function presentRuns(
   connection: Connection,
   runs: readonly PresentedRun[],
 ): Promise<ExitCode> {
-  if (wantsJson(ctx)) return presentArray(ctx, connection, runs);
+  if (!wantsJson(ctx)) {
+    return inTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
+  }
+  const saved: (PresentedRun & SavedOutputs)[] = [];
+  for (const { run, options } of runs) {
+    saved.push({ run, options, ...(await save(ctx, connection, run, options.save)) });
+  }
+  const presented = saved.map(({ run, paths }) => withPaths(run, paths));
+  await printValue(ctx, presented);
+  return inTurn(ctx, saved, ({ run, options, failures }) =>
+    conclude(ctx, connection, run, options, failures),
+  );
+}
+
+async function inTurn<T>(
+  { signal }: Context,
+  runs: readonly T[],
+  present: (run: T) => Promise<ExitCode>,
+): Promise<ExitCode> {
   const faults: unknown[] = [];
   let code: ExitCode = EXIT.ok;
-  for (const { run, options } of runs) {
+  for (const run of runs) {
     try {
-      code = (await presentRun(ctx, connection, run, options)) || code;
+      code = (await present(run)) || code;
     } catch (error) {
-      ctx.signal.throwIfAborted();
+      signal.throwIfAborted();
       faults.push(error);
     }
   }
   if (faults.length > 0) throw faults[0];
   return code;
-}
-
-async function presentArray(
-  ctx: Context,
-  connection: Connection,
-  runs: readonly PresentedRun[],
-): Promise<ExitCode> {
-  const presented: Run[] = [];
-  const faults: (() => void)[] = [];
-  for (const { run, options } of runs) {
-    const { paths, failures } = await save(ctx, connection, run, options.save);
-    presented.push(withPaths(run, paths));
-    faults.push(() => refuseFailures(connection, run, failures));
-  }
-  await printValue(ctx, presented);
-  for (const { run, options } of runs) await refuseMismatch(run, options.schema);
-  for (const refuse of faults) refuse();
-  return runs.some(({ run }) => run.runStatus === 'failed') ? EXIT.runFailed : EXIT.ok;
 }
 
 /** A query that turns out not to fit what came must not cost the result: the error names the run. */
@@ -157,7 +169,7 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
 
 /** A download that failed after a good run: the results are out already. */
 function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
-  const [first, ...others] = failures.map(toldAs);
+  const [first, ...others] = failures.map(messageFor);
   if (first === undefined) return;
   throw new CliError(first, {
     status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
@@ -167,7 +179,7 @@ function refuseFailures({ advise }: Connection, run: Run, failures: readonly Sav
   });
 }
 
-function toldAs({ output, message }: SaveFailure): string {
+function messageFor({ output, message }: SaveFailure): string {
   return output === 0 ? message : `output ${output} was not saved: ${message}`;
 }
 

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
@@ -7,18 +6,9 @@ import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
-import { type RunFacts, type SavedFile, writeManifest } from './manifest.ts';
+import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
-
-export interface SaveOptions {
-  /** As the user gave it, relative to the working directory. */
-  readonly directory: string;
-  /** Overwrites files that exist. */
-  readonly force: boolean;
-  /** What is known of how the run was made, for `<runId>.json`. */
-  readonly facts: RunFacts;
-}
 
 export interface SaveFailure {
   /** From 1, counting all outputs; 0 where it is of none alone. */
@@ -44,23 +34,26 @@ export async function saveOutputs(
     return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
   }
   const files: SavedFile[] = [];
+  const paths: (string | undefined)[] = [];
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
     stopIfInterrupted(ctx, connection, run);
+    const output = index + 1;
     try {
-      const file = await saveOutput(ctx, connection, run, item, index + 1, options);
-      if (file !== undefined) files.push(file);
+      const file =
+        item.type === 'error' ? undefined : await saveOutput(ctx, connection, run, item, output, options);
+      paths.push(file && path.join(options.directory, file.name));
+      if (file) files.push(file);
     } catch (error) {
       stopIfInterrupted(ctx, connection, run);
-      failures.push({ output: index + 1, message: messageOf(error) });
+      paths.push(undefined);
+      failures.push({ output, message: messageOf(error) });
     }
   }
-  const { baseUrl } = connection;
-  const manifest = await writeManifest(ctx, run, files, { ...options, baseUrl }).catch(
-    (error: unknown) => error,
-  );
-  if (manifest instanceof Error) failures.push({ output: 0, message: manifest.message });
-  return { paths: pathsOf(run, files, options.directory), failures };
+  await writeManifest(ctx, connection.baseUrl, run, files, options).catch((error: unknown) => {
+    failures.push({ output: 0, message: messageOf(error) });
+  });
+  return { paths, failures };
 }
 
 function whyNoDirectory(directory: string): string | undefined {
@@ -85,36 +78,22 @@ function stopIfInterrupted({ signal }: Context, { advise }: Connection, { runId,
   signal.throwIfAborted();
 }
 
-/** Error items are reported, not saved. */
 async function saveOutput(
   ctx: Context,
   connection: Connection,
   run: Run,
   item: OutputItem,
-  number: number,
-  { directory, force }: SaveOptions,
-): Promise<SavedFile | undefined> {
-  if (item.type === 'error') return undefined;
-  const target = {
-    directory: path.resolve(ctx.cwd, directory),
-    stem: `${safeFileName(run.runId)}-${number}`,
-    force,
-  };
+  output: number,
+  options: SaveOptions,
+): Promise<SavedFile> {
+  const { type } = item;
+  const directory = path.resolve(ctx.cwd, options.directory);
+  const stem = `${safeFileName(run.runId)}-${output}`;
+  const { force } = options;
   if (isMedia(item)) {
-    return { output: number, type: item.type, ...(await saveMedia(ctx, connection, item, target)) };
+    const written = await saveMedia(ctx, connection, item, { directory, stem, force });
+    return { output, type, ...written, sourceUrl: item.data };
   }
-  const written = await writeWhole(
-    target.directory,
-    () => `${target.stem}.txt`,
-    Readable.from([Buffer.from(fieldText(item.data))]),
-    force,
-  );
-  return { output: number, type: item.type, ...written };
-}
-
-function pathsOf(run: Run, files: readonly SavedFile[], directory: string): (string | undefined)[] {
-  return run.outputs.map((_, index) => {
-    const file = files.find(({ output }) => output === index + 1);
-    return file === undefined ? undefined : path.join(directory, file.name);
-  });
+  const content = [Buffer.from(fieldText(item.data))];
+  return { output, type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
 }

@@ -20,7 +20,7 @@ const BEGINNING_BYTES = 4100;
 export async function writeWhole(
   directory: string,
   nameFor: (beginning: Uint8Array) => string | Promise<string>,
-  content: AsyncIterable<Uint8Array>,
+  content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   force: boolean,
 ): Promise<WrittenFile> {
   makeDirectory(directory);
