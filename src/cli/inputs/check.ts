@@ -2,29 +2,26 @@ import { didYouMean } from '../core/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 
-/** What is given, as far as it is checked against a prompt's config. */
-export interface CheckedInputs {
+interface Inputs {
   readonly text: ReadonlyMap<string, string>;
-  /** How many images, or the images in their places. */
-  readonly images: number | readonly unknown[];
+  /** In their places. */
+  readonly images: readonly unknown[];
 }
 
 /** The first thing that a prompt's config refuses; undefined if it refuses nothing, or is not known. */
-export function inputFault(fields: InputFields, given: CheckedInputs): CliError | undefined {
-  return suppliedInputFault(fields, given) ?? (fields.known ? missing(fields, given) : undefined);
+export function inputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
+  return suppliedInputFault(fields, inputs) ?? (fields.known ? missing(fields, inputs) : undefined);
 }
 
 /** The same without what is missing: that can still be asked for. */
-export function suppliedInputFault(fields: InputFields, given: CheckedInputs): CliError | undefined {
+export function suppliedInputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
   if (!fields.known) return undefined;
-  return (
-    unknownKey(fields, given.text) ?? wrongChoice(fields, given.text) ?? tooManyImages(fields, given.images)
-  );
+  return unknownKey(fields, inputs.text) ?? wrongChoice(fields, inputs.text) ?? tooManyImages(fields, inputs);
 }
 
 /** Throws what `inputFault` finds. */
-export function checkInputs(fields: InputFields, given: CheckedInputs): void {
-  const fault = inputFault(fields, given);
+export function checkInputs(fields: InputFields, inputs: Inputs): void {
+  const fault = inputFault(fields, inputs);
   if (fault !== undefined) throw fault;
 }
 
@@ -63,11 +60,9 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
   return undefined;
 }
 
-function missing(fields: InputFields, { text, images }: CheckedInputs): CliError | undefined {
+function missing(fields: InputFields, { text, images }: Inputs): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
-  const isThere = (at: number): boolean =>
-    typeof images === 'number' ? at < images : images[at] !== undefined;
-  const pictures = fields.images.flatMap((field, at) => (isThere(at) ? [] : [{ field, at }]));
+  const pictures = fields.images.flatMap((field, at) => (images[at] === undefined ? [{ field, at }] : []));
   const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageName(field, at))];
   if (names.length === 0) return undefined;
   const byName = pictures.flatMap(({ field: { name } }) =>
@@ -85,12 +80,11 @@ function missing(fields: InputFields, { text, images }: CheckedInputs): CliError
   );
 }
 
-function tooManyImages(fields: InputFields, images: CheckedInputs['images']): CliError | undefined {
+function tooManyImages(fields: InputFields, { images }: Inputs): CliError | undefined {
   const wanted = fields.images.length;
-  const given = typeof images === 'number' ? images : images.length;
   // A config that names no image may only be silent about them; that is for the service to say.
-  if (wanted === 0 || given <= wanted) return undefined;
-  return usageError(`the prompt takes ${count(wanted)}, not ${given}`);
+  if (wanted === 0 || images.length <= wanted) return undefined;
+  return usageError(`the prompt takes ${count(wanted)}, not ${images.length}`);
 }
 
 function count(images: number): string {

@@ -21,24 +21,10 @@ import { oneLine } from '../terminal/sanitise.ts';
 import { openRecorder, type Recordings } from './recordings.ts';
 
 /** What a connection is made from. */
-export interface ConnectionSources
-  extends Pick<
-    Context,
-    | 'io'
-    | 'globals'
-    | 'env'
-    | 'clock'
-    | 'settings'
-    | 'local'
-    | 'dataDir'
-    | 'version'
-    | 'advise'
-    | 'timeLeftMs'
-    | 'signal'
-    | 'isReplay'
-  > {
-  readonly recordings: Recordings;
-}
+export type ConnectionSources = Omit<
+  Context,
+  'onInterrupt' | 'interactive' | 'connection' | 'localConnection' | 'connectTo' | 'checks' | 'prompter'
+> & { readonly recordings: Recordings };
 
 export interface OpenConnection {
   readonly connection: Connection;
@@ -74,11 +60,15 @@ export function connectTo(
   { apiKey, ...place }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
   const { baseUrl } = place;
-  return connect(
-    sources,
-    { ...place, service: baseUrl, embedded: false, advise: sources.advise },
-    { apiKey, scope: resourceScope(baseUrl, apiKey) },
-  );
+  const scope = resourceScope(baseUrl, apiKey);
+  return connect(sources, {
+    ...place,
+    service: baseUrl,
+    embedded: false,
+    advise: sources.advise,
+    apiKey,
+    scope,
+  });
 }
 
 /** Names the built-in service to those who don't know it yet. */
@@ -91,10 +81,10 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
     dataDir: sources.dataDir,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
-  const place = { baseUrl: service.url, service: 'local', embedded: true, advise, keySource: undefined };
-  const secrets = { apiKey: service.sessionKey, scope: LOCAL_SCOPE };
+  const place = { profile: LOCAL_PROFILE, baseUrl: service.url, service: 'local', embedded: true, advise };
+  const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
-    return await connect(sources, { ...place, profile: LOCAL_PROFILE }, secrets, service);
+    return await connect(sources, { ...place, ...secrets }, service);
   } catch (error) {
     await service.close();
     throw error;
@@ -106,9 +96,8 @@ function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
-  const place = { ...chosen, baseUrl: 'http://localhost/v1', service: 'replay' };
-  const nowhere = { profile: undefined, keySource: undefined };
-  return connect(sources, { ...place, ...nowhere }, { apiKey: 'replay', scope: 'replay' });
+  const place = { ...chosen, profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay' };
+  return connect(sources, { ...place, keySource: undefined, apiKey: 'replay', scope: 'replay' });
 }
 
 function isEmpty(directory: string): boolean {
@@ -119,13 +108,16 @@ function isEmpty(directory: string): boolean {
   }
 }
 
-type Place = Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'>;
+interface Place
+  extends Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'> {
+  readonly apiKey: string;
+  /** What the resource cache calls base URL and key. */
+  readonly scope: string;
+}
 
 async function connect(
   sources: ConnectionSources,
-  place: Place,
-  /** The scope is what the resource cache calls base URL and key. */
-  { apiKey, scope }: { readonly apiKey: string; readonly scope: string },
+  { apiKey, scope, ...place }: Place,
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
   const { settings, clock, recordings, signal } = sources;
@@ -167,7 +159,7 @@ async function connect(
 
 async function clientFor(
   sources: ConnectionSources,
-  place: Place,
+  place: Pick<Connection, 'baseUrl'>,
   {
     resources,
     ...options

@@ -14,37 +14,29 @@ export interface Directories {
 }
 
 interface Kind {
-  readonly variable: string;
-  /** The variable the XDG base directories use on Linux. */
-  readonly xdg: string;
-  readonly linux: string;
+  /** The variable the XDG base directories use on Linux, and the directory in the home without it. */
+  readonly linux: readonly [variable: string, inHome: string];
   readonly mac: string;
   readonly windows: readonly [variable: string, inHome: string, folder: string];
 }
 
-const KINDS = {
+const KINDS: Readonly<Record<keyof Directories, Kind>> = {
   config: {
-    variable: 'PROMPTRUN_CONFIG_DIR',
-    xdg: 'XDG_CONFIG_HOME',
-    linux: '.config',
+    linux: ['XDG_CONFIG_HOME', '.config'],
     mac: 'Library/Preferences',
     windows: ['APPDATA', 'AppData/Roaming', 'Config'],
   },
   data: {
-    variable: 'PROMPTRUN_DATA_DIR',
-    xdg: 'XDG_DATA_HOME',
-    linux: '.local/share',
+    linux: ['XDG_DATA_HOME', '.local/share'],
     mac: 'Library/Application Support',
     windows: ['LOCALAPPDATA', 'AppData/Local', 'Data'],
   },
   state: {
-    variable: 'PROMPTRUN_STATE_DIR',
-    xdg: 'XDG_STATE_HOME',
-    linux: '.local/state',
+    linux: ['XDG_STATE_HOME', '.local/state'],
     mac: 'Library/Logs',
     windows: ['LOCALAPPDATA', 'AppData/Local', 'State'],
   },
-} as const satisfies Record<keyof Directories, Kind>;
+};
 
 /** The directories of the platform, or those the environment names. */
 export function directories(
@@ -52,11 +44,13 @@ export function directories(
   cwd: string,
   platform: NodeJS.Platform = process.platform,
 ): Directories {
-  const place = (kind: Kind): string => {
-    const given = env[kind.variable];
-    return given ? path.resolve(cwd, given) : platformDirectory(kind, env, homeOf(env), platform);
+  const place = (kind: keyof Directories): string => {
+    const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
+    return directory
+      ? path.resolve(cwd, directory)
+      : platformDirectory(KINDS[kind], env, homeOf(env), platform);
   };
-  return { config: place(KINDS.config), data: place(KINDS.data), state: place(KINDS.state) };
+  return { config: place('config'), data: place('data'), state: place('state') };
 }
 
 /** A user may have no home, and needs none where the environment names every directory. */
@@ -77,7 +71,8 @@ function platformDirectory(kind: Kind, env: Env, home: string, platform: NodeJS.
     const [variable, inHome, folder] = kind.windows;
     return path.join(env[variable] || path.join(home, inHome), 'promptrun', folder);
   }
-  const xdg = env[kind.xdg];
+  const [variable, inHome] = kind.linux;
+  const xdg = env[variable];
   // The base directory specification wants relative paths ignored.
-  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, kind.linux), 'promptrun');
+  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, inHome), 'promptrun');
 }

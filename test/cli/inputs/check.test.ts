@@ -16,7 +16,7 @@ const FIELDS: InputFields = {
 const GIVEN = { topic: 'tea', tone: 'calm' };
 
 function fault(text: Record<string, string>, images = 1, fields = FIELDS): string | undefined {
-  const found = inputFault(fields, { text: new Map(Object.entries(text)), images });
+  const found = inputFault(fields, { text: new Map(Object.entries(text)), images: Array(images).fill('') });
   return found && [found.message, ...found.hints].join('\n');
 }
 
@@ -49,6 +49,6 @@ describe('inputs against a config', () => {
   });
 
   it('does not mind what is missing while it can still be asked for', () => {
-    expect(suppliedInputFault(FIELDS, { text: new Map(), images: 0 })).toBeUndefined();
+    expect(suppliedInputFault(FIELDS, { text: new Map(), images: [] })).toBeUndefined();
   });
 });

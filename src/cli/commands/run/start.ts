@@ -42,7 +42,7 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
   }
   const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId);
   if (prepared.validate) {
-    checkInputs(describeConfig(config), { text: request.text, images: request.images.length });
+    checkInputs(describeConfig(config), request);
   }
   const latest = { ...prepared, request: { ...request, promptVersionId } };
   return start(ctx, latest, { ...options, onRunId: () => {} });
