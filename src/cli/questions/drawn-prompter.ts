@@ -7,7 +7,7 @@ import { editText } from './editor.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import { type Keys, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
-import type { Check, Choice, Prompter, PrompterOptions, Question } from './types.ts';
+import type { Choice, Prompter, PrompterOptions, Question } from './types.ts';
 
 /** Lines of a list shown at once, and the lines a question needs besides. */
 const MOST_LINES = 10;
@@ -36,7 +36,8 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
 
   return {
     text: ({ default: standard = '', required = false, lines, check, ...question }, signal) => {
-      const config = { ...shared(question), default: standard, required, validate: validator(check) };
+      const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
+      const config = { ...shared(question), default: standard, required, validate };
       if (lines === 'refused') return ask(signal, place => input(config, place));
       const edit = (text: string, left: AbortSignal) =>
         lendTerminal(options, left, () => editText(text, { env, signal: left }));
@@ -68,10 +69,8 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
     confirm: ({ default: standard = true, ...question }, signal) =>
       ask(signal, place => confirm({ ...shared(question), default: standard }, place)),
 
-    secret: ({ check, ...question }, signal) => {
-      const config = { ...shared(question), mask: '*', toggleMask: false, validate: validator(check) };
-      return ask(signal, place => password(config, place));
-    },
+    secret: (question, signal) =>
+      ask(signal, place => password({ ...shared(question), mask: '*', toggleMask: false }, place)),
 
     choice: ({ choices, default: standard, ...question }, signal) => {
       const config = {
@@ -99,10 +98,6 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
       return ask(signal, place => checkbox({ ...shared(question), choices: ticked, validate }, place));
     },
   };
-}
-
-function validator(check: Check<string> | undefined): (answer: string) => Promise<true | string> {
-  return async answer => (await check?.(answer)) ?? true;
 }
 
 /** Where a question reads, draws and hears that it is no longer wanted. */

@@ -18,13 +18,13 @@ export async function editText(text: string, options: { env: Env; signal: AbortS
   try {
     await writeFile(file, text === '' || text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
     await runEditor(editorOf(options.env), file, options.signal);
-    return withoutLastNewline(await readFile(file, 'utf8'));
+    return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-export function editorOf(env: Env): string {
+function editorOf(env: Env): string {
   return env['VISUAL'] || env['EDITOR'] || (process.platform === 'win32' ? 'notepad' : 'vi');
 }
 
@@ -50,8 +50,4 @@ function commandLine(editor: string, file: string): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]
     : ['sh', '-c', `${editor} "$@"`, editor, file];
-}
-
-function withoutLastNewline(text: string): string {
-  return text.replace(/\r?\n$/, '');
 }

@@ -32,7 +32,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
   const prompter: Omit<Prompter, 'list'> = {
     text: ({ default: standard = '', required = false, check, ...question }, signal) =>
       ask({ ...question, hint: standardHint(standard) }, signal, line =>
-        checked(line || standard, { required, check }),
+        checked(line || standard, required, check),
       ),
 
     number: async ({ default: standard, ...question }, signal) => {
@@ -50,8 +50,8 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
           : { problem: 'Answer y or n.' };
       }),
 
-    secret: ({ check, ...question }, signal) =>
-      ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => checked(line, { check })),
+    secret: (question, signal) =>
+      ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({ answer: line })),
 
     choice: ({ choices, default: standard, ...question }, signal) => {
       const name = choices.find(({ value }) => value === standard)?.name ?? '';
@@ -81,13 +81,10 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
       );
     },
 
-    path: ({ check, ...question }, signal) =>
-      ask(question, signal, line =>
-        checked(line === '' ? '' : resolveTypedPath(line, { cwd, home: homeOf(env) }), {
-          required: true,
-          check,
-        }),
-      ),
+    path: ({ check, ...question }, signal) => {
+      const resolved = (line: string) => resolveTypedPath(line, { cwd, home: homeOf(env) });
+      return ask(question, signal, line => checked(line && resolved(line), true, check));
+    },
   };
   return prompter;
 }
@@ -98,7 +95,8 @@ function standardHint(standard: string): string {
 
 async function checked(
   answer: string,
-  { required = false, check }: { required?: boolean; check?: Check<string> | undefined },
+  required: boolean,
+  check: Check | undefined,
 ): Promise<Validated<string>> {
   const problem = required && answer === '' ? 'An answer is needed here.' : await check?.(answer);
   return problem === undefined ? { answer } : { problem };

@@ -1,5 +1,5 @@
 import { wantsPlainLines } from '../terminal/terminal-context.ts';
-import type { ListQuestion, Prompter, PrompterOptions } from './types.ts';
+import type { OpenQuestion, Prompter, PrompterOptions } from './types.ts';
 
 /** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
@@ -12,7 +12,7 @@ export async function createPrompter(options: PrompterOptions): Promise<Prompter
 /** Takes several lines pasted at once as several items. */
 async function askForList(
   prompter: Pick<Prompter, 'text'>,
-  { message, description = '', default: standard = [], required = false, check }: ListQuestion,
+  { message, description = '', default: standard = [], required = false }: OpenQuestion<readonly string[]>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const offered = standard.join(', ');
@@ -27,27 +27,11 @@ async function askForList(
           : '',
         ...(isFirst && { default: offered, required }),
         lines: 'several items',
-        check: text => firstProblem(itemsIn(text), isFirst && text === offered ? undefined : check),
       },
       signal,
     );
     if (isFirst && answer === offered) return standard;
     if (answer === '') return items;
-    items.push(...itemsIn(answer));
+    items.push(...answer.split('\n').filter(line => line !== ''));
   }
-}
-
-function itemsIn(text: string): string[] {
-  return text.split('\n').filter(line => line !== '');
-}
-
-async function firstProblem(
-  items: readonly string[],
-  check: ListQuestion['check'],
-): Promise<string | undefined> {
-  for (const item of items) {
-    const problem = await check?.(item);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }

@@ -2,7 +2,7 @@ import type { Env } from '../core/types.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** Says what is wrong with an answer, or nothing if it is right; shown at once, and the question is put again. */
-export type Check<T> = (answer: T) => string | undefined | Promise<string | undefined>;
+export type Check = (answer: string) => string | undefined | Promise<string | undefined>;
 
 export interface Question {
   /** What is asked for, without a colon or question mark added. */
@@ -11,40 +11,18 @@ export interface Question {
   readonly description?: string | undefined;
 }
 
-export interface TextQuestion extends Question {
+/** A question that may be left without an answer of one's own. */
+export interface OpenQuestion<T> extends Question {
   /** Taken when nothing is typed. */
-  readonly default?: string | undefined;
+  readonly default?: T | undefined;
   /** Refuses an empty answer; false by default. */
   readonly required?: boolean;
+}
+
+export interface TextQuestion extends OpenQuestion<string> {
   /** What several lines are: by default one text, for which an editor is offered. */
   readonly lines?: 'refused' | 'several items';
-  readonly check?: Check<string> | undefined;
-}
-
-export interface NumberQuestion extends Question {
-  readonly default?: number | undefined;
-  /** Refuses an empty answer; false by default. */
-  readonly required?: boolean;
-  /** Refuses what is not a whole number; false by default. */
-  readonly integer?: boolean;
-}
-
-export interface ConfirmQuestion extends Question {
-  /** Taken when nothing is typed; true by default. */
-  readonly default?: boolean | undefined;
-}
-
-export interface ListQuestion extends Question {
-  /** Taken when the first line is empty. */
-  readonly default?: readonly string[] | undefined;
-  /** Refuses an empty list; false by default. */
-  readonly required?: boolean;
-  /** Checks one item. */
-  readonly check?: Check<string> | undefined;
-}
-
-export interface SecretQuestion extends Question {
-  readonly check?: Check<string> | undefined;
+  readonly check?: Check | undefined;
 }
 
 export interface Choice<T> {
@@ -78,7 +56,7 @@ export interface SeveralQuestion<T> extends Question {
 export interface PathQuestion extends Question {
   /** Whether a file is worth proposing; the user may type any other. */
   readonly proposes: (fileName: string) => boolean;
-  readonly check?: Check<string> | undefined;
+  readonly check?: Check | undefined;
 }
 
 /**
@@ -88,13 +66,17 @@ export interface PathQuestion extends Question {
 export interface Prompter {
   /** A text of one or more lines, without the newline an editor adds at its end. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
-  /** Undefined if nothing is typed and there is no default. */
-  number(question: NumberQuestion, signal: AbortSignal): Promise<number | undefined>;
-  confirm(question: ConfirmQuestion, signal: AbortSignal): Promise<boolean>;
+  /** Undefined if nothing is typed and there is no default; refuses what is not a whole number with `integer`. */
+  number(
+    question: OpenQuestion<number> & { readonly integer?: boolean },
+    signal: AbortSignal,
+  ): Promise<number | undefined>;
+  /** Yes is the default, if no other is. */
+  confirm(question: Question & { default?: boolean | undefined }, signal: AbortSignal): Promise<boolean>;
   /** Texts, one a line, until a line is left empty. */
-  list(question: ListQuestion, signal: AbortSignal): Promise<readonly string[]>;
+  list(question: OpenQuestion<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
   /** What is typed is never shown. */
-  secret(question: SecretQuestion, signal: AbortSignal): Promise<string>;
+  secret(question: Question, signal: AbortSignal): Promise<string>;
   choice<T>(question: ChoiceQuestion<T>, signal: AbortSignal): Promise<T>;
   search<T>(question: SearchQuestion<T>, signal: AbortSignal): Promise<T>;
   several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]>;
