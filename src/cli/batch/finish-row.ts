@@ -1,81 +1,110 @@
-import type { OutputItem, Run } from '../../wire/index.ts';
+import { UnauthorizedError } from '../../client/errors.ts';
+import type { Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
 import { fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withPaths } from '../outputs/results.ts';
+import type { BatchFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
-import type { ReportEnd } from './progress/reporter.ts';
+import { reportRow } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
-import { inputsOf, lineOf, type Results, type ResultsLine } from './results/results-line.ts';
+import { inputsOf, lineOf, type ResultsLine } from './results/results-line.ts';
 import type { SourceRow } from './rows/row.ts';
-import { errorText, type JobOutcome, type RunFacts } from './run/job.ts';
-import type { BatchJournal } from './run/job-journal.ts';
-import type { Stop } from './run/stop.ts';
+import type { RowSource } from './rows/source.ts';
+import { errorText, isAtCap, isEverybodys, isLongPause, type JobOutcome, type RunFacts } from './run/job.ts';
+import { NoMoreWanted, type Stop } from './run/stop.ts';
 
-export interface FinishParts {
+/** A batch that is being run. */
+export interface RunningBatch extends BatchFiles {
+  /** Its signal drops what runs. */
   readonly ctx: Context;
-  readonly budget: Budget;
-  readonly batch: PreparedBatch;
   readonly options: BatchOptions;
-  readonly journal: BatchJournal;
-  readonly results: Results;
+  readonly source: RowSource;
+  readonly batch: PreparedBatch;
+  readonly budget: Budget;
   readonly tally: Tally;
-  readonly report: ReportEnd;
   readonly stop: Stop;
 }
 
+/** Rows in a row that meet a fault outside of them before no more are started. */
+const MOST_IN_A_ROW = 10;
+
 /** Saves, keeps, gives, counts and reports what became of a row. */
-export async function finishRow(parts: FinishParts, row: SourceRow, outcome: JobOutcome): Promise<void> {
-  const { tally, report } = parts;
-  const known = outcome.kind === 'ended' ? await judgeRun(parts, outcome) : outcome;
-  switch (known.kind) {
+export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
+  const { tally, journal } = running;
+  const finished = outcome.kind === 'ended' ? await judgeRun(running, outcome) : outcome;
+  switch (finished.kind) {
     case 'ended':
     case 'failed':
-      await giveLine(parts, row, known);
-      tally.now[known.kind === 'ended' && known.error === undefined ? 'succeeded' : 'failed'] += 1;
-      if (known.kind === 'failed' && failureOf(known.error).exitCode === EXIT.usage) tally.faulty += 1;
+      await giveLine(running, row, finished);
+      tally.now[finished.kind === 'ended' && finished.error === undefined ? 'succeeded' : 'failed'] += 1;
+      if (finished.kind === 'failed' && failureOf(finished.error).exitCode === EXIT.usage) tally.faulty += 1;
       break;
     case 'in doubt':
-      await parts.journal.candidates(row, known.candidates);
+      await journal.candidates(row, finished.candidates);
       tally.now['in doubt'] += 1;
       break;
     case 'going on':
       tally.now['going on'] += 1;
       break;
     case 'dropped':
-      if (known.inDoubt) tally.now['in doubt'] += 1;
+      if (finished.inDoubt) tally.now['in doubt'] += 1;
       break;
     case 'put off':
       break;
   }
-  report(row, known);
+  reportEnd(running, row, finished);
+}
+
+/** Reports a row that has ended, if it did not succeed, and starts no more when there is no use in it. */
+function reportEnd(
+  { ctx, source, options: { maxFailures }, tally, stop }: RunningBatch,
+  row: SourceRow,
+  outcome: JobOutcome,
+): void {
+  const error = outcome.kind === 'dropped' ? undefined : outcome.error;
+  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
+  tally.metEverybodysFault = isEverybodys(error) ? tally.metEverybodysFault + 1 : 0;
+  if (error === undefined) return;
+  const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
+  reportRow(ctx, source.name, row, { error, candidates });
+  if (error instanceof UnauthorizedError) {
+    stop.noMoreRows('the key is not accepted');
+  } else if (isLongPause(error)) {
+    stop.noMoreRows('the service asks to come back later');
+  } else if (tally.metEverybodysFault >= MOST_IN_A_ROW) {
+    stop.noMoreRows(`${tally.metEverybodysFault} rows in a row met a fault that is not theirs`);
+  } else if (tally.failedNow >= maxFailures) {
+    stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
+  }
 }
 
 /** The journal is written first: a result that is there has its row's end in the journal. */
 async function giveLine(
-  { options, journal, results, stop, budget }: FinishParts,
+  { options, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
   const { request } = outcome.facts;
   const ended = lineOf(row, outcome, budget);
-  const known = [
-    ...(results.states.get(row.id)?.runs ?? []).map(({ runId }) => runId),
+  const { runId, error, runStatus } = ended;
+  const runIds = new Set([
+    ...(results.states.get(row.id)?.runs ?? []).map(run => run.runId),
     ...(journal.states.get(row.id)?.runIds ?? []),
-  ];
-  const earlierRunIds = [...new Set(known)].filter(runId => runId !== ended.runId);
+  ]);
+  const earlierRunIds = [...runIds].filter(earlier => earlier !== runId);
   const line: ResultsLine = {
     ...ended,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(options.withInputs && request !== undefined && { inputs: inputsOf(request) }),
   };
-  const { runId, error } = line;
   await journal.ended(row, {
-    step: line.runStatus === 'succeeded' ? 'succeeded' : 'failed',
+    step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
     runId,
     error,
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
@@ -87,29 +116,28 @@ async function giveLine(
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
 
 /** Whatever goes wrong with the files, the run is paid for and its outputs are given. */
-async function judgeRun(parts: FinishParts, outcome: Ended): Promise<Ended> {
-  const { run, notSaved } = await savedRun(parts, outcome.run, outcome.facts);
+async function judgeRun(running: RunningBatch, outcome: Ended): Promise<Ended> {
+  const { run, notSaved } = await savedRun(running, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
+  const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(notSaved);
   const marked = { ...run, ...(recovered && { recovered }) };
-  const error = run.runStatus === 'failed' ? runFailed(run) : notSaved;
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
 
 function runFailed({ outputs }: Run): CliError {
-  const errors = outputs
-    .filter(({ type }) => type === 'error')
-    .map((item: OutputItem) => fieldText(item.data));
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return new CliError(errors.join('; ') || 'the run failed', {
     status: 'RUN_FAILED',
     exitCode: EXIT.runFailed,
   });
 }
 
+/** The run with the paths of its outputs, and why some of them were not saved. */
 async function savedRun(
-  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force } }: FinishParts,
+  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force } }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunFacts,
-): Promise<{ run: Run; notSaved?: CliError }> {
+): Promise<{ run: Run; notSaved?: string }> {
   if (saveTo === undefined) return { run: withPaths(run) };
   const { saveOutputs } = await import('../outputs/save.ts');
   const facts = {
@@ -119,16 +147,14 @@ async function savedRun(
   };
   try {
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
-    const saved = withPaths(run, paths);
-    return failures.length === 0
-      ? { run: saved }
-      : { run: saved, notSaved: saveFault(failures.map(({ message }) => message).join('; ')) };
+    return { run: withPaths(run, paths), notSaved: failures.map(({ message }) => message).join('; ') };
   } catch (error) {
-    return { run: withPaths(run), notSaved: saveFault(errorText(error)) };
+    return { run: withPaths(run), notSaved: errorText(error) };
   }
 }
 
-function saveFault(reason: string): CliError {
+function saveFault(reason = ''): CliError | undefined {
+  if (reason === '') return undefined;
   return new CliError(`the run succeeded, its outputs were not all saved: ${reason}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,

@@ -3,13 +3,13 @@ import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type FinishParts, finishRow } from './finish-row.ts';
+import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
-import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { startProgress } from './progress/progress.ts';
-import { reporter, reportRow } from './progress/reporter.ts';
+import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { handedRows } from './provider-batch/handed-over.ts';
 import { throughProvider } from './provider-batch/through-provider.ts';
@@ -17,7 +17,7 @@ import { conclude } from './report/summary.ts';
 import { checkPlaces } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
-import { openSource, type RowSource, readRows, repeatableSource } from './rows/source.ts';
+import { openSource, readRows, repeatableSource } from './rows/source.ts';
 import { type PlannedJob, runJobs } from './run/engine.ts';
 import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
 import { concurrencyFor } from './run/paced.ts';
@@ -39,7 +39,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
   try {
-    return await runAll(ctx, options, { source: rows, batch, ...files });
+    return await runAll(ctx, { options, source: rows, batch, ...files });
   } finally {
     await files.journal.close();
     await files.results.close();
@@ -47,13 +47,10 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   }
 }
 
-interface OpenBatch extends BatchFiles {
-  readonly source: RowSource;
-  readonly batch: PreparedBatch;
-}
+type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
-async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Promise<ExitCode> {
-  const { batch, results, journal, source, survey } = open;
+async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
+  const { options, batch, results, journal, survey } = open;
   const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
   const known = await recallJobs(ctx, connection, journal, {
     changed: survey?.changed ?? new Set(),
@@ -67,28 +64,19 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
   const budget = new Budget(ctx, options.caps, stop.reading);
   budget.check(connection);
   const handed = handedRows(journal);
-  const before = spentBefore(known);
-  const kept = [...results.states];
-  const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
-  const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
-  const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost, ...names]);
+  countEarlierRuns(budget, open, known, handed);
+  const running: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
   const release = stop.listen(ctx, tally);
   const stopProgress = startProgress(ctx, tally);
-  const dropping = { ...ctx, signal: stop.dropping };
-  const report = reporter(ctx, { source: source.name, maxFailures: options.maxFailures, tally, stop });
-  const parts: FinishParts = { ctx: dropping, budget, batch, options, journal, results, tally, report, stop };
   try {
     const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-      await finishRow(parts, (job as RowJob).source, outcome);
+      await finishRow(running, (job as RowJob).source, outcome);
       job.batched?.settled();
     };
-    const planned = plannedRows(parts, open, known);
+    const planned = plannedRows(running, known);
+    const work = { ...running, connection, estimatedCredits, isStopping: stop.isStopping };
     const handsOver = options.providerBatch || handed.size > 0;
-    const isStopping = stop.isStopping;
-    const work = { ctx: dropping, connection, journal, budget, estimatedCredits, isStopping };
-    const handing = { ...work, promptVersionId, stop, cancel: options.cancel, settle };
+    const handing = { ...work, promptVersionId, cancel: options.cancel, settle };
     await runJobs(handsOver ? throughProvider(planned, handing) : planned, {
       work,
       concurrency: concurrencyFor(connection, options.concurrency),
@@ -100,9 +88,24 @@ async function runAll(ctx: Context, options: BatchOptions, open: OpenBatch): Pro
     await stopProgress();
     release();
   }
-  const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done);
-  const { advise } = connection;
-  return conclude(ctx, options, { tally, stop, rows, results, journal, budget, advise });
+  return conclude(ctx, running, survey?.count ?? (stop.isStopping() ? undefined : tally.done));
+}
+
+/** Counts what earlier starts of the batch have spent, or may have. */
+function countEarlierRuns(
+  budget: Budget,
+  { batch: { connection, promptVersionId }, results }: OpenBatch,
+  known: KnownJobs,
+  handed: ReturnType<typeof handedRows>,
+): void {
+  const before = spentBefore(known);
+  const kept = [...results.states];
+  // What results tell of their runs comes first: of a run that is counted already nothing more is learnt.
+  const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
+  const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
+  const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
+  const names = unanswered.map(([, { customId }]) => customId);
+  budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost, ...names]);
 }
 
 function hasEnded(state: JobState | undefined): boolean {
@@ -114,26 +117,22 @@ interface RowJob extends Job {
   readonly source: SourceRow;
 }
 
-async function* plannedRows(
-  parts: FinishParts,
-  { source, survey }: OpenBatch,
-  known: KnownJobs,
-): AsyncGenerator<PlannedJob> {
-  const { ctx, batch, options, stop, tally } = parts;
+async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGenerator<PlannedJob> {
+  const { ctx, batch, source, survey, options, stop, tally } = running;
   for await (const row of readRows(source, stop.reading)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
-    const plan = planOf(parts, row, known, survey?.changed.has(row.id) ?? false);
+    const plan = planOf(running, row, known, survey?.changed.has(row.id) ?? false);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') {
-        reportDoubt(parts.ctx, source.name, row, known.settlements.get(row.id));
+        reportDoubt(ctx, source.name, row, known.settlements.get(row.id));
       }
     } else if (plan.kind === 'give') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(parts, row, { ...failedOutcome(ctx, new Error(text)), text, mayHaveRun });
+      await finishRow(running, row, { ...failedOutcome(ctx, new Error(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
-      await finishRow(parts, row, failedOutcome(ctx, usageError(row.fault)));
+      await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
     } else {
       const request = (): ReturnType<typeof prepareRow> => {
         if (isFaulty(row)) throw usageError(row.fault);
@@ -147,7 +146,7 @@ async function* plannedRows(
 
 /** A row that is no longer what was sent is left as it is, or run again; its run in doubt stays in doubt. */
 function planOf(
-  { options, results }: FinishParts,
+  { options, results }: RunningBatch,
   { id }: SourceRow,
   { states, settlements }: KnownJobs,
   changed: boolean,

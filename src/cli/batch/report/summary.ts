@@ -1,33 +1,26 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import type { Advise } from '../../core/types.ts';
-import type { Budget } from '../../creation/budget.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import type { BatchOptions } from '../options.ts';
+import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/tally.ts';
-import type { Results } from '../results/results-line.ts';
-import type { BatchJournal } from '../run/job-journal.ts';
-import type { Stop } from '../run/stop.ts';
 
-export interface BatchEnd {
-  readonly tally: Tally;
-  readonly stop: Stop;
-  /** undefined if it is not known how many rows there are. */
-  readonly rows: number | undefined;
-  readonly results: Results;
-  readonly journal: BatchJournal;
-  readonly budget: Budget;
-  readonly advise: Advise;
-}
-
-/** Brings the files into their final form, reports how a batch ended and returns its exit code. @throws {Interrupted} */
-export async function conclude(ctx: Context, options: BatchOptions, end: BatchEnd): Promise<ExitCode> {
+/**
+ * Brings the files into their final form, reports how a batch ended and returns its exit code.
+ *
+ * @param rows undefined if it is not known how many there are
+ * @throws {Interrupted}
+ */
+export async function conclude(
+  ctx: Context,
+  running: RunningBatch,
+  rows: number | undefined,
+): Promise<ExitCode> {
+  const { options, tally, stop, results, journal, budget } = running;
   const { out } = options;
-  const { tally, stop, rows, results, journal, budget } = end;
   const counts = countsOf(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
   if (isComplete) {
@@ -37,8 +30,8 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
   if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
-  const cut = cutShort(ctx, out, end, { counts, isComplete });
-  if (cut === undefined) tellEnd(ctx, out, end, counts);
+  const cut = cutShort(ctx, running, { counts, isComplete });
+  if (cut === undefined) tellEnd(running, counts);
   for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
@@ -48,8 +41,7 @@ export async function conclude(ctx: Context, options: BatchOptions, end: BatchEn
 /** What ended the batch before its time, if something outside of it did. */
 function cutShort(
   { signal }: Context,
-  out: string | undefined,
-  { stop, journal }: BatchEnd,
+  { options: { out }, stop, journal }: RunningBatch,
   { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
 ): CliError | undefined {
   const hints = out === undefined ? [] : [goOn(out)];
@@ -105,12 +97,9 @@ function summaryText({ rows, succeeded, failed, inDoubt, goingOn, notDone }: Cou
   ].join(', ');
 }
 
-function tellEnd(
-  { io }: Context,
-  out: string | undefined,
-  { tally, stop, budget, advise }: BatchEnd,
-  counts: Counts,
-): void {
+function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: Counts): void {
+  const { io } = ctx;
+  const { out } = options;
   const { failed, inDoubt, goingOn, notDone } = counts;
   if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
   io.note(`note: ${summaryText(counts)}`);
@@ -120,7 +109,7 @@ function tellEnd(
     io.note(`${first} the failed ones again with: --resume --retry-failed`);
   }
   if (inDoubt > 0) {
-    const look = advise('runs', 'list');
+    const look = batch.connection.advise('runs', 'list');
     io.note(`One in doubt may have a run: look with ${look}, run it again with --resume --retry-unknown`);
   }
   if (budget.reached === undefined && (goingOn > 0 || notDone !== 0)) io.note(goOn(out));
