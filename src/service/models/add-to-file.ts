@@ -8,62 +8,51 @@ const HEAD = ` Models of other endpoints. Change what you like: \`promptrun mode
 `;
 
 /** The models of a provider that are to be in the file. */
-export interface Found {
+interface ProviderOffer {
   readonly provider: Provider;
   readonly models: readonly OfferedModel[];
 }
 
 /**
- * The text of models.yaml with what was found and is new in it, and the names of what is new, for each provider. Gives
- * the very same text if nothing is.
+ * The text of models.yaml with what is offered and new in it, and the names of what is new, for each provider. Gives the
+ * very same text if nothing is.
  *
  * @param text undefined if there is no file yet
  */
 export function addToModelsFile(
   text: string | undefined,
   described: ModelsFile,
-  found: readonly Found[],
+  offers: readonly ProviderOffer[],
 ): { text: string | undefined; added: readonly (readonly string[])[] } {
   const names = new Set([
     ...RESERVED_NAMES,
     ...described.aliases.keys(),
     ...described.models.map(({ model }) => model),
   ]);
-  const added = found.map(({ provider, models }) =>
-    models
-      .filter(({ id }) => !describedAs(described, provider, id))
-      .map(model => ({ ...model, model: freeName(model.id, provider.name, names) })),
-  );
-  const learnt = found.flatMap(({ provider, models }) =>
-    models.flatMap(model => {
-      const entry = describedAs(described, provider, model.id);
-      return entry && isMoreThan(model, entry) ? [{ entry, model }] : [];
-    }),
-  );
-  if (added.flat().length === 0 && learnt.length === 0) return { text, added: added.map(() => []) };
   const document = parseDocument(text ?? '');
   if (text === undefined) document.commentBefore = HEAD.trimEnd();
-  for (const { entry, model } of learnt) fillIn(document, entry, model);
-  found.forEach(({ provider }, index) => {
-    const news = added[index] ?? [];
-    if (news.length === 0) return;
-    addProvider(document, described, provider);
-    const list = sequenceOf(document);
-    for (const { model, modality, id, ...more } of news) {
-      const entry = {
-        model,
-        modality,
-        provider: fileName(provider),
-        ...(id === model ? {} : { id }),
-        ...extras(more),
-      };
-      list.add(document.createNode(entry, { flow: true }));
+  let isChanged = false;
+  const addOrComplete = (provider: Provider, offered: OfferedModel): string[] => {
+    const entry = describedAs(described, provider, offered.id);
+    if (entry && !isMoreThan(offered, entry)) return [];
+    isChanged = true;
+    if (entry) {
+      fillIn(document, entry, offered);
+      return [];
     }
-  });
-  return {
-    text: document.toString({ lineWidth: 0 }),
-    added: added.map(news => news.map(({ model }) => model)),
+    addProvider(document, described, provider);
+    const model = freeName(offered.id, provider.name, names);
+    addModel(document, model, fileName(provider), offered);
+    return [model];
   };
+  const added = offers.map(({ provider, models }) => models.flatMap(model => addOrComplete(provider, model)));
+  return { text: isChanged ? document.toString({ lineWidth: 0 }) : text, added };
+}
+
+function addModel(document: Document, model: string, provider: string, offered: OfferedModel): void {
+  const { id, modality } = offered;
+  const entry = { model, modality, provider, ...(id !== model && { id }), ...extras(offered) };
+  sequenceOf(document).add(document.createNode(entry, { flow: true }));
 }
 
 function extras({ price, shutdownDate }: Partial<OfferedModel>): object {
@@ -82,7 +71,7 @@ function isMoreThan({ price, shutdownDate }: OfferedModel, entry: ModelEntry): b
 }
 
 function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel): void {
-  const item = sequenceOf(document).items.find(item => isMap(item) && item.get('model') === model);
+  const item = sequenceOf(document).items.find(node => isMap(node) && node.get('model') === model);
   for (const [key, value] of Object.entries(extras(offered))) {
     if (isMap(item) && !item.has(key)) item.set(key, document.createNode(value, { flow: true }));
   }

@@ -30,7 +30,7 @@ export interface ModelEntry {
   readonly modality: Modality;
   readonly engine: EngineName;
   readonly provider?: Provider;
-  /** The provider's name of it, where it differs from `model`. */
+  /** The provider's name of it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
   /** Whether it is not described: `prefix` names its provider, `key` says that there is a key of one provider only. */
@@ -57,19 +57,24 @@ export interface Price {
   readonly image?: number;
 }
 
+/** Settings that are numbers at the provider's. */
+export const NUMBER_SETTINGS: ReadonlySet<string> = new Set([
+  'temperature',
+  'topP',
+  'topK',
+  'maxOutputTokens',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+]);
+
 /**
  * Settings that prompts carry for whatever model they are run by, and that take values no list could hold: a model need
  * not list them, and one that has no use for them ignores them.
  */
 export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
-  'temperature',
-  'topP',
-  'topK',
-  'maxOutputTokens',
+  ...NUMBER_SETTINGS,
   'stopSequences',
-  'seed',
-  'frequencyPenalty',
-  'presencePenalty',
   'reasoningEffort',
   'serviceTier',
 ]);

@@ -144,17 +144,17 @@ export class YamlFields {
   /**
    * @param line where faults stand that concern no field; default that of the value
    * @param faults takes in what concerns one field alone, which is left out then
-   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `known` too
+   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `names` too
    */
   static of(
     value: YamlValue,
     owner: string,
-    known: readonly string[],
+    names: readonly string[],
     { line: owned = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
   ): YamlFields {
     const entries = value.entries(owner, faults);
-    for (const { key, line } of entries.filter(({ key }) => !known.includes(key))) {
-      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${known.join(', ')}`);
+    for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
+      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${names.join(', ')}`);
       if (!faults) throw fault;
       faults.push(fault);
     }

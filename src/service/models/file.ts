@@ -41,12 +41,12 @@ export async function checkModelsFile(place: ModelsPlace): Promise<void> {
 /**
  * Reads `models.yaml`. A fault takes away the entry that has it, and nothing else.
  *
- * @param known providers it may name without describing them
+ * @param predefined providers it may name without describing them
  * @throws {InvalidModelsFile} for what is not YAML, or not a map
  */
-export function parseModelsFile(text: string, file: string, known: readonly Provider[]): ModelsFile {
+export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
-  const read = gather(faults, () => readEntries(text.replace(/^\uFEFF/, ''), known, faults));
+  const read = gather(faults, () => readEntries(text.replace(/^\uFEFF/, ''), predefined, faults));
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!read) throw new InvalidModelsFile(inOrder);
   return { ...read, faults: inOrder };
@@ -65,7 +65,7 @@ function gather<T>(faults: FileFault[], read: () => T): T | undefined {
 
 function readEntries(
   text: string,
-  known: readonly Provider[],
+  predefined: readonly Provider[],
   faults: FileFault[],
 ): Omit<ModelsFile, 'faults'> {
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
@@ -75,7 +75,7 @@ function readEntries(
   const providers = described.flatMap(entry => gather(faults, () => readProvider(entry)) ?? []);
   const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
   const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
-  const byName = new Map([...known, ...providers].map(provider => [provider.name, provider]));
+  const byName = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) byName.delete(name);
   const items = listed(faults, fields.value('models'), value => value.items('models'));
   const models = new Map<string, ModelEntry>();

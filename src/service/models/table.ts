@@ -51,13 +51,13 @@ class WatchedModels {
   readonly #listeners = new Set<() => void>();
   readonly #options: ModelTableOptions;
   readonly #file: string;
-  readonly #known: readonly Provider[];
+  readonly #knownProviders: readonly Provider[];
   readonly #configured: readonly Provider[];
 
   constructor(options: ModelTableOptions) {
     this.#options = options;
     this.#file = path.join(options.dataDir, MODELS_FILE);
-    this.#known = knownProviders(options.env);
+    this.#knownProviders = knownProviders(options.env);
     this.#configured = configuredProviders(options.env);
   }
 
@@ -156,7 +156,7 @@ class WatchedModels {
 
   async #parse(text: string): Promise<ModelsFile> {
     const { parseModelsFile } = await import('./file.ts');
-    return parseModelsFile(text, this.#file, this.#known);
+    return parseModelsFile(text, this.#file, this.#knownProviders);
   }
 
   /** Those of models.yaml, then the known ones that it says nothing of. */
@@ -164,7 +164,7 @@ class WatchedModels {
     const { providers, brokenProviders } = this.#fromFile;
     const isDescribed = ({ name }: Provider): boolean =>
       brokenProviders.has(name) || providers.some(provider => provider.name === name);
-    return [...providers, ...this.#known.filter(provider => !isDescribed(provider))];
+    return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
   }
 
   /** What stands after a provider's name is sent to it as it is. */

@@ -75,23 +75,26 @@ export class BatchDesk {
     }
   }
 
-  /** Looks for a batch whose creation was not answered; `left` if that can't be told before nothing more is wanted. */
-  async find(handed: HandedOver): Promise<'found' | 'none' | 'left'> {
+  /**
+   * Looks for a batch whose creation was not answered; whether the provider has none. False too if that can't be told
+   * before nothing more is wanted.
+   */
+  async isMissing(handed: HandedOver): Promise<boolean> {
     const { ctx, journal, stop } = this.#parts;
     for (const pause of pauses(2)) {
-      const found = this.#provider.find(handed.key, handed.rows.size, stop.reading);
-      const batch = await found.catch((error: unknown) => {
+      const looking = this.#provider.find(handed.key, handed.rows.size, stop.reading);
+      const batch = await looking.catch((error: unknown) => {
         throw this.fault(error);
       });
-      if (batch === undefined) return 'none';
+      if (batch === undefined) return true;
       if (batch !== 'unread') {
         await journalProgress(journal, handed, { batch: batch.id });
-        return 'found';
+        return false;
       }
       ctx.io.note('note: a batch that may be this one has not ended; waiting for it to tell');
       if (!(await this.#pause(pause))) break;
     }
-    return 'left';
+    return false;
   }
 
   async cancel(id: string): Promise<void> {
@@ -108,15 +111,15 @@ export class BatchDesk {
   async wait(id: string, rows: number): Promise<BatchState | undefined> {
     const { ctx } = this.#parts;
     const { name } = this.#provider;
-    let told = { line: '', at: 0 };
+    let last = { line: '', at: 0 };
     for (const pause of pauses(1.5)) {
       const state = await this.#look(id);
       if (state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
       const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer at present'}, ${done} done, ${failed} failed of ${rows}`;
-      if (line !== told.line || ctx.clock.now() - told.at >= TELL_EVERY_MS) {
+      if (line !== last.line || ctx.clock.now() - last.at >= TELL_EVERY_MS) {
         ctx.io.note(line);
-        told = { line, at: ctx.clock.now() };
+        last = { line, at: ctx.clock.now() };
       }
       if (!(await this.#pause(pause))) break;
     }

@@ -172,8 +172,7 @@ class Handover {
 
   async *#answers(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
     if (rows.length === 0 || this.#parts.stop.isStopping()) return;
-    const found = handed.batch === undefined ? await this.#desk.find(handed) : 'found';
-    if (found === 'none') {
+    if (handed.batch === undefined && (await this.#desk.isMissing(handed))) {
       yield* this.#handOverAgain(handed, rows);
       return;
     }

@@ -3,23 +3,12 @@ import type {
   ChatCompletionCreateParams,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { ModelEntry } from '../../models/entry.ts';
+import { type ModelEntry, NUMBER_SETTINGS } from '../../models/entry.ts';
 import type { Message } from '../../prompts/render.ts';
 import { isStrict } from '../../prompts/schemas/strict.ts';
 import { type EngineJob, textOf } from '../engine.ts';
 
 type Parameters = Record<string, unknown>;
-
-/** Settings that are numbers at the provider's, for callers who can only send texts. */
-const NUMBERS = new Set([
-  'temperature',
-  'topP',
-  'topK',
-  'maxOutputTokens',
-  'seed',
-  'frequencyPenalty',
-  'presencePenalty',
-]);
 
 /** The nearest size image models are known to draw. */
 const SIZES: Readonly<Record<string, string>> = {
@@ -57,7 +46,7 @@ function parameterName(key: string, official: boolean): string {
 }
 
 function parameterValue(key: string, value: unknown): unknown {
-  if (typeof value !== 'string' || !NUMBERS.has(key) || value.trim() === '') return value;
+  if (typeof value !== 'string' || !NUMBER_SETTINGS.has(key) || value.trim() === '') return value;
   const number = Number(value);
   return Number.isFinite(number) ? number : value;
 }
