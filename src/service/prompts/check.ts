@@ -9,7 +9,6 @@ import { isPartialFile } from './slug.ts';
 import { type PromptTasks, tasksHere } from './tasks/prompt-tasks.ts';
 
 export interface CheckOptions extends ParseTextOptions {
-  /** The models there are; without them the model is not checked. */
   readonly models?: KnownModels | undefined;
   /** Whether a model that is not there is only worth a note; default false. */
   readonly mayLackModel?: boolean | undefined;

@@ -16,7 +16,6 @@ export interface TextInput {
   readonly type: InputType;
   /** As a text; lists and objects as JSON. */
   readonly default?: string;
-  /** The only values accepted, as texts. */
   readonly enum?: readonly string[];
   /** What a value must match; left out where any text does. */
   readonly schema?: JsonObject;
@@ -36,23 +35,18 @@ export interface PromptDefinition {
   readonly description: string;
   /** The model to run with; `echo` where the file names none. */
   readonly model: string;
-  /** Whether the file names its model. */
   readonly namesModel: boolean;
   /** `config` as the file has it, for the model's provider: numbers stay numbers. */
   readonly config: JsonObject;
   /** Those of `config` that can be run options: scalars, as texts. */
   readonly runOptions: Readonly<Record<string, string>>;
-  /** In schema order. */
   readonly textInputs: readonly TextInput[];
   /** In schema order, which is the order of `imageInputs` of a run. */
   readonly imageInputs: readonly ImageInputField[];
-  /** `input` with its schema as JSON Schema. */
   readonly input: { readonly schema?: JsonObject; readonly default?: JsonObject };
-  /** `output` with its schema as JSON Schema. */
   readonly output: PromptOutput;
   /** Fields with a dot in their name, by what stands before the last one. */
   readonly ext: JsonObject;
-  /** The whole front matter, unknown keys included. */
   readonly frontMatter: JsonObject;
   /** The whole file, without byte-order mark and with line feeds only: equal sources are one version. */
   readonly source: string;

@@ -3,7 +3,6 @@ import { type PromptDefinition, readForm } from './definition.ts';
 import { readDefinition } from './read-prompt.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
-/** A version as the store has it. */
 interface StoredPrompt {
   readonly id: string;
   readonly slug: string;

@@ -51,7 +51,6 @@ export async function searchPrompts(
   return await Promise.all(found.map(prompt => searchRow(services, prompt, caller)));
 }
 
-/** A prompt as search and list show it. */
 async function searchRow(
   services: Services,
   { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
@@ -92,7 +91,6 @@ interface Searchable {
   publishedAt: number;
 }
 
-/** Most rows of an answer. */
 const MAX_ROWS = 50;
 
 /** The prompts that match at least one word, best match first. */

@@ -15,7 +15,6 @@ export class InvalidPromptFile extends Error {
     readonly file: string,
     readonly line: number,
     readonly what: string,
-    /** Every fault, this first one included. */
     readonly findings: readonly Finding[] = [],
   ) {
     super(`${file}:${line}: ${what}`);

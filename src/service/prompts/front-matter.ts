@@ -7,13 +7,11 @@ import type { PromptOutput } from './output.ts';
 import { readSchema } from './schemas/picoschema.ts';
 import { schemaContext } from './schemas/schema-reader.ts';
 
-/** A value and the place it stands at. */
 export interface Placed<T> {
   readonly value: T;
   readonly place: Place;
 }
 
-/** What the head of a prompt file says. */
 export type FrontMatter = ReturnType<typeof readFrontMatter>;
 
 /** Keys of the format that are kept without an effect on what is sent. */

@@ -26,7 +26,6 @@ interface RenderInputs extends PreviewInputs {
 }
 
 interface CheckFileOptions {
-  /** Whether partials may lie outside the folder of the file; default false. */
   readonly allowOutside?: boolean | undefined;
   /** Whether a model that this machine does not have is a fault; default a note. */
   readonly needsModel?: boolean | undefined;
@@ -57,7 +56,6 @@ export function localPrompts(store: Store, models: () => Promise<ModelTable>, ta
       const definition = await definitionOf(target);
       return definition && previewPrompt(definition, await withTexts(definition, given));
     },
-    /** The inputs a prompt expects. */
     async config(target: LocalPromptTarget) {
       const definition = await definitionOf(target);
       return definition && promptConfig(definition);

@@ -1,13 +1,13 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS, PastBound } from './bounds.ts';
-import { findMismatch, InvalidSchema } from './schemas/validate.ts';
+import { schemaChecker } from './schemas/validate.ts';
 
 /** What a prompt wants back from its model. */
 export interface PromptOutput {
   /** Such as `json` or `text`, as the file has it. */
   readonly format?: string;
-  /** A JSON Schema. */
   readonly schema?: JsonObject;
 }
 
@@ -54,20 +54,13 @@ function parse(text: string): { value: JsonValue } | { fault: string } {
     return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {
     if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
-    return {
-      fault: `the output is not JSON, at "": ${error instanceof Error ? error.message : String(error)}`,
-    };
+    return { fault: `the output is not JSON, at "": ${messageOf(error)}` };
   }
 }
 
 async function faultOf(schema: JsonObject, value: JsonValue, limitMs: number): Promise<string | undefined> {
-  try {
-    const mismatch = await findMismatch(schema, value, limitMs);
-    return (
-      mismatch && `the output does not match output.schema at "${mismatch.pointer}": ${mismatch.message}`
-    );
-  } catch (error) {
-    if (error instanceof InvalidSchema) return error.message;
-    throw error;
-  }
+  const check = await schemaChecker(limitMs);
+  const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+  if (message === undefined || isOfSchema) return message;
+  return `the output does not match output.schema at "${pointer}": ${message}`;
 }

@@ -16,11 +16,9 @@ import type { PartialLookup } from './template/syntax.ts';
 export const DEFAULT_MODEL = 'echo';
 
 export interface ParseOptions {
-  /** Default: there are none. */
   readonly partials?: PartialLookup;
   /** Whether what is wrong with tests of its own is a fault; default false. */
   readonly checksTests?: boolean | undefined;
-  /** Schemas that can be named instead of a type; default: none. */
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 

@@ -35,7 +35,6 @@ export async function publishFromDirectory(
 }
 
 interface PromptWatch {
-  /** How files are read. */
   readonly tasks: PromptTasks;
   /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
@@ -83,7 +82,6 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   return { ready: settle(), lookAgain: settle, close };
 }
 
-/** Whether neither the file nor a partial it uses has changed. */
 function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {
   if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = partialsBeside(file);

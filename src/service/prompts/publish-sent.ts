@@ -6,11 +6,9 @@ import { readDefinition } from './read-prompt.ts';
 import { PROMPT_FILE_EXTENSION } from './slug.ts';
 import { TasksClosed } from './tasks/messages.ts';
 
-/** A prompt file as its author sends it. */
 export interface SentPrompt {
   readonly slug: string;
   readonly file: string;
-  /** By name. */
   readonly partials: Readonly<Record<string, string>>;
 }
 

@@ -9,7 +9,6 @@ import { Findings, invalid } from './findings.ts';
 import { isPartialFile } from './slug.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
-/** What publishing a prompt file came to. */
 export interface Published {
   slug: string;
   promptId: string;
@@ -19,7 +18,6 @@ export interface Published {
   changed: boolean;
 }
 
-/** What publishing takes. */
 export interface PublishContext {
   readonly store: Store;
   readonly models: ModelTable;

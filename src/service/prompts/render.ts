@@ -19,11 +19,9 @@ interface RenderInputs {
 export interface RenderWork {
   readonly definition: RenderedDefinition;
   readonly textInputs: Readonly<Record<string, string>>;
-  /** Descriptions of the pictures. */
   readonly pictures: readonly string[];
 }
 
-/** The part of a definition that rendering looks at. */
 export type RenderedDefinition = Pick<
   PromptDefinition,
   'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'

@@ -4,9 +4,7 @@ import { faultAt, type Place } from '../../files/file-fault.ts';
 export interface PromptSource {
   /** Without byte-order mark, with line feeds only. */
   readonly source: string;
-  /** Empty where the file has none. */
   readonly frontMatter: string;
-  /** The line the front matter begins at, from 1. */
   readonly frontMatterLine: number;
   readonly template: string;
   readonly start: Place;

@@ -10,7 +10,6 @@ export interface SchemaContext {
   readonly named: Readonly<Record<string, JsonObject>>;
   /** Throws FileFault once there are too many fields. */
   readonly countField: (place: Place) => void;
-  /** There were too many: the rest need not be read. */
   readonly isFull: () => boolean;
 }
 

@@ -1,35 +1,26 @@
 import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv';
+import { messageOf } from '../../../files/error-utils.ts';
 import { type JsonObject, type JsonValue, pointerStep } from '../../../files/json.ts';
-import { BOUNDS, PastBound } from '../bounds.ts';
+import { PastBound } from '../bounds.ts';
 
 /** The first place where a value does not match its schema. */
 export interface Mismatch {
   /** A JSON Pointer; empty for the whole value. */
   readonly pointer: string;
-  /** Such as `must be integer`. */
   readonly message: string;
+  /** The schema can't be used, so nothing was checked. */
+  readonly isOfSchema?: true;
 }
 
 /** Checks values against schemas; undefined where one matches. */
 export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Mismatch | undefined;
 
 /**
- * Checks a value against a JSON Schema; undefined where it matches. References to other documents are not fetched.
- *
- * @throws {PastBound} when it takes longer than `limitMs`, as a pattern can that tries every way to match
- * @throws {InvalidSchema} for a schema that is not one
+ * A checker whose checks may all together take `limitMs`. References to other documents are not fetched. It throws
+ * PastBound when that is not enough, as for a pattern that tries every way to match.
  */
-export async function findMismatch(
-  schema: JsonObject,
-  value: JsonValue,
-  limitMs: number = BOUNDS.checkMs,
-): Promise<Mismatch | undefined> {
-  return (await schemaChecker(limitMs))(schema, value);
-}
-
-/** A checker whose checks may all together take `limitMs`; it throws as `findMismatch` does. */
-export async function schemaChecker(limitMs: number = BOUNDS.checkMs): Promise<SchemaChecker> {
+export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const newCompiler = (): Compiler =>
     new Ajv2020({
@@ -42,16 +33,14 @@ export async function schemaChecker(limitMs: number = BOUNDS.checkMs): Promise<S
     });
   const common = newCompiler();
   let leftMs = limitMs;
-  return (given, value) => {
-    const { $schema: _, ...schema } = given;
+  return (declared, value) => {
+    const { $schema: _, ...schema } = declared;
     const startedAt = performance.now();
     try {
       return withinTime({ limitMs, leftMs }, () => {
         // Schemas that have names of their own could be taken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
-        const compiler = isNamed ? newCompiler() : common;
-        const validate = compile(compiler, schema);
-        return isMatch(validate, value) ? undefined : mismatchOf(validate.errors?.[0]);
+        return check(isNamed ? newCompiler() : common, schema, value);
       });
     } finally {
       leftMs -= performance.now() - startedAt;
@@ -59,28 +48,19 @@ export async function schemaChecker(limitMs: number = BOUNDS.checkMs): Promise<S
   };
 }
 
-/** A schema that can't be used, such as one that refers to another document. */
-export class InvalidSchema extends Error {
-  readonly code = 'INVALID_SCHEMA';
-}
-
 interface Compiler {
   compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 }
 
-function compile(compiler: Compiler, schema: JsonObject): ReturnType<Compiler['compile']> {
+function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismatch | undefined {
+  let validate: ReturnType<Compiler['compile']>;
   try {
-    return compiler.compile(schema);
+    validate = compiler.compile(schema);
   } catch (error) {
-    throw new InvalidSchema(
-      `the schema can’t be used: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return { pointer: '', message: `the schema can’t be used: ${messageOf(error)}`, isOfSchema: true };
   }
-}
-
-function isMatch(validate: (value: unknown) => boolean, value: JsonValue): boolean {
   try {
-    return validate(value);
+    return validate(value) ? undefined : mismatchOf(validate.errors?.[0]);
   } catch (error) {
     if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
     throw error;
@@ -88,9 +68,8 @@ function isMatch(validate: (value: unknown) => boolean, value: JsonValue): boole
 }
 
 function mismatchOf(error: ErrorObject | undefined): Mismatch {
-  if (!error) return { pointer: '', message: 'does not match' };
-  const { instancePath, keyword, message = 'does not match' } = error;
-  const params = error.params as Record<string, unknown>;
+  const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
+  const params: Record<string, unknown> = error?.params ?? {};
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
     return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
@@ -122,15 +101,9 @@ function withinTime<T>({ limitMs, leftMs }: { limitMs: number; leftMs: number },
   try {
     new Script('run()').runInContext(context, { timeout: Math.max(1, Math.ceil(leftMs)) });
   } catch (error) {
-    if (!isTimeout(error)) throw error;
+    // It comes from the other context, and is not an Error of this one.
+    if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw new PastBound(`checking a value against its schema takes longer than ${limitMs / 1000} s`);
   }
   return result.value as T;
-}
-
-const TIMEOUT_CODE = 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-
-function isTimeout(error: unknown): boolean {
-  // It comes from the other context, and is not an Error of this one.
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === TIMEOUT_CODE;
 }

@@ -4,7 +4,6 @@ import { InvalidInputs } from '../definition.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import type { TaskName, Work } from './tasks.ts';
 
-/** What a process is to do. */
 export interface TaskOrder {
   readonly name: TaskName;
   readonly work: Work<TaskName>;

@@ -26,7 +26,6 @@ const ABORTED_ON_WINDOWS = 134;
 export class TaskProcesses {
   readonly #closing = new AbortController();
   readonly #queue = new PQueue({ concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)) });
-  /** How many tasks each user has here. */
   readonly #tasks = new Map<number | undefined, number>();
   readonly #memoryMiB: number;
 

@@ -22,7 +22,6 @@ export type TaskLimits = Omit<Limits, 'now'> & {
   readonly checkMs: number;
 };
 
-/** All that a prompt may take. */
 export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
 /**
@@ -88,7 +87,6 @@ async function parseFile({
 }: {
   text: string;
   file: string;
-  /** By name; default those beside the file. */
   partials?: Texts;
   /** Whether those may lie outside its folder; default false. */
   allowOutside?: boolean;
@@ -112,17 +110,18 @@ async function trySchemas(
   work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
   { checkMs: limitMs }: TaskLimits,
 ): Promise<(SchemaFault | undefined)[]> {
-  const { schemaChecker, InvalidSchema } = await import('../schemas/validate.ts');
+  const { schemaChecker } = await import('../schemas/validate.ts');
   const check = await schemaChecker(limitMs);
   return work.map(({ schema, value }) => {
     try {
-      const mismatch = check(schema, value);
-      const what = mismatch && `does not match its schema at "${mismatch.pointer}": ${mismatch.message}`;
-      return what === undefined ? undefined : { what, isMismatch: true };
+      const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+      if (message === undefined) return undefined;
+      if (isOfSchema) return { what: message, isMismatch: false };
+      return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
     } catch (error) {
       const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
-      if (error instanceof InvalidSchema || isLast) return { what: error.message, isMismatch: false };
-      throw error;
+      if (!isLast) throw error;
+      return { what: error.message, isMismatch: false };
     }
   });
 }
