@@ -21,24 +21,18 @@ export interface OfferedPrompt {
 }
 
 /** A prompt that may be run. */
-export interface OpenedPrompt {
+interface OpenedPrompt {
   readonly connection: Connection;
   readonly version: PromptVersion;
   /** What the service expects a run of it to take, if it says so. */
   readonly estimatedCredits: unknown;
 }
 
-export interface OfferOptions {
+interface OfferOptions {
   /** A directory whose prompt files are offered too. */
   readonly directory: string | undefined;
   /** What can be run, by any name that `run` takes; everything if empty. */
   readonly allow: readonly string[];
-}
-
-interface Allowed {
-  readonly promptIds: ReadonlySet<string>;
-  readonly versionIds: ReadonlySet<string>;
-  readonly files: ReadonlySet<string>;
 }
 
 const PROMPT_FILE = /^(?!_)(.+)\.prompt(?:\.ya?ml)?$/u;
@@ -47,7 +41,8 @@ const PROMPT_FILE = /^(?!_)(.+)\.prompt(?:\.ya?ml)?$/u;
 export class Offer {
   readonly #ctx: Context;
   readonly #options: OfferOptions;
-  #allowed: Allowed | undefined;
+  /** Ids of prompts, ids of versions, and paths of files; everything if undefined. */
+  #allowed: ReadonlySet<string> | undefined;
 
   private constructor(ctx: Context, options: OfferOptions) {
     this.#ctx = ctx;
@@ -57,8 +52,11 @@ export class Offer {
   /** @throws {CliError} for an allowed prompt that is not there, and a directory that can't be read */
   static async open(ctx: Context, options: OfferOptions): Promise<Offer> {
     const offer = new Offer(ctx, options);
-    for (const file of offer.#files().values()) await offer.#fromFile('', file);
-    if (options.allow.length > 0) offer.#allowed = await offer.#resolveAllowed();
+    await offer.#fromDirectory();
+    if (options.allow.length === 0) return offer;
+    const allowed = new Set<string>();
+    for (const name of options.allow) allowed.add(await offer.#identify(name));
+    offer.#allowed = allowed;
     return offer;
   }
 
@@ -66,8 +64,7 @@ export class Offer {
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
     if (allow.length > 0) return Promise.all(allow.map(name => this.#allowedPrompt(name)));
-    const files = [...this.#files()].map(([name, file]) => this.#fromFile(name, file));
-    const own = (await Promise.all(files)).filter(prompt => prompt !== undefined);
+    const own = await this.#fromDirectory();
     const others = await publishedPrompts(await this.#ctx.connection(), signal);
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
   }
@@ -77,13 +74,7 @@ export class Offer {
     if (words === '' || this.#allowed !== undefined) return fitting(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
-    const names = [...this.#files()];
-    const files = await Promise.all(names.map(([name, file]) => this.#fromFile(name, file)));
-    const own = fitting(
-      files.filter(prompt => prompt !== undefined),
-      words,
-    );
-    return [...own, ...rows.map(offeredRow)];
+    return [...fitting(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
   }
 
   /**
@@ -98,58 +89,42 @@ export class Offer {
     const connection = await connectionFor(this.#ctx, target);
     const resolved = await resolveTarget(this.#ctx, connection, target);
     const version = await readVersion(this.#ctx, connection, resolved);
-    const { promptIds, versionIds } = this.#allowed ?? {};
-    const isAllowed =
-      file !== undefined ||
-      promptIds === undefined ||
-      promptIds.has(version.promptId) ||
-      versionIds?.has(version.promptVersionId) === true;
-    if (!isAllowed) throw this.#notAllowed(name);
+    if (file === undefined) this.#checkAllowed(name, version.promptId, version.promptVersionId);
     return { connection, version, estimatedCredits: resolved.estimatedCredits };
   }
 
   #checkFile(name: string, file: string): void {
-    if (this.#allowed !== undefined) {
-      if (!this.#allowed.files.has(file)) throw this.#notAllowed(name);
-      return;
-    }
-    const isOffered = [...this.#files().values()].includes(file);
-    if (!isOffered && !isBelow(this.#ctx.cwd, file)) {
-      throw usageError(`${name} lies outside of the working directory`);
-    }
+    this.#checkAllowed(name, file);
+    const isOffered = this.#allowed !== undefined || [...this.#files().values()].includes(file);
+    if (isOffered || isBelow(this.#ctx.cwd, file)) return;
+    throw usageError(`${name} lies outside of the working directory`);
   }
 
-  #notAllowed(name: string): Error {
-    return usageError(
+  #checkAllowed(name: string, ...identities: string[]): void {
+    const allowed = this.#allowed;
+    if (allowed === undefined || identities.some(identity => allowed.has(identity))) return;
+    throw usageError(
       `the prompt ${JSON.stringify(name)} is not allowed in this session`,
       `Allowed: ${this.#options.allow.join(', ')}`,
     );
   }
 
-  async #resolveAllowed(): Promise<Allowed> {
-    const [promptIds, versionIds, files] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    for (const name of this.#options.allow) {
-      const target = this.#files().get(name) ?? name;
-      const file = promptFileOf(this.#ctx, target);
-      if (file !== undefined) {
-        files.add(file.path);
-        continue;
-      }
-      const { promptId, promptVersionId } = await this.#identify(aliasOrName(this.#ctx, target));
-      if (promptVersionId === undefined) promptIds.add(promptId);
-      else versionIds.add(promptVersionId);
-    }
-    return { promptIds, versionIds, files };
-  }
-
-  async #identify(name: string): Promise<{ promptId: string; promptVersionId?: string }> {
-    const connection = await this.#ctx.connection();
+  /** The path of a file, else the id of the version or the prompt that is named. */
+  async #identify(name: string): Promise<string> {
     const { signal } = this.#ctx;
-    if (!isUuid(name)) return await findByName(connection, name, signal);
-    const version = await unlessNotFound(connection.client.versions.get(name, { signal }));
-    if (version !== undefined) return version;
-    await connection.client.prompts.get(name, { signal });
-    return { promptId: name };
+    const target = this.#files().get(name) ?? name;
+    const file = promptFileOf(this.#ctx, target);
+    if (file !== undefined) return file.path;
+    const id = aliasOrName(this.#ctx, target);
+    const connection = await this.#ctx.connection();
+    if (!isUuid(id)) {
+      const { promptId, promptVersionId = promptId } = await findByName(connection, id, signal);
+      return promptVersionId;
+    }
+    const version = await unlessNotFound(connection.client.versions.get(id, { signal }));
+    if (version !== undefined) return version.promptVersionId;
+    await connection.client.prompts.get(id, { signal });
+    return id;
   }
 
   async #allowedPrompt(name: string): Promise<OfferedPrompt> {
@@ -170,22 +145,26 @@ export class Offer {
     );
   }
 
+  async #fromDirectory(): Promise<OfferedPrompt[]> {
+    const prompts = await Promise.all([...this.#files()].map(([name, file]) => this.#fromFile(name, file)));
+    return prompts.filter(prompt => prompt !== undefined);
+  }
+
   /** Undefined for a file that can't be used, which standard error is told. */
   async #fromFile(name: string, file: string): Promise<OfferedPrompt | undefined> {
+    const { signal, io } = this.#ctx;
     try {
-      const connection = await this.#ctx.localConnection();
+      const { client } = await this.#ctx.localConnection();
       const { promptVersionId } = await versionOfFile(this.#ctx, {
         name: file,
         path: file,
         revision: undefined,
       });
-      const { title, config } = await connection.client.versions.get(promptVersionId, {
-        signal: this.#ctx.signal,
-      });
+      const { title, config } = await client.versions.get(promptVersionId, { signal });
       return { name, title, description: '', config };
     } catch (error) {
-      this.#ctx.signal.throwIfAborted();
-      this.#ctx.io.error(`warning: ${oneLine(messageOf(error))}`);
+      signal.throwIfAborted();
+      io.error(`warning: ${oneLine(messageOf(error))}`);
       return undefined;
     }
   }

@@ -3,6 +3,7 @@ import type { Message, Part } from '../../service/prompts/template/messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
+import type { TextField } from '../inputs/input-fields.ts';
 import { withLocalStore } from '../inputs/prompt-file.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 
@@ -28,11 +29,7 @@ export function listedPrompt({ name, title, description, config }: OfferedPrompt
 }
 
 /** What a field says of itself, its choices and its default. */
-export function describedAs(field: {
-  readonly description?: string;
-  readonly choices?: readonly string[];
-  readonly default?: string;
-}): string {
+function describedAs(field: TextField): string {
   return [
     ...(field.description === undefined ? [] : [field.description]),
     ...(field.choices === undefined ? [] : [`one of: ${field.choices.join(', ')}`]),

@@ -45,10 +45,10 @@ export async function runPrompt(
   const fields = describeConfig(version.config);
   const finder = imagesBelow(ctx);
   const images = await openGivenImages(finder, namesOf(args, 'images'));
-  const given = await takeNamedImages(fields, { text: textsOf(args, 'inputs'), images }, finder);
+  const inputs = await takeNamedImages(fields, { text: textsOf(args, 'inputs'), images }, finder);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
-    ...checkedInputs(fields, given),
+    ...checkedInputs(fields, inputs),
     options: textsOf(args, 'options'),
   };
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
@@ -71,15 +71,16 @@ export async function getRun(
   const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
   const runId = await resolveRun(ctx, connection, name);
   const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
-  const done = new AbortController();
-  const told = tellProgress(ctx, connection, { runId, key: undefined }, { ...call, done: done.signal });
-  try {
+  return await withProgress(ctx, connection, { runId, key: undefined }, call, async () => {
     const run = await waitForKnownRun(waiting, connection, runId, { idFromService: false });
     return await runResult(ctx, connection, run);
-  } finally {
-    done.abort();
-    await told;
-  }
+  });
+}
+
+/** How a run can be found: by its id once that is known, before by the key of its creation. */
+interface RunIdentity {
+  runId: string | undefined;
+  key: string | undefined;
 }
 
 async function createAndFollow(
@@ -88,33 +89,28 @@ async function createAndFollow(
   request: RunRequest,
   call: Call & { readonly budget: Budget; readonly estimatedCredits: unknown },
 ): Promise<Run> {
-  const done = new AbortController();
-  const known = { runId: undefined as string | undefined, key: undefined as string | undefined };
-  const tellWay = async (): Promise<void> => {
-    known.runId ??= await runOfKey(connection, known.key, ctx.signal);
-    ctx.io.error(wayToRun(connection, known.runId));
+  const identity: RunIdentity = { runId: undefined, key: undefined };
+  const adviseWay = async (): Promise<void> => {
+    identity.runId ??= await runOfKey(connection, identity.key, ctx.signal);
+    ctx.io.error(wayToRun(connection, identity.runId));
   };
-  call.signal.addEventListener('abort', () => void tellWay(), { signal: done.signal });
-  const told = tellProgress(ctx, connection, known, { ...call, done: done.signal });
-  try {
+  return await withProgress(ctx, connection, identity, call, async ended => {
+    call.signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
     const created = await createAndWait(ctx, connection, buildRunBody(request), {
       budget: call.budget,
       estimatedCredits: call.estimatedCredits,
       onBegin: async entry => {
-        known.key = entry.id;
+        identity.key = entry.id;
       },
       onRunId: runId => {
-        known.runId = runId;
+        identity.runId = runId;
         call.progress(`run ${runId} is running`);
-        if (call.signal.aborted) void tellWay();
+        if (call.signal.aborted) void adviseWay();
       },
     });
     if (created.kind === 'ended') return created.run;
     throw new Error('a run that was waited for still goes on');
-  } finally {
-    done.abort();
-    await told;
-  }
+  });
 }
 
 function wayToRun({ advise }: Connection, runId: string | undefined): string {
@@ -123,11 +119,28 @@ function wayToRun({ advise }: Connection, runId: string | undefined): string {
     : `note: a call was cancelled; run ${runId} goes on, get it with: ${advise('runs', 'wait', runId)}`;
 }
 
-/** Tells the client once a second that the run goes on, with its id as soon as that is known. */
-async function tellProgress(
+/** What some work on a run gives, `ended` aborted after it; the client is told once a second that the run goes on. */
+async function withProgress<T>(
   ctx: Context,
   connection: Connection,
-  known: { runId: string | undefined; readonly key: string | undefined },
+  identity: RunIdentity,
+  call: Call,
+  work: (ended: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const done = new AbortController();
+  const reports = reportProgress(ctx, connection, identity, { ...call, done: done.signal });
+  try {
+    return await work(done.signal);
+  } finally {
+    done.abort();
+    await reports;
+  }
+}
+
+async function reportProgress(
+  ctx: Context,
+  connection: Connection,
+  identity: RunIdentity,
   { signal, done, progress }: Call & { readonly done: AbortSignal },
 ): Promise<void> {
   const ended = AbortSignal.any([signal, done, ctx.signal]);
@@ -135,9 +148,10 @@ async function tellProgress(
   for (let pause = FIRST_PROGRESS_MS; !ended.aborted; pause = PROGRESS_MS) {
     await ctx.clock.sleep(pause, ended).catch(() => {});
     if (ended.aborted) return;
-    known.runId ??= await runOfKey(connection, known.key, ended);
+    identity.runId ??= await runOfKey(connection, identity.key, ended);
     const seconds = Math.round((ctx.clock.now() - began) / 1000);
-    const what = known.runId === undefined ? 'the run is being created' : `run ${known.runId} is running`;
+    const { runId } = identity;
+    const what = runId === undefined ? 'the run is being created' : `run ${runId} is running`;
     progress(`${what} (${seconds} s)`);
   }
 }

@@ -22,9 +22,7 @@ export interface ApiCall {
 }
 
 export interface ApiFlags {
-  /** `key=value` each. */
   readonly field: readonly string[];
-  /** A file, or `-` for standard input. */
   readonly input?: string;
   readonly include?: boolean;
   readonly paginate?: boolean;
@@ -39,7 +37,7 @@ export async function apiCall(
 ): Promise<ApiCall> {
   const method = methodOf(target.method);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
-  const [pathname = '', search = ''] = split(pathBelow(target.path, baseUrl));
+  const [pathname = '', search = ''] = pathBelow(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
   const fields = flags.field.map(field => parseKeyValue(field, '--field'));
   if (WITHOUT_BODY.includes(method)) {
@@ -50,17 +48,19 @@ export async function apiCall(
   if (flags.input !== undefined && fields.length > 0) {
     throw usageError('--input and --field exclude each other', 'put the fields into the body');
   }
-  const body = flags.input === undefined ? fieldsBody(fields) : await readBody(ctx, flags.input);
-  return { method, path: pathname, query, ...(body !== undefined && { body }) };
+  const request = { method, path: pathname, query };
+  if (flags.input !== undefined) return { ...request, body: await readBody(ctx, flags.input) };
+  if (fields.length === 0) return request;
+  return { ...request, body: Buffer.from(JSON.stringify(fieldsAsObject(fields))) };
 }
 
 /** The path with its query as it goes on from the base URL. @throws {CliError} for another origin or a way out */
-function pathBelow(given: string, baseUrl: string): string {
-  const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(given) ? belowBase(given, baseUrl) : given;
+function pathBelow(target: string, baseUrl: string): string {
+  const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
   // oxlint-disable-next-line no-control-regex -- a URL parser drops some of these without a word
   if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
     throw usageError(
-      `${JSON.stringify(given)} is not a path`,
+      `${JSON.stringify(target)} is not a path`,
       'a path is written like /runs or /runs?limit=50',
     );
   }
@@ -69,46 +69,33 @@ function pathBelow(given: string, baseUrl: string): string {
   return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
 }
 
-function belowBase(given: string, baseUrl: string): string {
-  if (given.startsWith(`${baseUrl}/`)) return given.slice(baseUrl.length);
+function belowBase(url: string, baseUrl: string): string {
+  if (url.startsWith(`${baseUrl}/`)) return url.slice(baseUrl.length);
   throw usageError(
-    `${JSON.stringify(given)} is not below ${baseUrl}`,
+    `${JSON.stringify(url)} is not below ${baseUrl}`,
     'the key is sent to the configured service only: give the path, such as /runs',
   );
 }
 
-function split(target: string): string[] {
-  const at = target.indexOf('?');
-  return at < 0 ? [target] : [target.slice(0, at), target.slice(at + 1)];
-}
-
-function methodOf(given: string): string {
-  const method = given.toUpperCase();
+function methodOf(name: string): string {
+  const method = name.toUpperCase();
   if (METHODS.includes(method)) return method;
-  throw usageError(...unknownName('method', given, METHODS));
-}
-
-function fieldsBody(fields: readonly { key: string; value: string }[]): Buffer | undefined {
-  return fields.length === 0 ? undefined : Buffer.from(JSON.stringify(fieldsAsObject(fields)));
+  throw usageError(...unknownName('method', name, METHODS));
 }
 
 async function readBody(ctx: Context, source: string): Promise<Buffer> {
   const body =
-    source === '-' ? await readStandardInput(ctx, MAX_BODY_BYTES) : await readBodyFile(ctx, source);
+    source === '-'
+      ? await readStandardInput(ctx, MAX_BODY_BYTES)
+      : await readFile(path.resolve(ctx.cwd, source)).catch((error: unknown) => {
+          throw fileFault(error, source, '--input');
+        });
   if (body.length > MAX_BODY_BYTES) {
     throw usageError(
       `--input: the body is larger than the ${MAX_BODY_BYTES / 1024 / 1024} MiB a service takes`,
     );
   }
   return body;
-}
-
-async function readBodyFile(ctx: Context, file: string): Promise<Buffer> {
-  try {
-    return await readFile(path.resolve(ctx.cwd, file));
-  } catch (error) {
-    throw fileFault(error, file, '--input');
-  }
 }
 
 /** Without a prototype, so that `__proto__` is a name like any other. */

@@ -18,7 +18,10 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
   let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
-    const answer = await sendCall(ctx, connection, call);
+    const creation = creationOf(call);
+    const answer: RawAnswer = creation
+      ? await create(ctx, connection, creation)
+      : await send(ctx, connection, call);
     const reading = await print(ctx, answer, flags.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
@@ -47,12 +50,6 @@ function head({ httpStatus, headers }: RawAnswer): string {
   return [`HTTP/1.1 ${httpStatus}`, ...lines, '', ''].join('\n');
 }
 
-/** Sends a call. One that creates a run is sent as every creation is: written to the journal first, never paid twice. */
-async function sendCall(ctx: Context, connection: Connection, call: ApiCall): Promise<RawAnswer> {
-  const creation = creationOf(call);
-  return creation === undefined ? send(ctx, connection, call) : create(ctx, connection, creation);
-}
-
 /** What a call creates a run of; undefined for every other call. */
 function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
   if (method !== 'POST' || path.replace(/(?<!\/)\/+$/u, '') !== '/runs' || body === undefined)
@@ -73,7 +70,7 @@ function versionIn(body: Buffer): string | undefined {
   }
 }
 
-/** Gives the service's last answer as it came; errors of the service are answers. */
+/** Creates a run as every creation is made: journal first, never paid twice. Gives the service's last answer as it came. */
 async function create(ctx: Context, connection: Connection, creation: CreationRequest): Promise<RawAnswer> {
   let answer: RawAnswer | undefined;
   try {

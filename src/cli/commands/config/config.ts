@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
 import { SETTING_KEYS, SETTINGS, settingKey, settingValue } from '../../settings/config/setting-keys.ts';
-import { keptPlaces } from '../../settings/places.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
 /** Prints the value of a setting, or its default if it is not set. */
@@ -57,6 +56,7 @@ export async function configList(ctx: Context): Promise<void> {
 
 /** Shows every place where something is kept, whether or not there is anything yet. */
 export async function configPath(ctx: Context): Promise<void> {
+  const { keptPlaces } = await import('../../settings/places.ts');
   const rows = keptPlaces(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
   await presentList(ctx, rows, {
     columns: [

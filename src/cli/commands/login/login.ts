@@ -4,13 +4,12 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
-import { checkedBaseUrl, chosenProfile } from '../../settings/config/address.ts';
+import { checkedBaseUrl, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { checkedKey } from '../../settings/credentials/resolve-key.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
-export interface LoginOptions {
-  /** False with `--no-keychain`: the key goes into the file. */
+interface LoginOptions {
   readonly keychain: boolean;
 }
 
@@ -61,7 +60,7 @@ async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Pro
 }
 
 /** The profile a key is stored for, and where it leads. */
-export interface LoginTarget {
+interface LoginTarget {
   readonly profile: string;
   readonly baseUrl: string;
 }
@@ -73,17 +72,17 @@ const FIRST_PROFILE = 'default';
  *
  * @throws {CliError} USAGE_ERROR if no base URL is known, or naming the profile is left to chance
  */
-export async function loginTarget(ctx: Context): Promise<LoginTarget> {
-  const given = givenBaseUrl(ctx);
+async function loginTarget(ctx: Context): Promise<LoginTarget> {
+  const explicit = explicitAddress(ctx);
   const named = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
-  const profile = named === undefined ? unnamedProfile(ctx, given) : checkedName(named, 'profile');
+  const profile = named === undefined ? unnamedProfile(ctx, explicit) : checkedName(named, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
       'the profile local is the built-in service, which needs no key',
       'Choose another --profile.',
     );
   }
-  const baseUrl = given ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
+  const baseUrl = explicit ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
   return { profile, baseUrl: checkedBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
 }
 
@@ -110,21 +109,18 @@ async function askForAddress(ctx: Context): Promise<string> {
   );
 }
 
-function givenBaseUrl({ globals, env }: Context): string | undefined {
-  if (globals.baseUrl !== undefined)
-    return checkedBaseUrl(globals.baseUrl, '--base-url', globals.insecureHttp);
-  const fromEnv = env['PROMPTRUN_BASE_URL'];
-  if (globals.profile !== undefined || !fromEnv) return undefined;
-  return checkedBaseUrl(fromEnv, 'PROMPTRUN_BASE_URL', globals.insecureHttp);
+function explicitAddress(ctx: Context): string | undefined {
+  const explicit = explicitBaseUrl(ctx);
+  return explicit && checkedBaseUrl(explicit.value, explicit.source, ctx.globals.insecureHttp);
 }
 
 /** The active profile; with a base URL the profile that leads there, or a new one. Never turns one elsewhere. */
-function unnamedProfile({ settings }: Context, given: string | undefined): string {
+function unnamedProfile({ settings }: Context, baseUrl: string | undefined): string {
   const { activeProfile } = settings;
-  if (given === undefined) return activeProfile ?? FIRST_PROFILE;
+  if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
   const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
-  if (activeProfile !== undefined && active?.baseUrl === given) return activeProfile;
-  const leadsThere = [...settings.profiles].find(([, { baseUrl }]) => baseUrl === given);
+  if (activeProfile !== undefined && active?.baseUrl === baseUrl) return activeProfile;
+  const leadsThere = [...settings.profiles].find(([, leads]) => leads.baseUrl === baseUrl);
   if (leadsThere !== undefined) return leadsThere[0];
   const taken = settings.profiles.get(FIRST_PROFILE);
   if (taken === undefined) return FIRST_PROFILE;
@@ -135,7 +131,7 @@ function unnamedProfile({ settings }: Context, given: string | undefined): strin
 }
 
 /** The key as typed, unseen, on a terminal; else what standard input holds. */
-export async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
+async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   if (!ctx.io.stdin.isTerminal)
     return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input');
   if (!ctx.interactive) {

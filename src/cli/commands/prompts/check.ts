@@ -12,7 +12,6 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 
 interface CheckFlags {
-  /** Whether a model that this machine does not have is a fault. */
   readonly models?: boolean;
   readonly printSchema?: boolean;
 }

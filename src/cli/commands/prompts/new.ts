@@ -12,13 +12,9 @@ import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 
 interface PromptsNewFlags {
-  /** A prompt that makes an image instead of a text. */
   readonly image?: boolean;
-  /** A file of another form to convert. */
   readonly from?: string;
-  /** Which of several prompts of that file, from 1. */
   readonly prompt?: string;
-  /** Whether files that exist are overwritten. */
   readonly force?: boolean;
 }
 

@@ -15,7 +15,6 @@ import { requireLocalService, resolveAddress } from '../../settings/config/addre
 import { oneLine } from '../../terminal/sanitise.ts';
 
 interface PromptsPublishFlags extends DatabaseFlag {
-  /** Slugs to withdraw. */
   readonly unpublish: readonly string[];
 }
 

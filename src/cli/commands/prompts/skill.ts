@@ -37,13 +37,7 @@ export async function promptsSkill(
   await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
 }
 
-interface Skill {
-  readonly prompt: string;
-  readonly file: string;
-  readonly text: string;
-}
-
-async function skillOf(ctx: Context, prompt: string, directory: string): Promise<Skill> {
+async function skillOf(ctx: Context, prompt: string, directory: string) {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await rowOf(connection, version, ctx.signal);
@@ -146,7 +140,8 @@ ${command(...words)}
 ${section('Inputs', [
   ...inputs.map(inputLine),
   ...images.map(
-    (image, at) => `- \`--image <file or https URL>\` (required, image ${at + 1})${said(image.description)}`,
+    (image, at) =>
+      `- \`--image <file or https URL>\` (required, image ${at + 1})${explained(image.description)}`,
   ),
 ])}${section(
   'Run options',
@@ -179,10 +174,10 @@ function inputLine(field: TextField): string {
     ...(choices === undefined ? [] : [`one of ${choices.map(choice => `\`${code(choice)}\``).join(', ')}`]),
     ...(field.default === undefined ? [] : [`default \`${code(field.default)}\``]),
   ];
-  return `- \`-i ${code(key)}=<value>\` (${facts.join('; ')})${said(description)}`;
+  return `- \`-i ${code(key)}=<value>\` (${facts.join('; ')})${explained(description)}`;
 }
 
-function said(description: string | undefined): string {
+function explained(description: string | undefined): string {
   return description === undefined || plain(description) === '' ? '' : `: ${plain(description)}`;
 }
 

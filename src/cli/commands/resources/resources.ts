@@ -14,7 +14,6 @@ import { plainRows } from '../../terminal/table.ts';
 export interface ResourcesListOptions {
   readonly modality?: string;
   readonly model?: string;
-  /** Shows what is cached and sends nothing. */
   readonly cached?: boolean;
 }
 

@@ -38,12 +38,7 @@ export async function prepareRun(
   target: string | undefined,
   flags: RunFlags,
 ): Promise<PreparedRun> {
-  if (target === undefined && !ctx.interactive) throw missingTarget();
-  if (flags.ask === true && !ctx.interactive) throw noQuestions();
-  if (flags.model !== undefined && (target === undefined || promptFileOf(ctx, target) === undefined)) {
-    requireLocalService(ctx, '--model');
-  }
-  parseOptions(flags.option); // refuses a malformed one before anything is read or asked
+  checkFlags(ctx, target, flags);
   const given = await collectInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
@@ -73,6 +68,22 @@ export async function prepareRun(
   const { mayBePrompt } = resolved;
   const { estimatedCredits } = found;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
+}
+
+/** Refuses what can't be before anything is read or asked. */
+function checkFlags(ctx: Context, target: string | undefined, { ask, model, option }: RunFlags): void {
+  if (target === undefined && !ctx.interactive) {
+    throw usageError(
+      'no target is given',
+      'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
+    );
+  }
+  if (ask === true && !ctx.interactive) {
+    throw usageError('--ask needs a terminal to ask on, without --no-input and CI');
+  }
+  const isFile = target !== undefined && promptFileOf(ctx, target) !== undefined;
+  if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
+  parseOptions(option);
 }
 
 /**
@@ -153,15 +164,4 @@ async function pick(
   const { pickRun } = await import('../../inputs/pick-run.ts');
   const { target, shownAs, options } = await pickRun(ctx, connection, flags);
   return { name: target, shownAs, option: options };
-}
-
-function noQuestions(): Error {
-  return usageError('--ask needs a terminal to ask on, without --no-input and CI');
-}
-
-function missingTarget(): Error {
-  return usageError(
-    'no target is given',
-    'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
-  );
 }

@@ -12,13 +12,10 @@ export interface RunFlags extends OutputFlags, CapFlags {
   readonly inputs?: string;
   readonly image: readonly string[];
   readonly option: readonly string[];
-  /** In place of the model that the prompt names. */
   readonly model?: string;
-  /** Asks for optional inputs as well. */
   readonly ask?: boolean;
   readonly validate: boolean;
   readonly wait: boolean;
-  /** Prints text while it is made, on a terminal. */
   readonly stream: boolean;
   readonly dryRun?: boolean;
 }

@@ -94,45 +94,33 @@ async function namingRun({ advise }: Connection, error: unknown, runId: string):
   });
 }
 
-/** The text of one run, printed while it is made. */
-interface LiveText {
-  /** Takes up the run of the creation that is sent with this key. */
-  begin(key: string): void;
-  /** Whether anything was printed. */
-  started(): boolean;
-  /** Stops printing; gives what was printed, as it came. */
-  end(): Promise<string>;
-}
-
 /**
  * Prints the text of a run on the terminal, each piece made harmless by itself. `onFirst` is called before the first.
  *
  * @param connection of the embedded service, or nothing is ever printed
  */
-function liveText(ctx: Context, connection: Connection, onFirst: () => void): LiveText {
+function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
   let key: string | undefined;
   let printed = '';
-  let printing = Promise.resolve();
+  let printing: Promise<unknown> = Promise.resolve();
   const stop = connection.runsHere?.onText(({ idempotencyKey, text }) => {
     if (key === undefined || idempotencyKey !== key || text === '') return;
     if (printed === '') onFirst();
     printed += text;
     // A closed pipe is found again, and reported, when the rest is printed.
-    printing = printing.then(() => print(ctx, text)).catch(() => {});
+    printing = printing.then(() => ctx.io.out(visible(text))).catch(() => {});
   });
   return {
-    begin: creation => {
+    /** Takes up the run of the creation that is sent with this key. */
+    begin: (creation: string): void => {
       key = creation;
     },
-    started: () => printed !== '',
-    end: async () => {
+    started: (): boolean => printed !== '',
+    /** Stops printing; gives what was printed, as it came. */
+    end: async (): Promise<string> => {
       stop?.();
       await printing;
       return printed;
     },
   };
-}
-
-async function print({ io }: Context, text: string): Promise<void> {
-  await io.out(visible(text));
 }

@@ -32,7 +32,7 @@ export async function runsGet(
   const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
   const { runId, runStatus } = run;
   if (isOver(run)) {
-    const facts = flags.save === undefined ? {} : await factsFromJournal(ctx, connection, runId);
+    const facts = flags.save === undefined ? {} : factsOf(await ctx.journal.find(connection.service, runId));
     return presentRun(ctx, connection, run, planned(facts));
   }
   if (wantsJson(ctx)) await printValue(ctx, run);
@@ -49,23 +49,13 @@ async function readRun(ctx: Context, connection: Connection, runId: string, verb
 }
 
 /** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
-async function factsFromJournal(
-  { journal }: Context,
-  { service }: Connection,
-  runId: string,
-): Promise<RunFacts> {
-  return factsOf(await journal.find(service, runId));
-}
-
 function factsOf(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }
 
 export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'>, LastFlag {
-  /** Saves every run created since then. */
   readonly since?: string;
-  /** A directory, or `-` for standard output. */
   readonly to?: string;
 }
 
@@ -75,12 +65,12 @@ export async function runsSave(
   names: readonly string[],
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
-  const { last, since, to, ...given } = flags;
+  const { last, since, to, ...outputFlags } = flags;
   if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
     throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
   const seconds = since === undefined ? undefined : parseTime(since, '--since', ctx.clock.now(), 'down');
-  const planned = await outputPlan(ctx, { ...given, save: to ?? true }, '--to');
+  const planned = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
   const ended =
     seconds === undefined
@@ -88,7 +78,7 @@ export async function runsSave(
       : await runsSince(ctx, connection, seconds);
   const runs = [];
   for (const run of ended) {
-    runs.push({ run, options: planned(await factsFromJournal(ctx, connection, run.runId)) });
+    runs.push({ run, options: planned(factsOf(await ctx.journal.find(connection.service, run.runId))) });
   }
   const [only, ...others] = runs;
   if (seconds === undefined && only !== undefined && others.length === 0) {

@@ -29,7 +29,6 @@ export interface RunsListFlags {
   readonly until?: string;
   readonly startingAfter?: string;
   readonly endingBefore?: string;
-  /** A prompt, by a name that `run` takes. */
   readonly prompt?: string;
   readonly ndjson?: boolean;
 }

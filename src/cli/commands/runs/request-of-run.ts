@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { NotFoundError } from '../../../client/errors.ts';
-import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { isObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun } from './named-run.ts';
 
@@ -73,12 +71,7 @@ function textMap(value: unknown, where: string): Map<string, string> {
   return new Map(entries as [string, string][]);
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
-
-/** Whether a name is that of a manifest which `--save` wrote. */
-export function isManifest(name: string): boolean {
-  return name.endsWith('.json');
-}
+const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * What a manifest says of the creation of its run.
@@ -126,15 +119,10 @@ function manifestImage(image: unknown, file: string): KeptImage {
 }
 
 async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
-  let text: Buffer;
+  const text = await readTextFile(file, ctx.cwd, 'runs rerun');
+  if (text.length > MOST_CHARACTERS) throw damaged(file);
   try {
-    text = await readFile(path.resolve(ctx.cwd, file));
-  } catch (error) {
-    throw usageError(`${file} can't be read: ${messageOf(error)}`);
-  }
-  if (text.length > MOST_BYTES) throw damaged(file);
-  try {
-    const value: unknown = JSON.parse(text.toString());
+    const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
     // Said below.

@@ -18,7 +18,6 @@ import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { checkRunsNamed, namedRun } from './named-run.ts';
 import {
-  isManifest,
   type KeptImage,
   type RequestOfRun,
   requestFromManifest,
@@ -53,10 +52,9 @@ export async function runsRerun(
   const planned = await outputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.check(connection);
-  const former =
-    name !== undefined && isManifest(name)
-      ? await requestFromManifest(ctx, connection, name)
-      : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
+  const former = name?.endsWith('.json')
+    ? await requestFromManifest(ctx, connection, name)
+    : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
   const request = await changed(ctx, connection, former, flags);
   const startedAt = ctx.clock.now();
   const run = await create(ctx, connection, request, budget);

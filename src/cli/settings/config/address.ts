@@ -110,7 +110,8 @@ export function chosenProfile({ globals, env, settings }: AddressSources): Sourc
   return activeProfile === undefined ? undefined : existing(activeProfile, file, settings);
 }
 
-function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
+/** The base URL of a flag or the environment, which `--profile` keeps out. */
+export function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
   if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
   const fromEnv = env['PROMPTRUN_BASE_URL'];
   return globals.profile === undefined && fromEnv
