@@ -1,11 +1,10 @@
 import { openForCommand } from './service/embedded.ts';
-import type { DetachedReady, DetachedStart } from './service/runs/detached-run.ts';
-import type { QueuedRun } from './service/store/run-queue.ts';
+import type { QueuedRun } from './service/store/run-records.ts';
 
 // The process that carries out a run which nobody waits for. It ends with the run, or with who started it before that.
-process.once('message', (start: DetachedStart) => void serveOne(start));
+process.once('message', (dataDir: string) => void serveOne(dataDir));
 
-async function serveOne({ dataDir }: DetachedStart): Promise<void> {
+async function serveOne(dataDir: string): Promise<void> {
   const { store, parts, close } = await openForCommand({ dataDir, env: process.env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void close(signal));
@@ -17,5 +16,5 @@ async function serveOne({ dataDir }: DetachedStart): Promise<void> {
     void parts.runner.carryOut(run).then(leave);
     process.send?.('begun');
   });
-  process.send?.({ worker: await store.workers.register() } satisfies DetachedReady);
+  process.send?.(await store.workers.register());
 }

@@ -167,9 +167,9 @@ function parameters(
 
 function errorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<string, object> {
   const responses = errors.map(status => {
-    const known = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
+    const isAdmitted = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
     const headers = {
-      ...(known && KEYED_HEADERS),
+      ...(isAdmitted && KEYED_HEADERS),
       ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
     };
     const content = json({ $ref: '#/components/schemas/Error' });

@@ -34,14 +34,7 @@ const UNLIMITED_RATE = 1000;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
-  const store = await openDatabase({
-    dataDir: options.dataDir,
-    database: options.database,
-    mediaDir: options.mediaDir,
-    clock,
-    newStore: options.newStore,
-    onNotice: options.onNotice,
-  });
+  const store = await openDatabase({ ...options, clock });
   try {
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);

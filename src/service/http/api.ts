@@ -26,26 +26,24 @@ export function createApi({ routes, services, auth, closing, onFault }: ApiOptio
     let sender: Sender = { headers: {} };
     const answer = async (): Promise<ApiAnswer> => {
       if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
-      const [path, search] = splitOnce(request.target, '?');
+      const [path = '', ...search] = request.target.split('?');
       const match = find(request.method, path);
       // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
       if (!match || isKeyed(match.route)) sender = await senderOf(request.headers, auth);
       if (sender.caller) await admit(sender.caller, auth);
       if (!match) throw notFound('there is no such route');
       const { route } = match;
-      const data = await route.handle(services, await readCall(request, match, search, sender.caller));
+      const data = await route.handle(
+        services,
+        await readCall(request, match, search.join('?'), sender.caller),
+      );
       return route.data ? success(data) : (data as ApiAnswer);
     };
-    const given = await answer().catch((error: unknown) => answerError(error, onFault));
-    return { ...given, headers: { ...given.headers, ...sender.headers }, user: sender.caller?.userName };
+    const { headers, ...rest } = await answer().catch((error: unknown) => answerError(error, onFault));
+    return { ...rest, headers: { ...headers, ...sender.headers }, user: sender.caller?.userName };
   };
 }
 
 function success(data: unknown): ApiAnswer {
   return jsonAnswer(200, JSON.stringify({ status: SUCCESS_STATUS, data }));
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }

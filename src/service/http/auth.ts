@@ -16,7 +16,7 @@ import type { Caller } from './route.ts';
 export interface AuthOptions {
   store: Store;
   /** A key that is in no store, and whom it belongs to. */
-  sessionKey?: { hash: string; userId: number } | undefined;
+  sessionKey: { hash: string; userId: number };
   limiter?: RateLimiter | undefined;
   /** What answers say of how fast a client may go; undefined says nothing. */
   ratePolicy?: string | undefined;
@@ -72,7 +72,7 @@ function isCurrent(clientHash: string | string[], hash: string): boolean {
 
 async function ownerOf(options: AuthOptions, hash: string): Promise<Caller | undefined> {
   const { store, sessionKey } = options;
-  if (sessionKey && hash === sessionKey.hash) {
+  if (hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);
     return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan, author: true };
   }

@@ -11,13 +11,13 @@ export function hostCheck(
   listening: string,
   publicUrl: string | undefined,
 ): (host: string | undefined) => boolean {
-  const known = new Set([nameIn(inUrl(listening))]);
-  if (publicUrl !== undefined) known.add(new URL(publicUrl).hostname);
+  const names = new Set([nameIn(inUrl(listening))]);
+  if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
     if (host === undefined) return true;
     const name = nameIn(host);
     if (name === undefined) return false;
-    return isLoopbackHost(name) || known.has(name) || (isWildcard(listening) && isOwnAddress(name));
+    return isLoopbackHost(name) || names.has(name) || (isWildcard(listening) && isOwnAddress(name));
   };
 }
 

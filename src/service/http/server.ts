@@ -101,16 +101,16 @@ async function answer(
     return room;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
-  const given = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
+  const result = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
   room?.free();
   if (closing.aborted) response.setHeader('connection', 'close');
   cutOffStalled(response, stalledMs);
-  await send(response, given, method === 'HEAD').catch(() => response.destroy());
+  await send(response, result, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
-    user: given.user,
+    user: result.user,
     method,
     path: target.split('?', 1)[0] ?? '',
-    httpStatus: given.httpStatus,
+    httpStatus: result.httpStatus,
     durationMs: performance.now() - startedAt,
   });
 }

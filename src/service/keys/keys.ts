@@ -25,8 +25,8 @@ export function newKeyText(): string {
 
 /** The user `local`, made on the first start. */
 export async function localUser(store: Store): Promise<User> {
-  const known = await store.accounts.userNamed(LOCAL_USER);
-  return known ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
+  const user = await store.accounts.userNamed(LOCAL_USER);
+  return user ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
 }
 
 export interface NewKey {
@@ -56,21 +56,15 @@ export async function createKey(
     credits: credits ?? NEW_USER.credits,
   });
   const key = newKeyText();
-  const row = {
-    id: randomUUID(),
-    hash: keyHash(key),
-    userId: user.id,
-    createdAt: clock.now(),
-    author: Number(author),
-  };
-  if (!(await store.accounts.addKey(row, MAX_KEYS))) {
+  const stored = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
+  const isAdded = await store.accounts.addKey({ ...stored, hash: keyHash(key), userId: user.id }, MAX_KEYS);
+  if (!isAdded) {
     throw new KeyError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
-  const { id, createdAt } = row;
-  const owner = { user: name, plan: user.plan, credits: user.credits };
-  return { id, ...owner, createdAt, lastUsedAt: null, author: row.author, key, isNewUser: made };
+  const { plan: ownPlan, credits: balance } = user;
+  return { ...stored, user: name, plan: ownPlan, credits: balance, lastUsedAt: null, key, isNewUser: made };
 }
 
 /**

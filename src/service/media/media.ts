@@ -56,9 +56,9 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     isFile: (url: URL) => url.protocol === 'file:' && path.dirname(fileURLToPath(url)) === directory,
     /** What a `file:` URL of media leads to; `missing` too where it leads anywhere else. */
     async findFile(url: string) {
-      const found = await find(path.parse(new URL(url).pathname).name);
-      if (!found || urlOf(found.media) !== url) return 'missing';
-      return clock.now() < found.media.createdAt + MEDIA_LIFETIME_MS ? found : 'expired';
+      const file = await find(path.parse(new URL(url).pathname).name);
+      if (!file || urlOf(file.media) !== url) return 'missing';
+      return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
     },
     /** Deletes what has expired. */
     async sweep(): Promise<void> {

@@ -33,7 +33,7 @@ export async function openSignedUrls(store: Store, clock: Clock) {
 }
 
 /** Whether two secrets are the same, in a time that doesn't depend on how much of one was guessed. */
-function isSameSecret(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+function isSameSecret(signature: string, valid: string): boolean {
+  const [a, b] = [Buffer.from(signature), Buffer.from(valid)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -27,17 +27,17 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
 }
 
 /** What a media URL leads to, as an answer; throws ApiError. */
-export async function mediaAnswer(found: FoundMedia | 'missing' | 'expired'): Promise<ApiAnswer> {
-  if (found === 'expired') {
+export async function mediaAnswer(file: FoundMedia | 'missing' | 'expired'): Promise<ApiAnswer> {
+  if (file === 'expired') {
     throw new ApiError('GONE_ERROR', 'this URL has expired: such URLs live 24 hours');
   }
-  const bytes = found === 'missing' ? undefined : await found.open();
-  if (found === 'missing' || !bytes) throw notFound('there is no such file');
+  const bytes = file === 'missing' ? undefined : await file.open();
+  if (file === 'missing' || !bytes) throw notFound('there is no such file');
   return {
     httpStatus: 200,
     headers: {
-      'content-type': found.media.mediaType,
-      'content-length': String(found.media.size),
+      'content-type': file.media.mediaType,
+      'content-length': String(file.media.size),
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': 'private, max-age=3600',

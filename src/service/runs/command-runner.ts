@@ -1,7 +1,6 @@
 import { ApiError } from '../http/api-error.ts';
 import { PendingWork } from '../lifecycle/background-work.ts';
-import type { QueuedRun } from '../store/run-queue.ts';
-import type { Outcome } from '../store/run-records.ts';
+import type { Outcome, QueuedRun } from '../store/run-records.ts';
 import { stoppedRun } from './current-runs.ts';
 import type { DetachedRun } from './detached-run.ts';
 import {
@@ -64,11 +63,11 @@ export class CommandRunner implements Runner {
     const { store, clock } = this.#options;
     this.#barred.add(idempotencyKey);
     await this.#creating.ended();
-    const known = await store.runs.createdWith(userId, idempotencyKey, clock.now());
-    if (!known) return undefined;
-    const { id: runId } = known.run;
+    const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
+    if (!created) return undefined;
+    const { id: runId } = created.run;
     const stopped =
-      outcomeOf(known.run) === undefined && (await store.runs.fail(runId, stoppedRun(runId, by)));
+      outcomeOf(created.run) === undefined && (await store.runs.fail(runId, stoppedRun(runId, by)));
     this.#work.drop(runId);
     return { runId, stopped };
   }

@@ -1,15 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { builtFile } from '../../files/installed-file.ts';
-import type { QueuedRun } from '../store/run-queue.ts';
-
-/** What the process is told first; it answers with the worker that it is. */
-export interface DetachedStart {
-  readonly dataDir: string;
-}
-export interface DetachedReady {
-  readonly worker: string;
-}
+import type { QueuedRun } from '../store/run-records.ts';
 
 /** A process in a session of its own that carries out one run and ends with it. */
 export interface DetachedRun {
@@ -24,7 +16,7 @@ export interface DetachedRun {
 const FILE = 'run-process.cjs';
 
 /**
- * Starts the process. What it is to do goes to it through a pipe, and never stands among its arguments.
+ * Starts the process, which is told the data directory, and answers with the worker that it is. What it is to do goes to it through a pipe, and never stands among its arguments.
  *
  * @throws where it does not start
  */
@@ -34,7 +26,7 @@ export async function startDetached(dataDir: string): Promise<DetachedRun> {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const { worker } = await answerOf<DetachedReady>(child, { dataDir } satisfies DetachedStart);
+  const worker = await answerOf<string>(child, dataDir);
   const leave = (): void => {
     if (child.connected) child.disconnect();
     child.unref();
@@ -49,7 +41,7 @@ export async function startDetached(dataDir: string): Promise<DetachedRun> {
   };
 }
 
-async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
+async function answerOf<T>(child: ChildProcess, message: string | object): Promise<T> {
   const gone = once(child, 'exit').then(([code]) => {
     throw new Error(`the process for the run ended (exit code ${code})`);
   });

@@ -15,8 +15,7 @@ import type { Work } from '../prompts/tasks/tasks.ts';
 import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
-import type { QueuedRun } from '../store/run-queue.ts';
-import type { Idempotency, Outcome, RunUsage, StoredOutput } from '../store/run-records.ts';
+import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
 import type { InputFiles } from './input-files.ts';
 import type { TextFeed } from './text-feed.ts';
 

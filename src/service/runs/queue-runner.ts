@@ -1,5 +1,4 @@
-import type { QueuedRun } from '../store/run-queue.ts';
-import type { Outcome } from '../store/run-records.ts';
+import type { Outcome, QueuedRun } from '../store/run-records.ts';
 import { failUnfinished, settleDeadWorkers } from './current-runs.ts';
 import {
   CANCELLED,

@@ -50,19 +50,19 @@ export async function checkInputs(
   };
 }
 
-function checkImageCount(given: ImageInput[], { imageInputs }: PromptDefinition): ImageInput[] {
+function checkImageCount(images: ImageInput[], { imageInputs }: PromptDefinition): ImageInput[] {
   const wanted = imageInputs.length;
-  if (given.length === wanted) return given;
-  const images = wanted === 1 ? '1 image' : `${wanted} images`;
-  throw invalid(`inputs.imageInputs must hold ${images}, not ${given.length}`);
+  if (images.length === wanted) return images;
+  const count = wanted === 1 ? '1 image' : `${wanted} images`;
+  throw invalid(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
 
 /** @throws {ApiError} that names what the model accepts */
 export function checkRunOptions(
-  given: Record<string, string>,
+  settings: Record<string, string>,
   { model, provider, runOptions }: ModelEntry,
 ): Record<string, string> {
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
     // What an endpoint takes is known to nobody but itself.
     if (!option && provider && PROVIDER_SETTINGS.has(key)) continue;
@@ -73,7 +73,7 @@ export function checkRunOptions(
       throw invalid(`runOptions.${key} must be one of ${option.options.join(', ')}`);
     }
   }
-  return given;
+  return settings;
 }
 
 function accepted(runOptions: readonly { key: string }[]): string {

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
 import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
-import type { QueuedRun } from '../store/run-queue.ts';
 import {
   CreationRefused,
   type NewRun,
   type Outcome,
+  type QueuedRun,
   type StoredRun,
   type UserLimits,
 } from '../store/run-records.ts';

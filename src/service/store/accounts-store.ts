@@ -1,4 +1,5 @@
-import type { Plan } from './tables.ts';
+import type { Selectable } from 'kysely';
+import type { Plan, Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 export interface UserChanges {
@@ -7,10 +8,7 @@ export interface UserChanges {
   credits?: { to: number } | { by: number } | undefined;
 }
 
-interface NewUser {
-  plan: Plan;
-  credits: number;
-}
+type NewUser = Pick<Tables['users'], 'plan' | 'credits'>;
 
 const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 
@@ -47,10 +45,7 @@ export function accountsStore(db: Db, writer: Writer) {
         .orderBy('users.id')
         .execute(),
     /** Adds a key unless the user has `limit` already. */
-    addKey: (
-      key: { id: string; hash: string; userId: number; createdAt: number; author: number },
-      limit: number,
-    ) =>
+    addKey: (key: Omit<Selectable<Tables['keys']>, 'lastUsedAt'>, limit: number) =>
       writer.write(async db => {
         // Adding another key for the same user waits here until this one is counted.
         await db

@@ -1,13 +1,8 @@
+import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 /** A generated picture or video whose bytes are kept apart. */
-export interface StoredMedia {
-  id: string;
-  runId: string;
-  mediaType: string;
-  size: number;
-  createdAt: number;
-}
+export type StoredMedia = Omit<Tables['media'], 'userId'>;
 
 export function mediaStore(db: Db, writer: Writer) {
   return {

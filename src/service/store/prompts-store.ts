@@ -1,4 +1,5 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
+import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 type PromptsStore = ReturnType<typeof promptsStore>;
@@ -6,16 +7,10 @@ type PromptsStore = ReturnType<typeof promptsStore>;
 export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
 export type PublishedPrompt = Awaited<ReturnType<PromptsStore['published']>>[number];
 
-export interface NewVersion {
-  id: string;
-  promptId: string;
+export type NewVersion = Omit<Tables['promptVersions'], 'parsed' | 'publishedAt' | 'unlisted'> & {
   slug: string;
-  title: string;
-  description: string;
-  model: string;
-  source: string;
   parsed: string;
-}
+};
 
 const VERSION_COLUMNS = [
   'promptVersions.id',

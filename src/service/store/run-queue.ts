@@ -3,14 +3,6 @@ import { failRun } from './run-endings.ts';
 import type { StoredRequest } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** A run in a worker's hands. */
-export interface QueuedRun {
-  id: string;
-  userId: number;
-  promptVersionId: string;
-  request: StoredRequest;
-}
-
 /** What a worker would take up. */
 export interface Claim {
   readonly worker: string;

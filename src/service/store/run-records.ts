@@ -18,34 +18,24 @@ export interface StoredRequest {
 }
 
 /** What a caller sent along to have a creation made once only. */
-export interface Idempotency {
-  /** The caller's own name for the creation. */
-  key: string;
-  /** Of the request body: another body under the same key is another creation. */
-  digest: string;
-}
+export type Idempotency = Pick<Tables['idempotencyKeys'], 'key' | 'digest'>;
 
-export interface NewRun {
-  id: string;
-  userId: number;
-  promptVersionId: string;
+/** A run as it is created; its credits are the estimate that is reserved. */
+export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   promptId: string;
-  name: string;
-  /** What the process that runs it has to have. */
-  model: string;
   status: 'queued' | 'running';
-  /** The estimate that is reserved. */
-  credits: number;
   request: StoredRequest;
-  /** Of the input images. */
-  inputBytes: number;
   /** Whether it will keep anything in the user's share of the disk. */
   needsSpace: boolean;
-  worker: string | null;
   idempotency?: Idempotency | undefined;
   /** How it has ended already: it is on disk with its end or not at all. */
   outcome?: Outcome | undefined;
 }
+
+type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
+
+/** A run in a worker's hands. */
+export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request'>;
 
 /** What a user may have at once. */
 export interface UserLimits {

@@ -37,14 +37,14 @@ export async function checkMediaDirectory(
   settings: SettingsStore,
   directory: string | undefined,
 ): Promise<void> {
-  const known = await settings.get(SETTING);
+  const shared = await settings.get(SETTING);
   if (directory === undefined) {
-    if (known === undefined) return;
+    if (shared === undefined) return;
     throw new DataDirectoryError(
       'the instances on this database keep media in a directory that they share; give it to this one too, with --media-dir',
     );
   }
-  const mark = await markOf(directory, known).catch((error: unknown) => {
+  const mark = await markOf(directory, shared).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
     throw new DataDirectoryError(`the media directory ${directory} can't be used: ${messageOf(error)}`);
   });
@@ -52,7 +52,7 @@ export async function checkMediaDirectory(
   if (value !== mark) throw anotherDirectory(directory);
 }
 
-async function markOf(directory: string, known: string | undefined): Promise<string> {
+async function markOf(directory: string, shared: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
   if ((mode & WRITABLE_BY_ALL) !== 0) {
     throw new DataDirectoryError(
@@ -62,7 +62,7 @@ async function markOf(directory: string, known: string | undefined): Promise<str
   const file = path.join(directory, MARK);
   const written = await readMark(file);
   if (written !== undefined) return written;
-  if (known !== undefined) throw anotherDirectory(directory);
+  if (shared !== undefined) throw anotherDirectory(directory);
   // If another instance was faster, its mark stays.
   await createFile(file, `${randomUUID()}\n`, 0o600);
   return (await readMark(file)) ?? '';

@@ -88,7 +88,7 @@ async function makeDatabase(file: string): Promise<number> {
 
 async function sizeOf(file: string): Promise<number | undefined> {
   return await stat(file).then(
-    found => found.size,
+    file => file.size,
     () => undefined,
   );
 }
