@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 
 /** How long a program may take, in milliseconds. */
-export const COMMAND_LIMIT_MS = 30_000;
+const LIMIT_MS = 30_000;
 /** Characters of what it printed that are shown. */
 const MOST_SHOWN = 2000;
 /** How long what a program printed is waited for once nothing of it runs any more. */
@@ -25,8 +25,6 @@ export interface CommandOptions {
   /** Variables that hold keys: it is given none of them. */
   readonly secrets: ReadonlySet<string>;
   readonly signal: AbortSignal;
-  /** In milliseconds; 30 s by default. */
-  readonly limitMs?: number;
 }
 
 /** What a program is told of the case. */
@@ -77,7 +75,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 async function started(
   [program, ...args]: readonly [string, ...string[]],
   output: string,
-  { directory, env, signal, limitMs = COMMAND_LIMIT_MS }: CommandOptions,
+  { directory, env, signal }: CommandOptions,
   caseFile: string,
 ): Promise<CommandFailure | undefined> {
   signal.throwIfAborted();
@@ -89,12 +87,12 @@ async function started(
   child.stdin.end(output);
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
   try {
-    const end = await within(limitMs, signal, over => endOf(child, over));
+    const end = await within(LIMIT_MS, signal, over => endOf(child, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await endAll(child, caseFile);
     await Promise.race([closed, new Promise(resolve => setTimeout(resolve, LAST_WORDS_MS))]);
-    return { end: end ?? `took more than ${limitMs / 1000} s`, printed: printed.text };
+    return { end: end ?? `took more than ${LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
     throw usageError(`the command ${JSON.stringify(program)} can't be started: ${messageOf(error)}`);
