@@ -73,6 +73,8 @@ function resolveAliases(document: Document): Map<Node, Node> {
 
 export interface YamlEntry extends Place {
   readonly key: string;
+  /** Where the key begins, in characters. */
+  readonly offset: number;
   readonly value: YamlValue;
 }
 
@@ -217,17 +219,11 @@ export class YamlValue implements Place {
     return pair && this.#entry(pair).value;
   }
 
-  #entry(pair: Pair): YamlEntry {
-    const key = pair.key as Node;
-    const place = key.range ? this.#source.placeAt(key.range[0]) : this;
-    const { line, column, file } = place;
-    return {
-      key: textOfScalar(key) ?? '',
-      line,
-      column,
-      file,
-      value: valueOf(pair.value, place, this.#source),
-    };
+  #entry({ key: node, value: written }: Pair): YamlEntry {
+    const { range } = node as Node;
+    const { line, column, file } = range ? this.#source.placeAt(range[0]) : this;
+    const value = valueOf(written, { line, column }, this.#source);
+    return { key: textOfScalar(node) ?? '', offset: range?.[0] ?? 0, line, column, file, value };
   }
 }
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { FileFault } from '../../../files/file-fault.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
@@ -10,7 +12,7 @@ import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { TestCase, TestFile } from './test-case.ts';
-import { type YamlEntries, YamlPlace } from './yaml-place.ts';
+import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
 /** A prompt file of ours comes before one of GitHub Models. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
@@ -31,80 +33,88 @@ export async function readTestFile(
 ): Promise<TestFile> {
   if (!isTestFile(file)) return await readForeignTests(ctx, file);
   const name = path.relative(ctx.cwd, file) || file;
-  const place = new YamlPlace(await readTextFile(file, ctx.cwd, 'test'), name);
-  const entries = place.entries(place.contents, 'a test file', FILE_KEYS);
-  const cases = entries.get('cases');
-  if (cases === undefined) throw place.fault(place.contents, 'there are no cases');
+  const source = await readTextFile(file, ctx.cwd, 'test');
   const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside };
-  const trims = trimsAnswers(place, entries);
-  const read: TestCase[] = [];
-  for (const [at, node] of place.list(cases.node, 'cases').entries()) {
-    read.push({ ...(await readCase(inFolder, place, node, at + 1)), trims });
+  try {
+    return { file, name, ...(await contentOf(inFolder, parseYaml(source, 1, name), file)) };
+  } catch (error) {
+    throw error instanceof FileFault ? faultIn(error, error.what) : error;
   }
-  if (read.length === 0) throw place.fault(cases.key, 'cases is empty');
-  const target = await targetOf(place, entries, file);
-  return { file, name, target, models: modelsOf(place, entries), cases: read };
 }
 
-async function targetOf(place: YamlPlace, entries: YamlEntries, file: string): Promise<string> {
-  const named = entries.get('target');
+async function contentOf(
+  ctx: Context & NamingFolder,
+  root: YamlValue,
+  file: string,
+): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
+  const fields = fieldsOf(root, 'a test file', FILE_KEYS);
+  const listed = fields.get('cases');
+  if (listed === undefined) throw faultIn(root, 'there are no cases');
+  const trims = trimsAnswers(fields);
+  const cases: TestCase[] = [];
+  for (const [at, value] of listed.value.items('cases').entries()) {
+    cases.push({ ...(await readCase(ctx, value, at + 1)), trims });
+  }
+  if (cases.length === 0) throw faultIn(listed, 'cases is empty');
+  return { cases, target: targetOf(root, fields, file), models: modelsOf(fields) };
+}
+
+function targetOf(root: YamlValue, fields: Fields, file: string): string {
+  const named = fields.get('target')?.value;
   const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
-  const targets = named ? [place.text(named.node, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
+  const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
   const [target = ''] = targets;
   if (!PROMPT_ENDINGS.some(ending => target.endsWith(ending))) return target;
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
   if (prompt !== undefined) return prompt;
-  throw place.fault(
-    named?.node ?? place.contents,
+  throw faultIn(
+    named ?? root,
     `there is no prompt file ${target}`,
     'target names what to test: a prompt file, a slug, a version id or an alias.',
   );
 }
 
-function modelsOf(place: YamlPlace, entries: YamlEntries): readonly (string | undefined)[] {
-  const [one, several] = [entries.get('model'), entries.get('models')];
-  if (one && several) throw place.fault(several.key, 'model and models are both given');
-  if (one) return [place.text(one.node, 'model')];
+function modelsOf(fields: Fields): readonly (string | undefined)[] {
+  const [one, several] = [fields.get('model'), fields.get('models')];
+  if (one && several) throw faultIn(several, 'model and models are both given');
+  if (one) return [textIn(one.value, 'model')];
   if (several === undefined) return [undefined];
-  const models = place.list(several.node, 'models').map(node => place.text(node, 'a model'));
-  if (models.length === 0) throw place.fault(several.key, 'models is empty');
+  const models = several.value.items('models').map(value => textIn(value, 'a model'));
+  if (models.length === 0) throw faultIn(several, 'models is empty');
   return [...new Set(models)];
 }
 
-function trimsAnswers(place: YamlPlace, entries: YamlEntries): boolean {
-  const trim = entries.get('trim');
-  const value = trim ? place.value(trim.node) : false;
+function trimsAnswers(fields: Fields): boolean {
+  const trim = fields.get('trim');
+  if (trim === undefined) return false;
+  const value = trim.value.json();
   if (typeof value === 'boolean') return value;
-  throw place.fault(trim?.key, 'trim must be true or false');
+  throw faultIn(trim, 'trim must be true or false');
 }
 
-async function readCase(
-  ctx: Context & NamingFolder,
-  place: YamlPlace,
-  node: unknown,
-  number: number,
-): Promise<TestCase> {
-  const entries = place.entries(node, 'a case', CASE_KEYS);
-  const [name, expected] = [entries.get('name'), entries.get('expect')];
+async function readCase(ctx: Context & NamingFolder, value: YamlValue, number: number): Promise<TestCase> {
+  if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
+  const fields = fieldsOf(value, 'a case', CASE_KEYS);
   const countOf = (key: string, otherwise: number, most: number, what: string): number => {
-    const entry = entries.get(key);
-    const count = entry ? place.count(entry.node, key) : otherwise;
-    if (count > most) throw place.fault(entry?.node, `${key} (${count}) is more than ${what}`);
+    const entry = fields.get(key);
+    const count = entry ? numberIn(entry.value, key, 'a whole number of 1 or more') : otherwise;
+    if (entry && count > most) throw faultIn(entry.value, `${key} (${count}) is more than ${what}`);
     return count;
   };
+  const [name, expected] = [fields.get('name'), fields.get('expect')];
   const repeat = countOf('repeat', 1, MOST_REPEATED, String(MOST_REPEATED));
   const facts = {
-    name: name ? place.text(name.node, 'name') : `case ${number}`,
-    line: place.lineOf(node),
-    options: optionsOf(place, entries),
+    name: name ? textIn(name.value, 'name') : `case ${number}`,
+    line: value.line,
+    options: optionsOf(fields),
     repeat,
     pass: countOf('pass', repeat, repeat, `repeat (${repeat})`),
   };
   const reads: string[] = [];
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
-    const expect = expected ? await readExpectations(place, expected.node, noting) : [];
-    return { ...facts, ...(await inputsOf(noting, place, entries)), folder: noting, expect, reads };
+    const expect = expected ? await readExpectations(expected.value, noting) : [];
+    return { ...facts, ...(await inputsOf(noting, fields)), folder: noting, expect, reads };
   } catch (error) {
     if (!(error instanceof NamedFileFault)) throw error;
     // What a case must not read is a fault of that case alone.
@@ -115,24 +125,22 @@ async function readCase(
 /** Inputs as `run` takes them, files found beside the test file. */
 async function inputsOf(
   ctx: Context & NamingFolder,
-  place: YamlPlace,
-  entries: YamlEntries,
+  fields: Fields,
 ): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
-  for (const [key, { node }] of entriesUnder(place, entries, 'inputs')) {
-    const written = place.inputText(node, `the input ${JSON.stringify(key)}`);
-    const value = readValue(ctx, key, written).catch((error: unknown) => {
-      throw place.located(node, error, message => message.replace(/^--input /u, ''));
+  for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
+    const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
+    const read = readValue(ctx, key, written).catch((error: unknown) => {
+      throw located(value, error, message => message.replace(/^--input /u, ''));
     });
-    text.set(key, await value);
+    text.set(key, await read);
   }
-  const files = entries.get('images');
   const images: GivenImage[] = [];
-  for (const node of files ? place.list(files.node, 'images') : []) {
-    const named = place.text(node, 'an image');
-    if (named === '-') throw place.fault(node, NO_STANDARD_INPUT);
+  for (const value of fields.get('images')?.value.items('images') ?? []) {
+    const named = textIn(value, 'an image');
+    if (named === '-') throw faultIn(value, NO_STANDARD_INPUT);
     const opened = openGivenImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
-      throw place.located(node, error, String);
+      throw located(value, error, String);
     });
     images.push(...(await opened));
   }
@@ -148,16 +156,16 @@ async function readValue(ctx: Context & NamingFolder, key: string, written: stri
   return text.get(key) ?? '';
 }
 
-function optionsOf(place: YamlPlace, entries: YamlEntries): ReadonlyMap<string, string> {
+function optionsOf(fields: Fields): ReadonlyMap<string, string> {
   return new Map(
-    [...entriesUnder(place, entries, 'options')].map(([key, { node }]) => {
-      const pair = parseKeyValue(`${key}=${place.inputText(node, `the option ${key}`)}`, 'options');
+    [...fieldsUnder(fields, 'options')].map(([key, { value }]) => {
+      const pair = parseKeyValue(`${key}=${inputTextIn(value, `the option ${key}`)}`, 'options');
       return [pair.key, pair.value];
     }),
   );
 }
 
-function entriesUnder(place: YamlPlace, entries: YamlEntries, key: string): YamlEntries {
-  const entry = entries.get(key);
-  return entry ? place.entries(entry.node, key) : new Map();
+function fieldsUnder(fields: Fields, key: string): Fields {
+  const entry = fields.get(key);
+  return entry ? fieldsOf(entry.value, key) : new Map();
 }

@@ -1,9 +1,10 @@
-import { isMap, isScalar } from 'yaml';
 import { messageOf } from '../../../files/error-utils.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { PastBound } from '../../outputs/checks/checks.ts';
 import { readJsonFile, type SchemaCheck, schemaCheck } from '../../outputs/output-schema.ts';
 import { checkQuery } from '../../outputs/query.ts';
+import { located, textIn } from '../cases/test-values.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
 import { kind, quoted, type Reading, TEXT } from './kind.ts';
 
@@ -14,7 +15,7 @@ const SCHEMA = { type: ['string', 'object', 'boolean'] };
 export const JSON_KINDS = {
   json: kind<unknown>({
     schema: { description: 'JSON; every field named must be equal, others may be anything' },
-    read: (node, { place }) => place.value(node),
+    read: value => value.json(),
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
       const json = jsonOf(text);
@@ -31,10 +32,10 @@ export const JSON_KINDS = {
   }),
   jmespath: kind<string>({
     schema: { ...TEXT, description: 'a JMESPath expression that must be true of the answer' },
-    read: async (node, reading) => {
-      const expression = reading.place.text(node, 'jmespath');
+    read: async value => {
+      const expression = textIn(value, 'jmespath');
       await checkQuery(expression).catch((error: unknown) => {
-        throw reading.place.located(node, error, text => `jmespath: ${text.replace(/^--query: /u, '')}`);
+        throw located(value, error, text => `jmespath: ${text.replace(/^--query: /u, '')}`);
       });
       return expression;
     },
@@ -73,8 +74,8 @@ export const JSON_KINDS = {
   }),
   containsJson: kind<object | boolean>({
     schema: { ...SCHEMA, description: 'true, or the JSON Schema of a JSON value somewhere in the answer' },
-    read: async (node, reading) =>
-      isScalar(node) && node.value === true ? true : (await readSchema(node, reading)).schema,
+    read: async (value, reading) =>
+      value.json() === true ? true : (await readSchema(value, reading)).schema,
     text: () => '',
     unmet: async (schema, { text, checks }) => {
       if (await checks.perform('containsJson', text, schema)) return undefined;
@@ -94,16 +95,17 @@ interface NamedSchema {
 }
 
 /** A schema in a file of its own, or written where its name would stand. */
-async function readSchema(node: unknown, { place, ctx, key }: Reading): Promise<NamedSchema> {
-  const isWritten = isMap(node) || (isScalar(node) && typeof node.value === 'boolean');
-  const name = isWritten ? 'the schema' : place.text(node, key);
+async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<NamedSchema> {
+  const written = value.json();
+  const isFile = !value.isMap && typeof written !== 'boolean';
+  const name = isFile ? textIn(value, key) : 'the schema';
   try {
-    if (!isWritten) await checkNamedFile(ctx, name);
-    const schema = isWritten ? place.value(node) : await readJsonFile(ctx, name, key);
-    const check = await schemaCheck(ctx, schema, isWritten ? key : `${key}: ${name}`);
+    if (isFile) await checkNamedFile(ctx, name);
+    const schema = isFile ? await readJsonFile(ctx, name, key) : written;
+    const check = await schemaCheck(ctx, schema, isFile ? `${key}: ${name}` : key);
     return { name, schema: schema as object | boolean, check };
   } catch (error) {
-    throw place.located(node, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
+    throw located(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
 }
 

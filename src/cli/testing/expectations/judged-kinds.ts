@@ -1,6 +1,8 @@
+import type { YamlValue } from '../../../files/yaml.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { kind, quoted, type Reading, TEXT, WORD } from './kind.ts';
+import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
+import { kind, quoted, TEXT, WORD } from './kind.ts';
 
 interface Rubric {
   readonly text: string;
@@ -22,7 +24,7 @@ interface Llm {
 export const JUDGED_KINDS = {
   rubric: kind<Rubric>({
     schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
-    read: (node, { place, key }) => ({ text: place.text(node, key) }),
+    read: (value, { key }) => ({ text: textIn(value, key) }),
     text: ({ text }) => quoted(text),
     held: ({ model }) => ({ model }),
     unmet: async ({ text: rubric, model }, { text, ask }) => {
@@ -92,31 +94,34 @@ ${answer}
 `;
 }
 
-function readLlm(node: unknown, { place }: Reading): Llm {
-  const entries = place.entries(node, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
-  const texts = ['prompt', 'systemPrompt', 'model', 'modelId'].map(key => {
-    const entry = entries.get(key);
-    return entry && place.text(entry.node, key);
-  });
-  const [prompt, systemPrompt, model = texts[3]] = texts;
-  const choices = entries.get('choices');
-  if (prompt === undefined || choices === undefined) throw place.fault(node, 'llm needs prompt and choices');
-  const read = place.list(choices.node, 'choices').map(item => {
-    const { choice, score } = Object.fromEntries(place.entries(item, 'a choice', ['choice', 'score']));
-    if (choice === undefined || score === undefined)
-      throw place.fault(item, 'a choice needs choice and score');
-    const worth = place.value(score.node);
-    if (typeof worth !== 'number' || !Number.isFinite(worth))
-      throw place.fault(score.key, 'score must be a number');
-    return { choice: place.word(choice.node, 'choice'), score: worth };
-  });
-  if (read.length === 0) throw place.fault(choices.key, 'choices is empty');
+function readLlm(value: YamlValue): Llm {
+  const fields = fieldsOf(value, 'llm', ['prompt', 'systemPrompt', 'model', 'modelId', 'choices']);
+  const [prompt, systemPrompt, ownModel, modelId] = ['prompt', 'systemPrompt', 'model', 'modelId'].map(
+    key => {
+      const entry = fields.get(key);
+      return entry && textIn(entry.value, key);
+    },
+  );
+  const choices = fields.get('choices');
+  if (prompt === undefined || choices === undefined) throw faultIn(value, 'llm needs prompt and choices');
+  const model = ownModel ?? modelId;
+  const read = choices.value.items('choices').map(readChoice);
+  if (read.length === 0) throw faultIn(choices, 'choices is empty');
   return {
     prompt,
     choices: read,
     ...(systemPrompt !== undefined && { systemPrompt }),
     ...(model !== undefined && { model }),
   };
+}
+
+function readChoice(value: YamlValue): Llm['choices'][number] {
+  const fields = fieldsOf(value, 'a choice', ['choice', 'score']);
+  const [choice, score] = [fields.get('choice'), fields.get('score')];
+  if (choice === undefined || score === undefined) throw faultIn(value, 'a choice needs choice and score');
+  const worth = score.value.json();
+  if (typeof worth !== 'number') throw faultIn(score, 'score must be a number');
+  return { choice: wordIn(choice.value, 'choice'), score: worth };
 }
 
 /** The answer wins over a field of its name; what no value is known for stays. */

@@ -1,16 +1,15 @@
+import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { YamlPlace } from '../cases/yaml-place.ts';
 import type { Answer, Expectation, Unmet } from './expectation.ts';
 
 /** What reading an expectation needs besides its value. */
 export interface Reading {
-  readonly place: YamlPlace;
   readonly ctx: Context & NamingFolder;
   /** The key that the value stands under. */
   readonly key: string;
   /** The expectations of a map; several if it has several keys. */
-  readonly inner: (node: unknown) => Promise<Expectation[]>;
+  readonly inner: (value: YamlValue) => Promise<Expectation[]>;
 }
 
 type Unplaced = Pick<Expectation, 'text' | 'unmet' | 'parts' | 'model'>;
@@ -22,7 +21,7 @@ interface KindParts<V> {
   /** As JSON Schema, for editors. */
   readonly schema: object;
   /** @throws {CliError} USAGE_ERROR with file and line for what is wrong in it */
-  readonly read: (node: unknown, reading: Reading) => V | Promise<V>;
+  readonly read: (value: YamlValue, reading: Reading) => V | Promise<V>;
   /** The value in the words of its file; in quotes by default. */
   readonly text?: (value: V) => string;
   readonly held?: (value: V) => Held;
@@ -33,7 +32,7 @@ interface KindParts<V> {
 export interface Kind<V> {
   readonly schema: object;
   readonly of: (value: V) => Unplaced;
-  readonly read: (node: unknown, reading: Reading) => Promise<Unplaced>;
+  readonly read: (value: YamlValue, reading: Reading) => Promise<Unplaced>;
 }
 
 export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind<V> {
@@ -42,7 +41,7 @@ export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind
     unmet: async answer => unmet(value, answer),
     ...held?.(value),
   });
-  return { schema, of, read: async (node, reading) => of(await read(node, reading)) };
+  return { schema, of, read: async (value, reading) => of(await read(value, reading)) };
 }
 
 /** A text in quotes, cut where it is long. */

@@ -1,7 +1,7 @@
-import { isMap, isSeq } from 'yaml';
+import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { YamlPlace } from '../cases/yaml-place.ts';
+import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
 import { type Answer, checkExpectation, type Expectation } from './expectation.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
@@ -16,9 +16,9 @@ export const KINDS = {
   ...TEXT_KINDS,
   not: kind<Expectation>({
     schema: { ...ONE, description: 'an expectation that must not be met' },
-    read: async (node, { place, inner }) => {
-      const [only, ...others] = await inner(node);
-      if (only === undefined || others.length > 0) throw place.fault(node, 'not takes one expectation');
+    read: async (value, { inner }) => {
+      const [only, ...others] = await inner(value);
+      if (only === undefined || others.length > 0) throw faultIn(value, 'not takes one expectation');
       return only;
     },
     text: ({ text }) => text,
@@ -35,10 +35,10 @@ export const KINDS = {
       minItems: 1,
       description: 'expectations, at least one of which must be met',
     },
-    read: async (node, { place, inner }) => {
-      const options = isSeq(node) ? await inEach(node.items, inner) : [];
+    read: async (value, { inner }) => {
+      const options = value.isList ? await inEach(value.items('any'), inner) : [];
       if (options.length > 0) return options;
-      throw place.fault(node, 'any needs a list of expectations, at least one of which must be met');
+      throw faultIn(value, 'any needs a list of expectations, at least one of which must be met');
     },
     text: options =>
       `of ${options
@@ -60,7 +60,7 @@ export const KINDS = {
   }),
   seconds: kind<number>({
     schema: { type: 'number', exclusiveMinimum: 0, description: 'the longest the run may take' },
-    read: (node, { place, key }) => place.number(node, key),
+    read: (value, { key }) => numberIn(value, key, 'a number above 0'),
     text: String,
     unmet: (most, { seconds }) =>
       seconds <= most ? undefined : { message: `took ${seconds.toFixed(1)} s, more than ${most} s` },
@@ -79,10 +79,10 @@ export const KINDS = {
       anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
-    read: (node, { place, key }) => {
-      if (!isSeq(node)) return ['sh', '-c', place.text(node, key)];
-      const [program, ...args] = node.items.map(item => place.inputText(item, key));
-      if (program === undefined || program === '') throw place.fault(node, 'command names no program');
+    read: (value, { key }) => {
+      if (!value.isList) return ['sh', '-c', textIn(value, key)];
+      const [program, ...args] = value.items(key).map(item => inputTextIn(item, key));
+      if (program === undefined || program === '') throw faultIn(value, 'command names no program');
       return [program, ...args];
     },
     text: commandText,
@@ -99,7 +99,7 @@ function amountKind(
 ): Kind<number> {
   return kind({
     schema: { type: 'number', minimum: 0, description },
-    read: (node, { place, key }) => place.amount(node, key),
+    read: (value, { key }) => numberIn(value, key, 'a number of 0 or more'),
     text: String,
     unmet: async (most, answer) => {
       const message = await excess(most, answer);
@@ -128,29 +128,24 @@ export function expectationOf(
  * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
  */
 export async function readExpectations(
-  place: YamlPlace,
-  node: unknown,
+  value: YamlValue,
   ctx: Context & NamingFolder,
 ): Promise<Expectation[]> {
-  const items = isMap(node) ? [node] : place.list(node, 'expect');
-  const expectations = (await inEach(items, item => readItem(place, item, ctx))).flat();
+  const items = value.isMap ? [value] : value.items('expect');
+  const expectations = (await inEach(items, item => readItem(item, ctx))).flat();
   if (expectations.length > 0) return expectations;
-  throw place.fault(node, 'expect is empty: leave it out if the run must only succeed');
+  throw faultIn(value, 'expect is empty: leave it out if the run must only succeed');
 }
 
-async function readItem(
-  place: YamlPlace,
-  node: unknown,
-  ctx: Context & NamingFolder,
-): Promise<Expectation[]> {
+async function readItem(value: YamlValue, ctx: Context & NamingFolder): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
-  const entries = place.entries(node, 'an expectation', names);
-  if (entries.size === 0) throw place.fault(node, `an expectation needs one of ${names.join(', ')}`);
-  const inner = (one: unknown): Promise<Expectation[]> => readItem(place, one, ctx);
-  return inEach([...entries], async ([key, entry]) => {
+  const fields = fieldsOf(value, 'an expectation', names);
+  if (fields.size === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
+  const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, ctx);
+  return inEach([...fields], async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
-    const parts = await KINDS[name].read(entry.node, { place, ctx, key, inner });
-    return expectationOf(name, parts, { line: place.lineOf(entry.key), at: place.offsetOf(entry.key) });
+    const parts = await KINDS[name].read(entry.value, { ctx, key, inner });
+    return expectationOf(name, parts, { line: entry.line, at: entry.offset });
   });
 }
 

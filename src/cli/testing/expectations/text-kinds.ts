@@ -1,4 +1,5 @@
 import { messageOf } from '../../../files/error-utils.ts';
+import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
 import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
@@ -19,7 +20,7 @@ export const TEXT_KINDS = {
   iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
   equals: kind<string>({
     schema: { ...WORD, description: 'the whole answer' },
-    read: (node, { place, key }) => place.inputText(node, key),
+    read: (value, { key }) => inputTextIn(value, key),
     // A line break at the end is how files and YAML blocks end, not part of what was meant.
     unmet: (expected, { text }) =>
       withoutLastBreak(text) === withoutLastBreak(expected)
@@ -28,12 +29,12 @@ export const TEXT_KINDS = {
   }),
   matches: kind<RegExp>({
     schema: { ...TEXT, description: 'a regular expression that must match the answer' },
-    read: (node, { place }) => {
-      const pattern = place.text(node, 'matches');
+    read: value => {
+      const pattern = textIn(value, 'matches');
       try {
         return patternOf(pattern);
       } catch (error) {
-        throw place.fault(node, `matches: ${messageOf(error)}`);
+        throw faultIn(value, `matches: ${messageOf(error)}`);
       }
     },
     text: ({ source }) => `/${source}/`,
@@ -47,7 +48,7 @@ export const TEXT_KINDS = {
 function textKind(description: string, fault: string, meets: Meets): Kind<string> {
   return kind({
     schema: { ...WORD, description },
-    read: (node, { place, key }) => place.word(node, key),
+    read: (value, { key }) => wordIn(value, key),
     unmet: (expected, { text }) =>
       meets(text, expected) ? undefined : { message: `${fault} ${quoted(expected)}`, actual: text },
   });

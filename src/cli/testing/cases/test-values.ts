@@ -1,0 +1,62 @@
+import type { Place } from '../../../files/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { NamedFileFault } from '../../inputs/named-file.ts';
+
+/** The entries of a map by their keys. */
+export type Fields = ReadonlyMap<string, YamlEntry>;
+
+/** What is wrong in a test file, with file and line. */
+export function faultIn(place: Place, message: string, ...hints: string[]): CliError {
+  return usageError(`${textOfPlace(place)}: ${message}`, ...hints);
+}
+
+function textOfPlace({ file, line }: Place): string {
+  return `${file}, line ${line}`;
+}
+
+/** What went wrong with something that a value names, with its place; a file that must not be read stays that. */
+export function located(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
+  if (error instanceof NamedFileFault) return error.at(textOfPlace(value));
+  if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
+  return faultIn(value, reworded(error.message), ...(error instanceof CliError ? error.hints : []));
+}
+
+/** The entries of a map, refusing keys that are not among the known ones. */
+export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): Fields {
+  const entries = value.entries(what);
+  const strange = entries.find(({ key }) => known?.includes(key) === false);
+  if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
+  const key = JSON.stringify(strange.key);
+  throw faultIn(strange, `${what} has no key ${key}; it takes ${known?.join(', ')}`);
+}
+
+export function textIn(value: YamlValue, what: string): string {
+  const text = value.json();
+  if (typeof text === 'string' && text !== '') return text;
+  throw faultIn(value, `${what} must be a text`);
+}
+
+/** A text, or a number, true or false as it was written. */
+export function wordIn(value: YamlValue, what: string): string {
+  if (value.scalar) return value.scalar;
+  throw faultIn(value, `${what} must be a text`);
+}
+
+const NUMBERS = {
+  'a number above 0': (value: number) => value > 0,
+  'a number of 0 or more': (value: number) => value >= 0,
+  'a whole number of 1 or more': (value: number) => Number.isSafeInteger(value) && value >= 1,
+} as const;
+
+export function numberIn(value: YamlValue, what: string, form: keyof typeof NUMBERS): number {
+  const number = value.json();
+  if (typeof number === 'number' && NUMBERS[form](number)) return number;
+  throw faultIn(value, `${what} must be ${form}`);
+}
+
+/** A value as `--input` takes it: scalars as they were written, lists and maps as JSON. */
+export function inputTextIn(value: YamlValue, what: string): string {
+  if (value.isEmpty) throw faultIn(value, `${what} is null; give a value, or leave the input out`);
+  return value.scalar ?? JSON.stringify(value.json());
+}
