@@ -20,44 +20,23 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
 
 /** The service is loaded only by the commands that need it. */
 export const localService: LocalService = {
-  async start(options) {
-    const { startEmbedded } = await import('./service/embedded.ts');
-    return await startEmbedded({ ...options, env: process.env });
-  },
-  async serve(options) {
-    const { startService } = await import('./service/start-service.ts');
-    return await startService({ ...options, env: process.env });
-  },
-  async open(options) {
-    const { openStore } = await import('./service/lifecycle/local-store.ts');
-    return await openStore({ ...options, env: process.env });
-  },
-  async discoverModels(options) {
-    const { discoverModels } = await import('./service/models/discover.ts');
-    return await discoverModels({ ...options, env: process.env });
-  },
-  async reportModels(options) {
-    const { reportModels } = await import('./service/models/report.ts');
-    return await reportModels({ ...options, env: process.env });
-  },
-  async listProviders(options) {
-    const { listProviders } = await import('./service/models/report.ts');
-    return await listProviders({ ...options, env: process.env });
-  },
-  async keyVariables(options) {
-    const { keyVariables } = await import('./service/models/report.ts');
-    return await keyVariables({ ...options, env: process.env });
-  },
-  async newPrompt(name, options) {
-    const { newPrompt } = await import('./service/prompts/built-in/files.ts');
-    return await newPrompt(name, options);
-  },
-  async convertForeign(text, file, options) {
-    const { convertForeign } = await import('./service/foreign/convert.ts');
-    return await convertForeign(text, file, options);
-  },
-  async foreignTests(text, file) {
-    const { foreignTests } = await import('./service/foreign/convert.ts');
-    return foreignTests(text, file);
-  },
+  start: async options =>
+    (await import('./service/embedded.ts')).startEmbedded({ ...options, env: process.env }),
+  serve: async options =>
+    (await import('./service/start-service.ts')).startService({ ...options, env: process.env }),
+  open: async options =>
+    (await import('./service/lifecycle/local-store.ts')).openStore({ ...options, env: process.env }),
+  discoverModels: async options =>
+    (await import('./service/models/discover.ts')).discoverModels({ ...options, env: process.env }),
+  reportModels: async options =>
+    (await import('./service/models/report.ts')).reportModels({ ...options, env: process.env }),
+  listProviders: async options =>
+    (await import('./service/models/report.ts')).listProviders({ ...options, env: process.env }),
+  keyVariables: async options =>
+    (await import('./service/models/report.ts')).keyVariables({ ...options, env: process.env }),
+  newPrompt: async (name, options) =>
+    (await import('./service/prompts/built-in/files.ts')).newPrompt(name, options),
+  convertForeign: async (text, file, options) =>
+    (await import('./service/foreign/convert.ts')).convertForeign(text, file, options),
+  foreignTests: async (text, file) => (await import('./service/foreign/convert.ts')).foreignTests(text, file),
 };

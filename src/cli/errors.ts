@@ -51,16 +51,16 @@ export class Interrupted extends CliError {
   constructor(
     readonly signal: 'SIGINT' | 'SIGTERM',
     hints: readonly string[] = [],
-    said: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
+    more: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
   ) {
     const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
-    super(said.message === undefined ? word : `${word}; ${said.message}`, {
+    super(more.message === undefined ? word : `${word}; ${more.message}`, {
       status: 'INTERRUPTED',
       exitCode: signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated,
       hints,
-      data: said.data,
+      data: more.data,
     });
-    this.by = said.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
+    this.by = more.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
   }
 }
 

@@ -34,9 +34,9 @@ export interface PollEvent {
 
 export interface WaitOptions {
   /** Ends the waiting at once, with the signal's reason; the run goes on. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** How long to wait, in milliseconds; by default as long as it takes. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Asks for the first time only after one interval; for a run that is known to take longer. */
   readonly delayFirst?: boolean;
   /** The id came from the service, so a 404 is asked again for a minute. False by default: a 404 ends the waiting. */
@@ -46,7 +46,7 @@ export interface WaitOptions {
   /** Called with every poll. */
   readonly onPoll?: (event: PollEvent) => void;
   /** Asked before each poll; by default the client's own, if it has one. */
-  readonly pace?: Pace;
+  readonly pace?: Pace | undefined;
   /** By default the client's own. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now?: () => number;
@@ -75,14 +75,20 @@ export async function waitForRun(
   };
   const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
   if (options.delayFirst) await pause(waitAfter(0));
-  const failing = new Failing(options.idFromService ?? false);
+  const missingMs = options.idFromService ? MISSING_MS : 0;
+  let failingSince: number | undefined;
+  let missingSince: number | undefined;
   for (let polls = 1; ; polls++) {
     const askedAt = now();
-    const found = await poll(client, runId, options, timeLeft());
-    failing.note(found.error, askedAt, now());
-    options.onPoll?.({ ...found, failingMs: failing.sinceMs(now()), polls, elapsedMs: now() - startedAt });
-    if (found.run && isOver(found.run)) return found.run;
-    await pause(Math.max(waitAfter(polls - 1), retryAfterOf(found.error)));
+    const { run, error } = await poll(client, runId, options, timeLeft());
+    failingSince = error && (failingSince ?? askedAt);
+    missingSince = error?.httpStatus === 404 ? (missingSince ?? askedAt) : error && missingSince;
+    if (error && !mayPass(error, now() - (missingSince ?? askedAt) < missingMs)) throw error;
+    const failingMs = failingSince === undefined ? 0 : now() - failingSince;
+    const result = run ? { run } : { ...(error && { error }) };
+    options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
+    if (run && isOver(run)) return run;
+    await pause(Math.max(waitAfter(polls - 1), retryAfterOf(error)));
   }
 }
 
@@ -91,35 +97,8 @@ export function isOver(run: Pick<Run, 'runStatus'>): boolean {
   return run.runStatus === 'succeeded' || run.runStatus === 'failed';
 }
 
-/** The polls in a row that ended in a fault. */
-class Failing {
-  readonly #idFromService: boolean;
-  #failingSince: number | undefined;
-  #missingSince: number | undefined;
-
-  constructor(idFromService: boolean) {
-    this.#idFromService = idFromService;
-  }
-
-  /** @throws the fault, where it does not pass */
-  note(error: Error | undefined, askedAt: number, now: number): void {
-    this.#failingSince = error && (this.#failingSince ?? askedAt);
-    if (!isMissing(error)) {
-      if (error === undefined) this.#missingSince = undefined;
-      if (error !== undefined && !isPassing(error)) throw error;
-      return;
-    }
-    this.#missingSince ??= askedAt;
-    if (!this.#idFromService || now - this.#missingSince >= MISSING_MS) throw error;
-  }
-
-  sinceMs(now: number): number {
-    return this.#failingSince === undefined ? 0 : now - this.#failingSince;
-  }
-}
-
-function isMissing(error: unknown): error is PromptServiceError {
-  return error instanceof PromptServiceError && error.httpStatus === 404;
+function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {
+  return error.httpStatus === 404 ? mayAppear : isPassing(error);
 }
 
 // The next poll is the retry.
@@ -128,11 +107,10 @@ async function poll(
   runId: string,
   { signal, pace }: WaitOptions,
   timeoutMs: number,
-): Promise<{ run?: Run; error?: Error }> {
+): Promise<{ run?: Run; error?: PromptServiceError }> {
   try {
-    const limit = Number.isFinite(timeoutMs) && { timeoutMs: Math.max(1, timeoutMs) };
-    const options = { retries: 0, ...limit, ...(signal && { signal }), ...(pace && { pace }) };
-    return { run: await client.runs.get(runId, options) };
+    const limit = Number.isFinite(timeoutMs) ? Math.max(1, timeoutMs) : undefined;
+    return { run: await client.runs.get(runId, { retries: 0, timeoutMs: limit, signal, pace }) };
   } catch (error) {
     if (error instanceof PromptServiceError && !signal?.aborted) return { error };
     throw error;

@@ -34,8 +34,8 @@ export interface LostRunSearch {
   /** Runs that are known to be others. */
   readonly knownRunIds: ReadonlySet<string>;
   /** Pages of 50 rows that are read at most; 100 by default. */
-  readonly maxPages?: number;
-  readonly signal?: AbortSignal;
+  readonly maxPages?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What the list shows of a lost creation. It has no inputs, so a candidate may be anybody's with the same key. */
@@ -55,11 +55,10 @@ export interface FoundRuns {
  */
 export async function findLostRun(
   client: LostRunClient,
-  { knownRunIds, maxPages, signal, ...creation }: LostCreation & LostRunSearch,
+  creation: LostCreation & LostRunSearch,
 ): Promise<FoundRuns> {
-  const search = { knownRunIds, ...(maxPages !== undefined && { maxPages }), ...(signal && { signal }) };
-  const [found] = await findLostRuns(client, [creation], search);
-  return found ?? { candidates: [], complete: true };
+  const [runs] = await findLostRuns(client, [creation], creation);
+  return runs ?? { candidates: [], complete: true };
 }
 
 /** `findLostRun` for many creations with one pass over the list; the results in their order. */
@@ -100,7 +99,7 @@ async function rowsAround(
   creations: readonly LostCreation[],
   { signal, maxPages = MAX_PAGES }: LostRunSearch,
 ): Promise<Listed> {
-  const options = signal && { signal };
+  const options = { signal };
   if (clockIsKnown(client, creations)) return rowsIn(client, spansOf(client, creations), maxPages, options);
   // A service that was not heard of yet is first asked by the local clock, which its answer may prove wrong.
   const guess = earliest(client, creations) - MARGIN_S;
@@ -118,7 +117,7 @@ async function rowsIn(
   client: LostRunClient,
   spans: readonly Window[],
   maxPages: number,
-  options: ReadOptions | undefined,
+  options: ReadOptions,
 ): Promise<Listed> {
   const rows: RunRow[] = [];
   let left = maxPages;

@@ -25,11 +25,10 @@ export async function runPrompt(
   inputs: RunInputs | Readonly<Record<string, string>>,
   { runOptions, onProgress, signal, timeoutMs }: RunPromptOptions,
 ): Promise<Run> {
-  const reading = signal && { signal };
   const create = (promptVersionId: string): Promise<Run> =>
     service.runs.create(
       { promptVersionId, inputs: inputsOf(inputs), ...(runOptions && { runOptions: { ...runOptions } }) },
-      { idempotencyKey: randomUUID(), ...reading },
+      { idempotencyKey: randomUUID(), signal },
     );
   let status: string | undefined;
   const report = ({ runId, runStatus }: Pick<Run, 'runId' | 'runStatus'>): void => {
@@ -38,17 +37,17 @@ export async function runPrompt(
   };
   const wait = (runId: string): Promise<Run> =>
     waitForRun(service, runId, {
-      ...reading,
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      signal,
+      timeoutMs,
       idFromService: true,
       delayFirst: true,
       onPoll: ({ run }) => run && report(run),
     });
   try {
-    const version = isUuid(target) ? target : await latestOfSlug(service, target, reading);
+    const version = isUuid(target) ? target : await latestOfSlug(service, target, signal);
     const run = await create(version).catch(async (error: unknown) => {
       if (!isUuid(target) || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
-      const { promptVersionId } = await service.prompts.get(target, reading);
+      const { promptVersionId } = await service.prompts.get(target, { signal });
       return create(promptVersionId);
     });
     report(run);
@@ -70,10 +69,10 @@ function inputsOf(inputs: RunInputs | Readonly<Record<string, string>>): RunInpu
 async function latestOfSlug(
   service: RunPromptClient,
   slug: string,
-  reading: { readonly signal: AbortSignal } | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<string> {
-  const { rows } = await service.prompts.search(slug, reading);
-  const found = rows.find(row => row.slug === slug.trim());
-  if (found !== undefined) return found.promptVersionId;
+  const { rows } = await service.prompts.search(slug, { signal });
+  const prompt = rows.find(row => row.slug === slug.trim());
+  if (prompt !== undefined) return prompt.promptVersionId;
   throw new InvalidRequestError(`there is no prompt ${JSON.stringify(slug)}`);
 }

@@ -1,4 +1,3 @@
-import { getDefaultHighWaterMark } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { InvalidRequestError, NetworkError } from './errors.ts';
@@ -113,14 +112,13 @@ function noAnswerIn(url: string): NetworkError {
 // The piece that completes the body is held back until the length is known to be right, so that a server never takes a
 // wrong body for whole.
 async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
-  // Below it undici asks for the next piece, which may overwrite this one, before the socket has taken it.
-  const queuedBytes = getDefaultHighWaterMark(false);
   let left = body.length;
   let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
     left -= chunk.byteLength;
     if (left < 0) break;
-    const piece = left === 0 || chunk.byteLength < queuedBytes ? Buffer.from(chunk) : chunk;
+    // undici may ask for the next piece, which may overwrite this one, before the socket has taken it.
+    const piece = Buffer.from(chunk);
     if (left > 0) yield piece;
     else if (chunk.byteLength > 0) last = piece;
   }

@@ -8,9 +8,9 @@ import { InvalidRequestError, ProtocolError } from './errors.ts';
  * @throws {InvalidRequestError} for anything that is not an http or https URL, or that holds a user name, a query or a
  * fragment
  */
-export function baseUrlOf(given: string): string {
-  if (!URL.canParse(given)) throw new InvalidRequestError(`${JSON.stringify(given)} is not a URL`);
-  const url = new URL(given);
+export function baseUrlOf(text: string): string {
+  if (!URL.canParse(text)) throw new InvalidRequestError(`${JSON.stringify(text)} is not a URL`);
+  const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new InvalidRequestError(`the base URL must begin with https:// or http://, not ${url.protocol}`);
   }
@@ -43,12 +43,12 @@ interface MediaUrlSource {
  *
  * @throws {ProtocolError} for any other, naming it
  */
-export function checkedMediaUrl(given: string, source: MediaUrlSource): URL {
+export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
   const { baseUrl, from, owns, redact = text => text } = source;
-  if (!URL.canParse(given, from?.href)) {
-    throw new ProtocolError(`${JSON.stringify(redact(given))} is not a URL of media`);
+  if (!URL.canParse(address, from?.href)) {
+    throw new ProtocolError(`${JSON.stringify(redact(address))} is not a URL of media`);
   }
-  const url = new URL(given, from);
+  const url = new URL(address, from);
   if (from === undefined && owns?.(url)) return url;
   const service = new URL(baseUrl);
   const fault = faultOf(url, service, from);

@@ -29,16 +29,16 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
   let separated = 0;
   let texts = 0;
   let depth = 0;
-  for (let found = marks.exec(json); found; found = marks.exec(json)) {
-    const [mark] = found;
+  for (let match = marks.exec(json); match; match = marks.exec(json)) {
+    const [mark] = match;
     if (mark === '"') {
       texts += 1;
-      marks.lastIndex = endOfText(json, found.index) + 1;
+      marks.lastIndex = endOfText(json, match.index) + 1;
     } else if (mark === ']' || mark === '}') {
       depth -= 1;
     } else {
       if (mark !== ',') depth += 1;
-      if (!EMPTY.has(json.slice(found.index, found.index + 2))) separated += 1;
+      if (!EMPTY.has(json.slice(match.index, match.index + 2))) separated += 1;
     }
     if (depth > levels) throw new JsonPastBound(`has more than ${shown(levels)} levels`);
     // Names are texts too.

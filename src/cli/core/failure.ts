@@ -49,8 +49,8 @@ export function failureOf(error: unknown): Failure {
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
   if (isRefusal(error)) return failure(error.status, error.message, exitCodeOfHttp(error.httpStatus));
-  const known = SERVICE_ERRORS[codeOf(error) ?? ''];
-  if (known !== undefined) return failure(known.status, error.message, known.exitCode);
+  const refusal = SERVICE_ERRORS[codeOf(error) ?? ''];
+  if (refusal !== undefined) return failure(refusal.status, error.message, refusal.exitCode);
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a fault of promptrun itself; --debug shows where.',

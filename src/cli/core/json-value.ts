@@ -13,19 +13,15 @@ export function own(value: unknown, key: string): unknown {
 /** A non-empty text under the first of the keys that has one. */
 export function textUnder(value: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const found = own(value, key);
-    if (typeof found === 'string' && found !== '') {
-      return found;
-    }
+    const field = own(value, key);
+    if (typeof field === 'string' && field !== '') return field;
   }
   return undefined;
 }
 
 /** Texts, numbers and booleans as text; undefined for anything else. */
 export function scalarText(value: unknown): string | undefined {
-  if (typeof value === 'string') {
-    return value;
-  }
+  if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 

@@ -1,30 +1,30 @@
-/** The known name nearest to the one given; undefined where even that differs in more than a third of its letters. */
-export function nearest(given: string, known: readonly string[]): string | undefined {
-  const limit = Math.floor(given.length / 3);
-  const [best] = known
-    .map(name => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase(), limit) }))
+/** The name nearest to what was typed; undefined where even that differs in more than a third of its letters. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const limit = Math.floor(typed.length / 3);
+  const [best] = names
+    .map(name => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)
     .sort((one, other) => one.distance - other.distance);
   return best?.name;
 }
 
 /** What to add to a refusal of a name: the known name that was probably meant; nothing where none is like it. */
-export function didYouMean(given: string, known: readonly string[]): string {
-  const meant = nearest(given, known);
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const meant = nearest(typed, names);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
 /** What refuses a name that is not known: a message with the nearest one, and a hint with all there are. */
 export function unknownName(
   what: string,
-  given: string,
-  known: readonly string[],
+  typed: string,
+  names: readonly string[],
 ): [message: string, ...hints: string[]] {
   const plural = what.replace(/y$/u, 'ie').replace(/s$/u, 'se').concat('s');
-  const all = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${known.join(', ')}`;
+  const all = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${names.join(', ')}`;
   return [
-    `there is no ${what} ${JSON.stringify(given)}${didYouMean(given, known)}`,
-    ...(known.length === 0 ? [] : [all]),
+    `there is no ${what} ${JSON.stringify(typed)}${didYouMean(typed, names)}`,
+    ...(names.length === 0 ? [] : [all]),
   ];
 }
 

@@ -75,8 +75,8 @@ function firstWrongToken(language: Language, expression: string): number {
 
 /** Functions that don't exist would otherwise be noticed only once there is something to apply them to. */
 function namesFault(language: Language, expression: string): Fault | undefined {
-  const known = new Set(language.getRegisteredFunctions());
-  const name = functionNames(language.compile(expression, OPTIONS)).find(called => !known.has(called));
+  const functions = new Set(language.getRegisteredFunctions());
+  const name = functionNames(language.compile(expression, OPTIONS)).find(called => !functions.has(called));
   return name === undefined
     ? undefined
     : {

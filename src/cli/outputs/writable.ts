@@ -10,8 +10,8 @@ import { type CliError, usageError } from '../errors.ts';
  * @param flag that names it
  * @throws {CliError} USAGE_ERROR
  */
-export function checkDirectory(cwd: string, given: string, flag: string): void {
-  let directory = path.resolve(cwd, given);
+export function checkDirectory(cwd: string, chosen: string, flag: string): void {
+  let directory = path.resolve(cwd, chosen);
   while (!existsSync(directory)) directory = path.dirname(directory);
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
   try {
@@ -29,9 +29,9 @@ export function checkDirectory(cwd: string, given: string, flag: string): void {
  * @param flag that names it
  * @throws {CliError} USAGE_ERROR
  */
-export function checkFile(cwd: string, given: string, flag: string): void {
-  const file = path.resolve(cwd, given);
-  if (isDirectory(file)) throw usageError(`${flag}: ${given} is a directory`);
+export function checkFile(cwd: string, chosen: string, flag: string): void {
+  const file = path.resolve(cwd, chosen);
+  if (isDirectory(file)) throw usageError(`${flag}: ${chosen} is a directory`);
   if (existsSync(file)) return;
   const directory = path.dirname(file);
   if (!existsSync(directory)) throw usageError(`${flag}: there is no directory ${directory}`);

@@ -20,11 +20,11 @@ export async function openFile(ctx: TerminalContext, file: string): Promise<void
  *
  * @param ownFiles where `file:` URLs may lead; undefined if the service is not this process's own
  */
-export async function openUrl(ctx: TerminalContext, given: string, ownFiles?: string): Promise<void> {
-  const url = URL.canParse(given) ? new URL(given) : undefined;
+export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   const target = url && (await openable(url, ownFiles));
-  if (target !== undefined) return open(ctx, given, target);
-  ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(given)}`);
+  if (target !== undefined) return open(ctx, address, target);
+  ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(address)}`);
 }
 
 async function openable(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
