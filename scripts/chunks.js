@@ -10,6 +10,7 @@ const FILES = {
     'src/cli/inputs/describe-config.ts',
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
+    'src/cli/settings/places.ts',
     'src/cli/terminal/spinner.ts',
   ],
   failure: ['src/cli/program/report-error.ts'],

@@ -112,11 +112,7 @@ const inputs: Source = async request => {
     const { choices = [] } = fields.find(field => field.key === key) ?? {};
     return choices.map(choice => ({ value: `${key}=${choice}` }));
   }
-  return keysLeft(
-    call,
-    '--input',
-    fields.map(field => ({ key: field.key, description: field.description ?? '' })),
-  );
+  return keysLeft(call, '--input', new Map(fields.map(field => [field.key, field.description])));
 };
 
 /** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
@@ -125,17 +121,16 @@ const runOptions: Source = async ({ call, known, typed }) => {
   const models = (await known.models()).filter(one => model === undefined || one.model === model);
   const options = models.flatMap(one => one.availableRunOptions);
   const [key] = splitPair(typed);
-  if (key === undefined)
-    return keysLeft(call, '--option', unique(options.map(option => option.key)).map(asKey));
+  if (key === undefined) return keysLeft(call, '--option', new Map(options.map(option => [option.key, ''])));
   const values = options.filter(option => option.key === key).flatMap(option => option.options);
-  return unique(values).map(value => ({ value: `${key}=${value}` }));
+  return [...new Set(values)].map(value => ({ value: `${key}=${value}` }));
 };
 
 const settingKeys: Source = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
 const settingValues: Source = ({ call }) => {
-  const key = SETTING_KEYS.find(known => known === call.operands[0]);
+  const key = SETTING_KEYS.find(one => one === call.operands[0]);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
     : [];
@@ -179,23 +174,10 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
   return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
 }
 
-interface Key {
-  readonly key: string;
-  readonly description: string;
-}
-
-/** The keys that were not given yet; one with `=` in it could never be. */
-function keysLeft(call: Call, flag: string, keys: readonly Key[]): Candidate[] {
-  const given = (call.given.get(flag) ?? []).map(pair => splitPair(pair)[0]);
-  return keys
-    .filter(({ key }) => !key.includes('=') && !given.includes(key))
-    .map(({ key, description }) => ({ value: `${key}=`, description, goesOn: true }));
-}
-
-function asKey(key: string): Key {
-  return { key, description: '' };
-}
-
-function unique(values: readonly string[]): string[] {
-  return [...new Set(values)];
+/** The keys that were not given yet, with what is said of them; one with `=` in it could never be. */
+function keysLeft(call: Call, flag: string, keys: ReadonlyMap<string, string | undefined>): Candidate[] {
+  const taken = (call.given.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  return [...keys]
+    .filter(([key]) => !key.includes('=') && !taken.includes(key))
+    .map(([key, description = '']) => ({ value: `${key}=`, description, goesOn: true }));
 }

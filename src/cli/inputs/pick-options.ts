@@ -1,15 +1,10 @@
 import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../questions/types.ts';
+import { acceptedOptions } from './run-options.ts';
 
 /** How long a person is kept waiting for something that is not needed, in milliseconds. */
 const LONGEST_WAIT_MS = 5000;
-
-/** The values of a run option and the models that take it. */
-interface Offered {
-  readonly values: Set<string>;
-  readonly models: Set<string>;
-}
 
 /** What the search results say of a prompt; undefined where not known. */
 interface ChosenPrompt {
@@ -25,20 +20,16 @@ export async function pickOptions(
   connection: Connection,
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
-  const models = await modelsOf(ctx, connection);
-  const offered = offeredOptions(models.filter((model, at) => mayBeUsed(connection, prompt, model, at)));
+  const all = await modelsOf(ctx, connection);
+  const models = all.filter((model, at) => mayBeUsed(connection, prompt, model, at));
+  const accepted = acceptedOptions(models);
   const chosen = new Map<string, string>();
-  while (offered.size > 0) {
-    const key = await pickKey(ctx, offered, chosen);
-    if (key === undefined) {
-      break;
-    }
-    const value = await pickValue(ctx, key, offered.get(key)?.values ?? new Set());
-    if (value === undefined) {
-      chosen.delete(key);
-    } else {
-      chosen.set(key, value);
-    }
+  while (accepted.size > 0) {
+    const key = await pickKey(ctx, models, accepted, pairs(chosen));
+    if (key === undefined) break;
+    const value = await pickValue(ctx, key, accepted.get(key) ?? new Set());
+    if (value === undefined) chosen.delete(key);
+    else chosen.set(key, value);
   }
   return pairs(chosen);
 }
@@ -68,33 +59,23 @@ function mayBeUsed(
   return modality === undefined || model.modality === MODALITIES[modality];
 }
 
-function offeredOptions(models: readonly Model[]): Map<string, Offered> {
-  const offered = new Map<string, Offered>();
-  for (const model of models) {
-    for (const { key, options } of model.availableRunOptions) {
-      const { values, models: takers } = offered.get(key) ?? { values: new Set(), models: new Set() };
-      offered.set(key, {
-        values: new Set([...values, ...options]),
-        models: new Set([...takers, model.model]),
-      });
-    }
-  }
-  return offered;
-}
-
 /** Undefined once there is nothing more to set. */
 async function pickKey(
   ctx: Context,
-  offered: ReadonlyMap<string, Offered>,
-  chosen: ReadonlyMap<string, string>,
+  models: readonly Model[],
+  accepted: ReadonlyMap<string, ReadonlySet<string>>,
+  chosen: readonly string[],
 ): Promise<string | undefined> {
-  const set = pairs(chosen);
+  const takers = (key: string): string[] =>
+    models
+      .filter(({ availableRunOptions: options }) => options.some(option => option.key === key))
+      .map(({ model }) => model);
   const choices: Choice<string | undefined>[] = [
-    { value: undefined, name: set.length === 0 ? 'the defaults' : `go on with ${set.join(' ')}` },
-    ...[...offered].map(([key, { values, models }]) => ({
+    { value: undefined, name: chosen.length === 0 ? 'the defaults' : `go on with ${chosen.join(' ')}` },
+    ...[...accepted].map(([key, values]) => ({
       value: key,
       name: key,
-      description: `${[...values].join(', ')}, for ${[...models].join(', ')}`,
+      description: `${[...values].join(', ')}, for ${takers(key).join(', ')}`,
     })),
   ];
   const prompter = await ctx.prompter();

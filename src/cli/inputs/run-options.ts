@@ -6,14 +6,10 @@ import { EXIT } from '../exit-codes.ts';
 import { parseKeyValue } from './flags.ts';
 import { withLocalStore } from './prompt-file.ts';
 
-/** `-o key=value`, as often as given; a later one of the same key wins. */
-export function parseOptions(given: readonly string[]): Map<string, string> {
-  return new Map(
-    given.map(text => {
-      const { key, value } = parseKeyValue(text, '--option');
-      return [key, value];
-    }),
-  );
+/** `-o key=value`, as often as it is there; a later one of the same key wins. */
+export function parseOptions(pairs: readonly string[]): Map<string, string> {
+  const options = pairs.map(pair => parseKeyValue(pair, '--option'));
+  return new Map(options.map(({ key, value }) => [key, value]));
 }
 
 /**
@@ -44,10 +40,7 @@ export async function checkOptions(
 }
 
 /** The first option that no model accepts; undefined where all of them are accepted. */
-export function optionFault(
-  models: readonly Model[],
-  options: ReadonlyMap<string, string>,
-): CliError | undefined {
+function optionFault(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
   const accepted = acceptedOptions(models);
   for (const [key, value] of options) {
     const values = accepted.get(key);
@@ -57,7 +50,8 @@ export function optionFault(
   return undefined;
 }
 
-function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+/** The values that any of the models takes, by option. */
+export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
   const accepted = new Map<string, Set<string>>();
   for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
     accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
