@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { isObject } from '../core/json-value.ts';
+import { isObject, parseJson } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
@@ -79,12 +79,12 @@ const ASK: Readonly<Record<Kind, Ask>> = {
   boolean: async (prompter, { default: standard }, question, signal) =>
     String(await prompter.confirm({ ...question, default: standard === 'true' }, signal)),
   async array(prompter, { default: standard = '', items }, question, signal) {
-    const parsed = parsedJson(standard);
+    const parsed = parseJson(standard);
     const offered = Array.isArray(parsed) ? parsed.map(item => inputText(item) ?? '') : undefined;
     const answers = await prompter.list({ ...question, default: offered }, signal);
     if (answers.length === 0 && !question.required) return undefined;
     // An item as JSON holds it: a number or a boolean where the list is one of those.
-    return JSON.stringify(answers.map(text => (items === undefined ? text : (parsedJson(text) ?? text))));
+    return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
   },
   choice(prompter, field, question, signal) {
     const { required, default: standard, choices: values = [] } = field;
@@ -124,16 +124,8 @@ async function unlessEmpty(
   return answer === '' && standard === undefined ? undefined : answer;
 }
 
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function jsonProblem(answer: string): string | undefined {
-  const isRight = answer === '' || isObject(parsedJson(answer));
+  const isRight = answer === '' || isObject(parseJson(answer));
   return isRight ? undefined : 'This takes a JSON object: {"key": "value"}.';
 }
 

@@ -1,6 +1,6 @@
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
-import { countOf, isObject, listOf } from '../../core/json-value.ts';
+import { countOf, isObject, listOf, parseJson } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
@@ -172,14 +172,6 @@ const BEGINNING = '{"row":';
 /** Whether a text may be the beginning of a line of results. */
 export function isTornLine(text: string): boolean {
   return text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Where a batch's results go. */

@@ -9,7 +9,15 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { type BatchFacts, type JobState, type ReadJournal, readJournal } from './read-journal.ts';
+import { type JobState, type ReadJournal, readJournal } from './read-journal.ts';
+
+/** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
+interface BatchFacts {
+  /** The base URL, or `local` for the embedded service. */
+  readonly service: string;
+  readonly promptVersionId: string;
+  readonly options: Readonly<Record<string, string>>;
+}
 
 /** How a job ended. */
 export interface JobEnd {
@@ -24,7 +32,7 @@ export interface JobEnd {
 export class BatchJournal implements JobJournal {
   readonly file: string;
   /** What it was begun, or last resumed, with; undefined where it is new. */
-  readonly facts: BatchFacts | undefined;
+  readonly facts: ReadJournal['facts'];
   /** Runs that were made before and belong to no job. */
   readonly extraRunIds: ReadonlySet<string>;
   /** Creations that belong to no job, and may have made a run of unknown id. */
@@ -112,8 +120,8 @@ export class BatchJournal implements JobJournal {
       ...[...this.#marks].map(([id, mark]) => ({ id, mark })),
       ...[...this.#states].flatMap(([id, state]) => stateLines(id, state)),
     ];
-    const facts = lines.length === 0 ? [] : [{ batch: 1, ...this.facts }];
-    const text = [...facts, ...lines].map(line => `${JSON.stringify(line)}\n`).join('');
+    const all = lines.length === 0 ? [] : [{ batch: 1, ...this.facts }, ...lines];
+    const text = all.map(line => `${JSON.stringify(line)}\n`).join('');
     await replaceFile(this.file, text, 0o600);
     this.#lines = AppendLog.on(await openFile(this.file));
   }

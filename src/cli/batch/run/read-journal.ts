@@ -1,16 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { isObject, type JsonObject, parseJson } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { textLines } from '../rows/text-lines.ts';
-
-/** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
-export interface BatchFacts {
-  /** The base URL, or `local` for the embedded service. */
-  readonly service: string;
-  readonly promptVersionId: string;
-  readonly options: Readonly<Record<string, string>>;
-}
 
 /** How far a job is, as its last line in the journal says. */
 export interface JobState {
@@ -38,7 +30,8 @@ export interface ReadJournal {
   readonly extraRunIds: Set<string>;
   /** Creations that belong to no job and whose runs are not known, by their ids in the machine's journal. */
   readonly extraCreations: Set<string>;
-  readonly facts: BatchFacts | undefined;
+  /** The line that says what all jobs have in common; undefined if the journal is new. */
+  readonly facts: JsonObject | undefined;
 }
 
 /**
@@ -49,17 +42,17 @@ export interface ReadJournal {
 export async function readJournal(file: string): Promise<ReadJournal> {
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
   const [extraRunIds, extraCreations] = [new Set<string>(), new Set<string>()];
-  let facts: BatchFacts | undefined;
+  let facts: JsonObject | undefined;
   if (!existsSync(file)) return { states, marks, extraRunIds, extraCreations, facts };
   const text = createReadStream(file, { encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
     if (torn !== undefined) refuse(file, torn.line);
-    const value = parsed(source);
+    const value = parseJson(source);
     if (!isObject(value)) torn = { text: source, line };
-    else if (value['batch'] === 1) facts = factsIn(value);
+    else if (value['batch'] === 1) facts = value;
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks, extraRunIds, extraCreations }, value, facts);
+    else takeLine({ states, marks, extraRunIds, extraCreations }, value, String(facts['service']));
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
   return { states, marks, extraRunIds, extraCreations, facts };
@@ -79,20 +72,12 @@ function refuse(file: string, line: number): never {
   );
 }
 
-function factsIn({ service, promptVersionId, options }: JsonObject): BatchFacts {
-  return {
-    service: String(service),
-    promptVersionId: String(promptVersionId),
-    options: (isObject(options) ? options : {}) as Record<string, string>,
-  };
-}
-
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 function takeLine(
   { states, marks, extraRunIds, extraCreations }: Omit<ReadJournal, 'facts'>,
   value: JsonObject,
-  { service }: BatchFacts,
+  service: string,
 ): void {
   const { row, id, journalId, state, runId, error, recovered, mayHaveRun, result, mark } = value;
   const step = STEPS.find(known => known === state);
@@ -136,12 +121,4 @@ function entryIn(value: JsonObject, service: string): JournalEntry | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function parsed(source: string): unknown {
-  try {
-    return JSON.parse(source) as unknown;
-  } catch {
-    return undefined;
-  }
 }
