@@ -43,7 +43,8 @@ function show(): void {
   const guard: Place['guard'] = (work, at = content) => {
     work.catch((error: unknown) => {
       if (signal.aborted) return;
-      if (isRefusal(error)) signOut('This key is not accepted any more.');
+      const isRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
+      if (isRefused) signOut('This key is not accepted any more.');
       else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, messageOf(error)));
     });
   };
@@ -53,10 +54,6 @@ function show(): void {
   };
   entitle(view.title);
   guard(view.show({ service, main: content, signal, path, guard, entitle }));
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof UnauthorizedError && error.httpStatus === 401;
 }
 
 function header(current: string): HTMLElement {

@@ -51,12 +51,7 @@ async function sections(
   const usage = isOver(run) ? row?.usage : undefined;
   return [
     facts([
-      [
-        'Status',
-        isOver(run)
-          ? status(run.runStatus)
-          : el('span', {}, status(run.runStatus), ' · this page follows it'),
-      ],
+      ['Status', el('span', {}, status(run.runStatus), !isOver(run) && ' · this page follows it')],
       ['Prompt', again ?? versionId],
       ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],

@@ -1,5 +1,7 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
+import { valueAt } from '../../../wire/bounded-json.ts';
 import { type Access, clientOptions } from '../provider/access.ts';
+import { answerObjects } from '../provider/answer-body.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
 import { ProviderFault } from '../provider/refusal.ts';
@@ -8,7 +10,7 @@ import { messageParameters } from './parameters.ts';
 
 /** Anthropic's Messages interface. */
 export const ANTHROPIC: Interface = {
-  async ask(job, access) {
+  async *ask(job, access) {
     if (job.model.modality !== 'text') {
       const advice = 'name a model of another provider';
       throw new ProviderFault('has no models that draw', { advice, isRefused: true });
@@ -21,11 +23,10 @@ export const ANTHROPIC: Interface = {
     const messages = new Messages(client);
     const { signal } = job;
     const parameters = messageParameters(job);
-    return {
-      response: await retryWhileBusy(job, () => messages.create(parameters, { signal }).asResponse()),
-      events: body => Stream.fromSSEResponse<unknown>(body, new AbortController(), client),
-      isLast: ({ type }) => type === 'message_stop',
-    };
+    const response = await retryWhileBusy(job, () => messages.create(parameters, { signal }).asResponse());
+    const events = (body: Response): AsyncIterable<unknown> =>
+      Stream.fromSSEResponse<unknown>(body, new AbortController(), client);
+    yield* answerObjects(response, events, event => valueAt(event, 'type') === 'message_stop');
   },
   newAnswer: () => new MessageAnswer(),
 };

@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { type EngineJob, textOf } from '../engine.ts';
 import { type Access, clientOptions } from '../provider/access.ts';
+import { answerObjects } from '../provider/answer-body.ts';
 import type { Interface } from '../provider/engine.ts';
 import { retryWhileBusy } from '../provider/fault.ts';
 import { ChatAnswer, DrawnAnswer, endsChat } from './answers.ts';
@@ -9,7 +10,7 @@ import { chatParameters, requestParameters } from './parameters.ts';
 
 /** OpenAI's interface: models that chat, and models that draw. */
 export const OPENAI: Interface = {
-  async ask(job, access) {
+  async *ask(job, access) {
     const client = await connect(access);
     const { Stream } = await import('openai/streaming');
     const { signal } = job;
@@ -18,11 +19,10 @@ export const OPENAI: Interface = {
       draws
         ? draw(client, job)
         : client.chat.completions.create(chatParameters(job), { signal }).asResponse();
-    return {
-      response: await retryWhileBusy(job, request),
-      events: response => Stream.fromSSEResponse(response, new AbortController(), client),
-      isLast: draws ? () => true : endsChat,
-    };
+    const response = await retryWhileBusy(job, request);
+    const events = (body: Response): AsyncIterable<unknown> =>
+      Stream.fromSSEResponse(body, new AbortController(), client);
+    yield* answerObjects(response, events, draws ? () => true : endsChat);
   },
   newAnswer: ({ model }) => (model.modality === 'image' ? new DrawnAnswer() : new ChatAnswer()),
 };

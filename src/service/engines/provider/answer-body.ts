@@ -7,21 +7,19 @@ import { inOneLine, isClientError, ProviderFault, reasonOf } from './refusal.ts'
 /** Most values in an answer. */
 const MAX_VALUES = 100_000;
 
-/** Reads the events of a streamed answer, as the client of the interface does. */
-export type EventReader = (response: Response) => AsyncIterable<unknown>;
-
 /**
  * The JSON objects of an answer: one, or the events of a stream as they come. What a server was asked for does not
  * matter: some stream without being asked, others never do.
  *
+ * @param eventsOf reads the events of a streamed answer, as the client of the interface does
  * @param isLast whether an event is one that a whole answer ends with
  * @throws {ProviderFault} for an `error` in place of an answer, for a web page, for what is not JSON, and if the
  *   connection ends before the answer does
  */
 export async function* answerObjects(
   response: Response,
-  eventsOf: EventReader,
-  isLast: (event: Record<string, unknown>) => boolean,
+  eventsOf: (response: Response) => AsyncIterable<unknown>,
+  isLast: (event: unknown) => boolean,
 ): AsyncGenerator<Record<string, unknown>> {
   try {
     if (/^text\/event-stream/i.test(response.headers.get('content-type') ?? '')) {
@@ -38,7 +36,7 @@ export async function* answerObjects(
 
 async function* wholeStream(
   events: AsyncIterable<unknown>,
-  isLast: (event: Record<string, unknown>) => boolean,
+  isLast: (event: unknown) => boolean,
 ): AsyncGenerator<Record<string, unknown>> {
   let ended = false;
   for await (const event of events) {

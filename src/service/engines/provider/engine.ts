@@ -11,7 +11,7 @@ import {
 } from '../engine.ts';
 import type { Access } from './access.ts';
 import type { Answer } from './answer.ts';
-import { answerObjects, type EventReader, wholeCharacters } from './answer-body.ts';
+import { wholeCharacters } from './answer-body.ts';
 import { explain } from './fault.ts';
 import { picturesOf } from './pictures.ts';
 
@@ -21,15 +21,8 @@ const FLEX_TIMEOUT_MS = 20 * 60_000;
 
 /** One interface of providers. */
 export interface Interface {
-  /** Asks once; how its events are read, and whether one is what a whole answer ends with. */
-  ask(
-    job: EngineJob,
-    access: Access,
-  ): Promise<{
-    response: Response;
-    events: EventReader;
-    isLast: (event: Record<string, unknown>) => boolean;
-  }>;
+  /** Asks once; gives the JSON objects of the answer as they come. */
+  ask(job: EngineJob, access: Access): AsyncIterable<unknown>;
   newAnswer(job: EngineJob): Answer;
 }
 
@@ -49,18 +42,14 @@ export function providerEngine(env: Env, load: () => Promise<Interface>, timeout
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
       const { ask, newAnswer } = await load();
       const access = { provider, key, env };
-      return await resultOf(newAnswer(job), job, { access, limitMs }, async (limited, add) => {
-        const { response, events, isLast } = await ask(limited, access);
-        for await (const object of answerObjects(response, events, isLast)) add(object);
-      });
+      return await resultOf(newAnswer(job), job, { access, limitMs }, limited => ask(limited, access));
     },
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
       const { newAnswer } = await load();
       const access = { provider, key: keyOf(provider, env), env };
-      const limits = { access, limitMs: TIMEOUT_MS };
-      return await resultOf(newAnswer(job), job, limits, async (_, add) => add(body));
+      return await resultOf(newAnswer(job), job, { access, limitMs: TIMEOUT_MS }, () => [body]);
     },
   };
 }
@@ -70,14 +59,14 @@ async function resultOf(
   answer: Answer,
   job: EngineJob,
   { access, limitMs }: { access: Access; limitMs: number },
-  gather: (limited: EngineJob, add: (object: Record<string, unknown>) => void) => Promise<void>,
+  objectsOf: (limited: EngineJob) => AsyncIterable<unknown> | Iterable<unknown>,
 ): Promise<EngineResult> {
   const limit = AbortSignal.timeout(limitMs);
   const limited = { ...job, signal: AbortSignal.any([job.signal, limit]) };
   const show = wholeCharacters(job.onText);
   const texts = (): EngineOutput[] => (answer.text === '' ? [] : [{ type: 'text', text: answer.text }]);
   try {
-    await gather(limited, object => show(answer.add(object)));
+    for await (const object of objectsOf(limited)) show(answer.add(object));
     answer.check();
     const pictures = await picturesOf(answer.pictures, limited, access);
     return {
