@@ -134,10 +134,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
 /** Who reads the log knows users by name. */
 function namingUsers(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
   return run => {
-    const report = (user: string | undefined): void => onRunEnd({ ...run, user });
-    store.accounts.user(run.userId).then(
-      user => report(user?.name),
-      () => report(undefined),
-    );
+    const user = store.accounts.user(run.userId).catch(() => undefined);
+    void user.then(user => onRunEnd({ ...run, user: user?.name }));
   };
 }

@@ -29,7 +29,7 @@ const OF_SERVE: Abandonment = {
 };
 
 /** With `--no-rerun` a second bill is worse than a lost answer. */
-const NEVER_RERUN: Abandonment = {
+export const NEVER_RERUN: Abandonment = {
   maxDeaths: 1,
   reason: runId => stoppedRun(runId, 'the end of its service', true),
 };
@@ -42,11 +42,6 @@ export async function settleDeadCommands(store: Store): Promise<void> {
 /** Queues again what dead processes were carrying out, or fails it; `rerun` is about those of `serve`. */
 export async function settleDeadWorkers(store: Store, { rerun }: { rerun: boolean }): Promise<void> {
   await takeFromDead(store, () => true, rerun ? OF_SERVE : NEVER_RERUN);
-}
-
-/** Fails what this `serve` has begun and does not end. */
-export async function failUnfinished(store: Store, worker: string): Promise<void> {
-  await store.queue.takeFrom(worker, NEVER_RERUN);
 }
 
 async function takeFromDead(

@@ -10,8 +10,7 @@ import { PastBound } from '../prompts/bounds.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { type CheckedOutput, wantsJson } from '../prompts/output.ts';
 import { renderPrompt } from '../prompts/render.ts';
-import type { PromptTasks, TaskOptions } from '../prompts/tasks/prompt-tasks.ts';
-import type { Work } from '../prompts/tasks/tasks.ts';
+import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
@@ -86,8 +85,8 @@ async function runEngine(options: ExecutorOptions, run: ExecutedRun, signal: Abo
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
-  const ended =
-    json && !result.failed ? await checked(result, text => checkText(tasks, { output, text }, task)) : result;
+  const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
+  const ended = json && !result.failed ? await checked(result, check) : result;
   return { ...ended, charge: usage };
 }
 
@@ -107,34 +106,25 @@ interface Charged extends EngineResult {
   readonly charge?: RunUsage | undefined;
 }
 
-/** What can't be checked within its bound fails the run. */
-async function checkText(
-  tasks: PromptTasks,
-  work: Work<'checkOutput'>,
-  task: TaskOptions,
-): Promise<CheckedOutput> {
-  try {
-    return await tasks.do('checkOutput', work, task);
-  } catch (error) {
-    if (!(error instanceof PastBound)) throw error;
-    return { text: work.text, fault: error.message };
-  }
-}
-
-/** A text that is not what the prompt wants back fails the run and stays as it came, before the reason. */
+/** A text that is not what the prompt wants back, or takes too long to check, stays as it came before the fault. */
 async function checked(
   result: EngineResult,
   check: (text: string) => Promise<CheckedOutput>,
 ): Promise<EngineResult> {
   const outputs: EngineOutput[] = [];
-  let failed = false;
   for (const output of result.outputs) {
-    const { text, fault } = output.type === 'text' ? await check(output.text) : {};
+    const { text, fault } = output.type === 'text' ? await check(output.text).catch(pastBound(output)) : {};
     outputs.push(text === undefined ? output : { type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
-    failed ||= fault !== undefined;
   }
-  return { ...result, outputs, failed };
+  return { ...result, outputs, failed: outputs.length > result.outputs.length };
+}
+
+function pastBound({ text }: { readonly text: string }) {
+  return (error: unknown): CheckedOutput => {
+    if (!(error instanceof PastBound)) throw error;
+    return { text, fault: error.message };
+  };
 }
 
 function guessNotice({ model, provider }: ModelEntry): string {

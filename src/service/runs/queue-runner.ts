@@ -1,5 +1,5 @@
 import type { Outcome, QueuedRun } from '../store/run-records.ts';
-import { failUnfinished, settleDeadWorkers } from './current-runs.ts';
+import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
 import {
   CANCELLED,
   type Created,
@@ -72,7 +72,7 @@ export class QueueRunner implements Runner {
     await this.#work.stop();
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();
-      await (rerun ? store.queue.release(worker) : failUnfinished(store, worker));
+      await (rerun ? store.queue.release(worker) : store.queue.takeFrom(worker, NEVER_RERUN));
     };
     await release().catch(onFault);
     for (const runId of this.#waiting.keys()) this.#report(runId, undefined);
