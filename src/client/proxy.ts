@@ -6,28 +6,22 @@ import type { ProxyVariables } from './transport.ts';
 
 type TunnelOptions = Parameters<typeof connect>[0];
 
-/** Every value is given, because undici would take a missing one from the environment. */
-export interface ProxySettings {
-  readonly httpProxy: string;
-  readonly httpsProxy: string;
-  readonly noProxy: string;
-}
-
 /**
  * Proxies as undici takes them; undefined where none is set.
  *
  * @throws {InvalidRequestError} for a proxy that is not a URL, or not one of http or https
  */
-export function proxySettings(proxy: ProxyVariables = {}): ProxySettings | undefined {
+export function proxySettings(proxy: ProxyVariables = {}): Required<ProxyVariables> | undefined {
   const httpProxy = proxyUrl('HTTP_PROXY', proxy.httpProxy);
   const httpsProxy = proxyUrl('HTTPS_PROXY', proxy.httpsProxy);
   if (httpProxy === '' && httpsProxy === '') return undefined;
+  // undici would take a missing one from the environment.
   return { httpProxy, httpsProxy, noProxy: proxy.noProxy ?? '' };
 }
 
 /** Makes agents that find their way through the proxy, or past it. */
 export async function loadProxyAgents(
-  settings: ProxySettings,
+  settings: Required<ProxyVariables>,
   connectTimeoutMs: number,
 ): Promise<(options: EnvHttpProxyAgent.Options) => Dispatcher> {
   const [{ default: ProxyAgent }, { default: Pool }, { default: tunnel }] = await Promise.all([
