@@ -8,7 +8,6 @@ import {
   textUnder,
 } from '../core/json-value.ts';
 import {
-  choicesOf,
   defaultOf,
   field,
   flag,
@@ -51,27 +50,24 @@ function textsIn(config: unknown): TextField[] | undefined {
     value => isObject(value) && Object.values(value).every(isObject),
   );
   if (variables !== undefined) {
-    return Object.entries(part(variables)).map(([key, said]) => describeVariable(key, part(said)));
+    return Object.entries(part(variables)).map(([key, variable]) => describeVariable(key, part(variable)));
   }
   if (texts === undefined) return undefined;
-  return Object.entries(part(texts)).map(([key, said]) => describeKeyed(key, part(said)));
+  return Object.entries(part(texts)).map(([key, input]) => describeKeyed(key, part(input)));
 }
 
 /** Shape (a): `{type, description, required, default, enum}`. */
-function describeKeyed(key: string, said: JsonObject): TextField {
-  const type = optional(own(said, 'type'), scalarText);
-  const listed = own(said, 'enum') ?? own(said, 'options') ?? own(own(said, 'items'), 'enum');
-  const { choices, labels } = optional(listed, choicesOf) ?? {};
-  const isRequired = optional(own(said, 'required'), flag) !== false;
-  const isMultiple = optional(own(said, 'multiple'), flag) === true || type === 'array';
-  return field(key, isRequired && own(said, 'optional') !== true, {
-    description: textUnder(said, 'description', 'title', 'label'),
-    default: optional(own(said, 'default'), defaultOf),
+function describeKeyed(key: string, input: JsonObject): TextField {
+  const type = optional(own(input, 'type'), scalarText);
+  const listed = own(input, 'enum') ?? own(input, 'options') ?? own(own(input, 'items'), 'enum');
+  const isRequired = optional(own(input, 'required'), flag) !== false;
+  const isMultiple = optional(own(input, 'multiple'), flag) === true || type === 'array';
+  return field(key, isRequired && own(input, 'optional') !== true, listed, {
+    description: textUnder(input, 'description', 'title', 'label'),
+    default: optional(own(input, 'default'), defaultOf),
     type: TYPES[type ?? ''],
-    items: TYPES[textUnder(own(said, 'items'), 'type') ?? ''],
-    choices,
-    labels,
-    multiple: choices !== undefined && isMultiple ? {} : undefined,
+    items: TYPES[textUnder(own(input, 'items'), 'type') ?? ''],
+    multiple: isMultiple ? {} : undefined,
   });
 }
 
@@ -79,25 +75,22 @@ function describeKeyed(key: string, said: JsonObject): TextField {
 const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** Shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
-function describeVariable(key: string, said: JsonObject): TextField {
-  optional(own(said, 'type'), scalarText);
-  const { choices, labels } = optional(own(said, 'options'), choicesOf) ?? {};
-  const several = own(said, 'multiple');
+function describeVariable(key: string, variable: JsonObject): TextField {
+  optional(own(variable, 'type'), scalarText);
+  const several = own(variable, 'multiple');
   const isMultiple = isObject(several) || several === true;
-  const defaults = texts(own(said, 'defaultValues')).filter(text => text !== '');
-  const name = IDENTIFIER.test(key) ? (textUnder(said, 'name', 'key') ?? key) : key;
-  return field(name, own(said, 'allowEmpty') !== true, {
-    description: textUnder(said, 'description', 'label', 'title'),
+  const defaults = texts(own(variable, 'defaultValues')).filter(text => text !== '');
+  const name = IDENTIFIER.test(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
+  return field(name, own(variable, 'allowEmpty') !== true, own(variable, 'options'), {
+    description: textUnder(variable, 'description', 'label', 'title'),
     // A list of nothing but empty texts is a form left blank, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
-    choices,
-    labels,
-    multiple: choices?.length && isMultiple ? boundsOf(several) : undefined,
+    multiple: isMultiple ? boundsOf(several) : undefined,
   });
 }
 
-function boundsOf(said: unknown): TextField['multiple'] {
-  const [min, max] = [countOf(own(said, 'min')), countOf(own(said, 'max'))];
+function boundsOf(multiple: unknown): TextField['multiple'] {
+  const [min, max] = [countOf(own(multiple, 'min')), countOf(own(multiple, 'max'))];
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
@@ -122,45 +115,49 @@ function jtdIn(config: unknown): JsonObject | undefined {
         Object.values(own(value, form) ?? {}).every(isObject),
       ),
   );
-  const found = named ?? bare;
-  return found === undefined ? undefined : part(found);
+  const jtd = named ?? bare;
+  return jtd === undefined ? undefined : part(jtd);
 }
 
 /** Shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: JsonObject): TextField[] {
   const definitions = own(schema, 'definitions');
   const describe = (form: string, required: boolean): TextField[] =>
-    Object.entries(own(schema, form) ?? {}).map(([key, said]) =>
-      describeProperty(key, required, resolve(said, definitions), definitions),
+    Object.entries(own(schema, form) ?? {}).map(([key, property]) =>
+      describeProperty(key, required, resolve(property, definitions), definitions),
     );
   return [...describe('properties', true), ...describe('optionalProperties', false)];
 }
 
-function describeProperty(key: string, required: boolean, said: JsonObject, definitions: unknown): TextField {
-  const metadata = own(said, 'metadata');
-  const listed = own(said, 'elements');
-  const elements = listed === undefined ? undefined : resolve(listed, definitions);
-  const { choices, labels } = optional(own(elements ?? said, 'enum'), choicesOf) ?? {};
-  const type = optional(own(said, 'type'), scalarText) ?? '';
-  const isObjectForm = ['properties', 'values', 'discriminator'].some(form => own(said, form) !== undefined);
-  return field(key, required, {
-    description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(said, 'description'),
+function describeProperty(
+  key: string,
+  required: boolean,
+  property: JsonObject,
+  definitions: unknown,
+): TextField {
+  const metadata = own(property, 'metadata');
+  const itemForm = own(property, 'elements');
+  const elements = itemForm === undefined ? undefined : resolve(itemForm, definitions);
+  const type = optional(own(property, 'type'), scalarText) ?? '';
+  const isObjectForm = ['properties', 'values', 'discriminator'].some(
+    form => own(property, form) !== undefined,
+  );
+  return field(key, required, own(elements ?? property, 'enum'), {
+    description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
     default: optional(own(metadata, 'default'), defaultOf),
     type: elements !== undefined ? 'array' : isObjectForm ? 'object' : TYPES[type],
     items: TYPES[textUnder(elements, 'type') ?? ''],
-    choices,
-    labels,
-    multiple: elements !== undefined && choices !== undefined ? {} : undefined,
+    multiple: elements !== undefined ? {} : undefined,
   });
 }
 
 /** Follows `{ref: name}` into the definitions. @throws {UnknownShape} if it leads nowhere */
-function resolve(said: unknown, definitions: unknown): JsonObject {
-  let found = said;
+function resolve(form: unknown, definitions: unknown): JsonObject {
+  let target = form;
   for (let step = 0; step < MOST_REFERENCES; step += 1) {
-    const name = own(found, 'ref');
-    if (typeof name !== 'string') return part(found);
-    found = own(definitions, name);
+    const name = own(target, 'ref');
+    if (typeof name !== 'string') return part(target);
+    target = own(definitions, name);
   }
   throw new UnknownShape();
 }
@@ -178,22 +175,19 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
-  const found = [
-    ...places.map(list => listOf(list).map(said => describeImage(part(said)))),
-    ...counts.map(imagesCounted),
-  ];
-  if (found.some(images => images.length > MOST_IMAGES)) throw new UnknownShape();
-  return found.find(images => images.length > 0) ?? found[0] ?? (inputs === undefined ? undefined : []);
+  const lists = [...places, ...counts.map(placeholders)].map(list => listOf(list).map(describeImage));
+  if (lists.some(images => images.length > MOST_IMAGES)) throw new UnknownShape();
+  return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
 }
 
-function imagesCounted(count: unknown): readonly ImageField[] {
+function placeholders(count: unknown): readonly JsonObject[] {
   const length = countOf(count);
   if (length === undefined || length > MOST_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }
 
-function describeImage(said: JsonObject): ImageField {
-  const name = textUnder(said, 'name', 'key');
-  const description = textUnder(said, 'description', 'title', 'label');
+function describeImage(image: unknown): ImageField {
+  const name = textUnder(part(image), 'name', 'key');
+  const description = textUnder(image, 'description', 'title', 'label');
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
 }

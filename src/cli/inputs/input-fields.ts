@@ -46,9 +46,9 @@ export function part(value: unknown): JsonObject {
 /** A part that may be left out, but must be of its form otherwise. @throws {UnknownShape} */
 export function optional<T>(value: unknown, read: (value: unknown) => T | undefined): T | undefined {
   if (value === undefined || value === null) return undefined;
-  const found = read(value);
-  if (found === undefined) throw new UnknownShape();
-  return found;
+  const content = read(value);
+  if (content === undefined) throw new UnknownShape();
+  return content;
 }
 
 export const flag = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
@@ -69,26 +69,27 @@ export const TYPES: Readonly<Record<string, TextField['type']>> = {
   object: 'object',
 };
 
-type Described = { [K in Exclude<keyof TextField, 'key' | 'required'>]?: TextField[K] | undefined };
+type Facts = { [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined };
 
-/** A field without what the config leaves out. */
-export function field(key: string, required: boolean, described: Described): TextField {
-  const { choices, labels, ...others } = described;
-  const said = Object.entries({
-    ...others,
-    // A choice is asked for as such, whatever it stands for.
-    ...(choices !== undefined && choices.length > 0 && { choices, type: undefined }),
-    ...(labels !== undefined && labels.size > 0 && { labels }),
-  });
+/** A field without what the config leaves out; `listed` are its choices as `choicesOf` takes them. */
+export function field(key: string, required: boolean, listed: unknown, facts: Facts): TextField {
+  const { choices = [], labels } = optional(listed, choicesOf) ?? {};
+  // A choice is asked for as such, whatever it stands for.
+  const isChoice = choices.length > 0;
+  const all = {
+    ...facts,
+    ...(isChoice ? { choices, type: undefined } : { multiple: undefined }),
+    labels: labels?.size ? labels : undefined,
+  };
   return {
     key,
-    required: required && described.default === undefined,
-    ...Object.fromEntries(said.filter(([, value]) => value !== undefined)),
+    required: required && facts.default === undefined,
+    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
   };
 }
 
 /** `["a", "b"]`, a list of objects, or an object from what is sent to what is shown. */
-export function choicesOf(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
+function choicesOf(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
   if (!isObject(listed) && !Array.isArray(listed)) return undefined;
   const pairs = isObject(listed)
     ? Object.entries(listed).map(([key, label]) => [key, scalarText(label) ?? nameIn(label) ?? key] as const)

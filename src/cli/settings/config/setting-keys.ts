@@ -44,37 +44,25 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     form: 'a directory',
     parse: text => (text.trim() === '' ? undefined : text),
   },
-  preview: {
-    description: 'show small previews of images on terminals that can',
-    default: true,
-    form: 'true or false',
-    parse: parseSwitch,
-  },
+  preview: switchRule('show small previews of images on terminals that can', true),
   pager: {
     description: 'the command that shows long results, `cat` for none',
     default: undefined,
     form: 'a command',
     parse: text => (parseSwitch(text) === false ? 'cat' : text),
   },
-  keychain: {
-    description: 'keep keys in the system keychain if there is one',
-    default: true,
-    form: 'true or false',
-    parse: parseSwitch,
-  },
-  exclusiveKey: {
-    description: 'nobody else uses the key: a run whose creation was not answered may be taken from the list',
-    default: false,
-    form: 'true or false',
-    parse: parseSwitch,
-  },
+  keychain: switchRule('keep keys in the system keychain if there is one', true),
+  exclusiveKey: switchRule(
+    'nobody else uses the key: a run whose creation was not answered may be taken from the list',
+    false,
+  ),
 };
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
 /** @throws {CliError} USAGE_ERROR naming the nearest setting */
 export function settingKey(text: string): SettingKey {
-  const key = SETTING_KEYS.find(known => known === text);
+  const key = SETTING_KEYS.find(one => one === text);
   if (key !== undefined) return key;
   throw usageError(...unknownName('setting', text, SETTING_KEYS));
 }
@@ -85,6 +73,10 @@ export function settingValue<K extends SettingKey>(key: K, text: string): Settin
   if (value === undefined)
     throw usageError(`'${text}' is not a value of ${key}: it takes ${SETTINGS[key].form}`);
   return value;
+}
+
+function switchRule(description: string, standard: boolean): SettingRule<boolean> {
+  return { description, default: standard, form: 'true or false', parse: parseSwitch };
 }
 
 function parseSwitch(text: string): boolean | undefined {
