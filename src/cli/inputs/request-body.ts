@@ -106,6 +106,7 @@ export function requestDigest({ text, images, options }: RunRequest): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
-function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
+/** Sorts the entries of a map whatever the language. */
+export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);
 }

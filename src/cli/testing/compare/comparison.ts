@@ -16,6 +16,7 @@ export interface VariantResult extends RequestResult {
 export interface ComparedRow {
   readonly row: number;
   readonly id: string;
+  /** As the row and the command line give them. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly results: readonly VariantResult[];
 }

@@ -27,11 +27,7 @@ export interface CommonInputs extends GivenInputs {
 }
 
 /** A row that every variant takes. */
-export interface CheckedRow {
-  readonly row: number;
-  readonly id: string;
-  /** As the row and the command line give them. */
-  readonly inputs: Readonly<Record<string, string>>;
+export interface CheckedRow extends Omit<ComparedRow, 'results'> {
   /** What each variant is sent, in their order. */
   readonly requests: readonly RunRequest[];
 }
@@ -55,47 +51,51 @@ export async function readCheckedRows(
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}, line ${row.line}`;
-    if (isFaulty(row)) {
-      throw usageError(`${where}: ${row.fault}`);
-    }
-    rows.push(await checkedRow(row, { common, variants, where, finders }));
+    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
+    const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
+      throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+    });
+    rows.push(await checked);
   }
-  if (rows.length === 0) {
-    throw usageError(`--from: ${source.name} has no rows`);
-  }
+  if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
   return rows;
 }
 
-async function checkedRow(
-  row: ReadableRow,
-  { common, variants, where, finders }: RowSurroundings,
-): Promise<CheckedRow> {
-  let variant = '';
-  try {
-    const images = await openGivenImages(finders.own, row.inputs.images);
-    const requests: RunRequest[] = [];
-    for (const { config, name, promptVersionId, model } of variants) {
-      variant = ` (${name})`;
-      const fields = describeConfig(config);
-      const own = await takeNamedImages(fields, { text: row.inputs.text, images }, finders.own);
-      const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
-      const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
-      requests.push(model === undefined ? request : { ...request, model });
-    }
-    const inputs = Object.fromEntries([...row.inputs.text, ...common.text]);
-    return { row: row.row, id: row.id, inputs, requests };
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    throw usageError(`${where}: ${error.message}${variant}`, ...error.hints);
-  }
+/** Where images are found: those of the command line, and those that a row names. */
+interface Finders {
+  readonly common: ImageFinder;
+  readonly own: ImageFinder;
 }
 
-interface RowSurroundings {
-  readonly common: CommonInputs;
-  readonly variants: readonly Variant[];
-  /** Begins every error. */
-  readonly where: string;
-  readonly finders: { readonly common: ImageFinder; readonly own: ImageFinder };
+async function checkedRow(
+  { row, id, inputs: { text, images: named } }: ReadableRow,
+  common: CommonInputs,
+  variants: readonly Variant[],
+  finders: Finders,
+): Promise<CheckedRow> {
+  const images = await openGivenImages(finders.own, named);
+  const requests: RunRequest[] = [];
+  for (const variant of variants) {
+    const request = requestOf(variant, { text, images }, common, finders).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      throw usageError(`${error.message} (${variant.name})`, ...error.hints);
+    });
+    requests.push(await request);
+  }
+  return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
+}
+
+async function requestOf(
+  { config, promptVersionId, model }: Variant,
+  inputs: GivenInputs,
+  common: CommonInputs,
+  finders: Finders,
+): Promise<RunRequest> {
+  const fields = describeConfig(config);
+  const own = await takeNamedImages(fields, inputs, finders.own);
+  const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
+  const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
+  return model === undefined ? request : { ...request, model };
 }
 
 export interface ComparisonOptions {
@@ -134,9 +134,7 @@ export async function runComparison(
     });
   }
   return rows.map(row => ({
-    row: row.row,
-    id: row.id,
-    inputs: row.inputs,
+    ...row,
     results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
   }));
 }

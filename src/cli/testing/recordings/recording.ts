@@ -7,6 +7,7 @@ import { replaceFile, writeUnderFreeName } from '../../../files/write-file.ts';
 import type { JsonObject } from '../../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { type CliError, configError } from '../../errors.ts';
+import { byKey } from '../../inputs/request-body.ts';
 import { parseJsonText } from '../../outputs/output-schema.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 
@@ -47,10 +48,6 @@ export function recordingKey(request: RecordedRequest): string {
     repetition,
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : Number(one > other);
 }
 
 /** Path and query of a URL below the base URL; undefined for any other. */

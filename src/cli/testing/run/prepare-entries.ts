@@ -8,7 +8,7 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
-import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { buildRunBody, byKey, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { readVersion, resolveTarget } from '../../inputs/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
@@ -161,8 +161,4 @@ function entryKey({ entry: { file, model }, request }: Pick<PreparedEntry, 'entr
     [...options].toSorted(byKey),
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : Number(one > other);
 }

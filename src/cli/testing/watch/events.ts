@@ -16,7 +16,8 @@ export type Changes = () => Promise<ReadonlySet<string> | undefined>;
 export class Events {
   readonly #ctx: Context;
   readonly #watchers = new Map<string, FSWatcher>();
-  readonly #keys: string[] = [];
+  /** Those that mean something and were not taken yet. */
+  readonly #keys: ('a' | 'f' | 'q')[] = [];
   #wake: () => void = () => {};
   /** Whether a round is under way: what ends the command then interrupts it. */
   isRunning = false;
@@ -55,17 +56,12 @@ export class Events {
   /** The next key that means something, or what changed. @throws the signal's reason */
   async next(changes: Changes): Promise<Wanted> {
     const { io, signal } = this.#ctx;
-    let isTold = false;
-    for (;;) {
+    const keys = io.stdin.isTerminal ? '; a runs all, f what failed, q ends' : '';
+    for (let isFirst = true; ; isFirst = false) {
       signal.throwIfAborted();
-      const key = this.#keys.shift();
-      if (key === 'a' || key === 'f' || key === 'q') return key;
-      if (key !== undefined) continue;
-      const changed = await changes();
-      if (changed !== undefined) return changed;
-      if (!isTold)
-        io.note(`waiting for changes${io.stdin.isTerminal ? '; a runs all, f what failed, q ends' : ''}`);
-      isTold = true;
+      const next = this.#keys.shift() ?? (await changes());
+      if (next !== undefined) return next;
+      if (isFirst) io.note(`waiting for changes${keys}`);
       if (this.#keys.length === 0) await this.#somethingHappens(signal);
     }
   }
@@ -94,10 +90,9 @@ export class Events {
   }
 
   readonly #onData = (data: Buffer | string): void => {
-    for (const key of String(data)) {
-      const wanted = key === '\u0003' ? 'q' : key;
-      if (wanted === 'q' && this.isRunning) process.kill(process.pid, 'SIGINT');
-      else this.#keys.push(wanted);
+    for (const key of String(data).replaceAll('\u0003', 'q')) {
+      if (key === 'q' && this.isRunning) process.kill(process.pid, 'SIGINT');
+      else if (key === 'a' || key === 'f' || key === 'q') this.#keys.push(key);
     }
     this.#wake();
   };

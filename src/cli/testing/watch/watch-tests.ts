@@ -46,9 +46,10 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       }
     }
 
-    async function round(wanted: Wanted): Promise<RoundEnd> {
+    /** Its code, unless a change ended it, and what changed meanwhile, if that was looked at. */
+    async function round(wanted: Wanted): Promise<{ code?: ExitCode; changed?: ReadonlySet<string> }> {
       const [early, over] = [new AbortController(), new AbortController()];
-      const end: { code?: ExitCode; changed?: ReadonlySet<string> } = {};
+      const end: Awaited<ReturnType<typeof round>> = {};
       let watching: Promise<void> | undefined;
       const endAtChange = async (): Promise<void> => {
         end.changed = await events.change(changesSince, over.signal);
@@ -97,21 +98,12 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
         await new Promise(resolve => setTimeout(resolve, SETTLE_MS));
       }
       if (changed.size === 0) return undefined;
-      const former = files;
-      files = withFormer(await read(), former);
+      files = withFormer(await read(), files);
       return isConcerned(ctx, files, changed, seen) ? changed : undefined;
     }
   } finally {
     events.close();
   }
-}
-
-/** How a round ended. */
-interface RoundEnd {
-  /** undefined if a change ended it. */
-  readonly code?: ExitCode;
-  /** What changed meanwhile, if that was looked at. */
-  readonly changed?: ReadonlySet<string>;
 }
 
 /** What was read, and of what can't be read for now what was known of it: its prompt is looked at all the same. */
