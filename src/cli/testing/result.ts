@@ -77,20 +77,13 @@ export function entryName({ testCase, model }: Entry): string {
 }
 
 /** How many entries ended in each way. */
-export interface Totals {
-  readonly passed: number;
-  readonly failed: number;
-  readonly faults: number;
-}
-
-export function totalsOf(results: readonly EntryResult[]): Totals {
+export function totalsOf(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return { passed: count('passed'), failed: count('failed'), faults: count('fault') };
 }
 
 /** The totals as text, such as `2 passed, 1 failed`. */
-export function totalsText({ passed, failed, faults }: Totals): string {
-  return [`${passed} passed`, `${failed} failed`, ...(faults > 0 ? [`${faults} could not be run`] : [])].join(
-    ', ',
-  );
+export function totalsText(results: readonly EntryResult[]): string {
+  const { passed, failed, faults } = totalsOf(results);
+  return `${passed} passed, ${failed} failed${faults > 0 ? `, ${faults} could not be run` : ''}`;
 }

@@ -178,13 +178,12 @@ function nothingToRun({ failed, filter }: TestOptions): CliError {
 /** Writes what came as what is expected; what was not written, or does not fit all answers, stays a failure. */
 async function updateFiles(ctx: Context, results: readonly EntryResult[]): Promise<EntryResult[]> {
   const updated: EntryResult[] = [];
-  for (const file of new Set(results.map(({ entry }) => entry.file.file))) {
+  const names = new Map(results.map(({ entry: { file } }) => [file.file, file.name]));
+  for (const [file, name] of names) {
     const own = results.filter(({ entry }) => entry.file.file === file);
     const { results: judged, written } = await updateTestFile(file, own);
     updated.push(...judged);
-    if (written === 0) continue;
-    const name = own[0]?.entry.file.name ?? file;
-    ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
+    if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
   }
   return updated;
 }
@@ -197,6 +196,7 @@ function inOrder(results: readonly EntryResult[], paths: readonly string[]): Ent
 
 /** Says what is left undone, and how to go on. */
 function tellCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
+  const isUndone = ({ fault }: Repetition): boolean => fault?.exitCode === EXIT.capReached;
   const undone = results.filter(({ repetitions }) => repetitions.some(isUndone)).length;
   if (undone === 0) return;
   const { flag } = data as { flag: string };
@@ -212,17 +212,11 @@ function tellCap(ctx: Context, { message, data }: CliError, results: readonly En
   reportFile(ctx, failure);
 }
 
-function isUndone({ fault }: Repetition): boolean {
-  return fault?.exitCode === EXIT.capReached;
-}
-
 /** The time that is over outranks the cap, which outranks what could not be run, and that what failed. */
 function exitCodeOf(results: readonly EntryResult[]): ExitCode {
   const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
-  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code =>
-    faults.some(({ exitCode }) => exitCode === code),
-  );
-  const [fault] = faults;
-  if (fault !== undefined) return worst ?? fault.exitCode;
+  const codes = faults.map(({ exitCode }) => exitCode);
+  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
+  if (worst !== undefined) return worst;
   return results.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

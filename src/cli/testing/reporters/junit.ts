@@ -1,7 +1,7 @@
 import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
-import { entryName } from '../result.ts';
+import { entryName, totalsOf } from '../result.ts';
 import type { ReportedResult } from './reasons.ts';
 import { detailsOf } from './text.ts';
 
@@ -28,10 +28,9 @@ ${suites}</testsuites>
 }
 
 function counts(results: readonly ReportedResult[]): Html {
-  const count = (status: ReportedResult['status']): number =>
-    results.filter(result => result.status === status).length;
+  const { failed, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  return html`tests="${results.length}" failures="${count('failed')}" errors="${count('fault')}" skipped="0" time="${seconds.toFixed(3)}"`;
+  return html`tests="${results.length}" failures="${failed}" errors="${faults}" skipped="0" time="${seconds.toFixed(3)}"`;
 }
 
 function testCase(result: ReportedResult): Html {

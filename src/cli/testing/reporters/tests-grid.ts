@@ -31,7 +31,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   }
   return {
     title: 'Prompt tests',
-    facts: [totalsText(totalsOf(results)), ...spendingText(material.budget.totalsOf())],
+    facts: [totalsText(results), ...spendingText(material.budget.totalsOf())],
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { entryName, totalsOf, totalsText } from '../result.ts';
+import { entryName, totalsText } from '../result.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** The results as a tree: files, their cases, and below each that did not pass, why. */
@@ -24,7 +24,7 @@ export function treeReport(results: readonly ReportedResult[], paint: ChalkInsta
     lines.push(...details.map(({ mark, text }) => `      ${colours[mark](mark + text)}`));
   }
   const isGood = results.every(({ status }) => status === 'passed');
-  const summary = (isGood ? paint.green : paint.red)(totalsText(totalsOf(results)));
+  const summary = (isGood ? paint.green : paint.red)(totalsText(results));
   return `${lines.join('\n')}\n\n${summary}\n`;
 }
 
@@ -38,7 +38,7 @@ export function linesReport(results: readonly ReportedResult[]): string {
     const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
     return [`${WORDS[status]} ${name} (${seconds.toFixed(1)} s)`, ...details];
   });
-  return `${[...lines, totalsText(totalsOf(results))].join('\n')}\n`;
+  return `${[...lines, totalsText(results)].join('\n')}\n`;
 }
 
 /** A line that tells why a result did not pass, harmless to a terminal. */

@@ -26,12 +26,6 @@ export interface PreparedEntry {
   readonly firstRepetition: number;
 }
 
-/** What can be run of test files, and what is wrong with the others. */
-export interface PreparedFiles {
-  readonly entries: readonly PreparedEntry[];
-  readonly faults: readonly FileFault[];
-}
-
 /**
  * Finds what every case runs and checks its inputs and options; no run is created. What does not fit is a fault of its
  * whole file, of which nothing is sent then.
@@ -40,18 +34,18 @@ export async function prepareEntries(
   ctx: Context,
   connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
-): Promise<PreparedFiles> {
+): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FileFault[] }> {
   const entries: PreparedEntry[] = [];
   const faults: FileFault[] = [];
   const counts = new Map<string, number>();
   for (const file of files) {
     try {
       const connection = await connectionOf(file.target);
-      for (const unnumbered of await entriesOf(ctx, connection, file)) {
-        const { key, entry } = unnumbered;
+      for (const entry of await entriesOf(ctx, connection, file)) {
+        const key = entryKey(entry);
         const firstRepetition = counts.get(key) ?? 1;
-        counts.set(key, firstRepetition + entry.testCase.repeat);
-        entries.push({ ...unnumbered, firstRepetition });
+        counts.set(key, firstRepetition + entry.entry.testCase.repeat);
+        entries.push({ ...entry, connection, key, firstRepetition });
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
@@ -69,28 +63,21 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
   }
 }
 
-async function entriesOf(
-  ctx: Context,
-  connection: Connection,
-  file: TestFile,
-): Promise<Omit<PreparedEntry, 'firstRepetition'>[]> {
-  const entries: Omit<PreparedEntry, 'firstRepetition'>[] = [];
+type EntryRequest = Pick<PreparedEntry, 'entry' | 'request'>;
+
+async function entriesOf(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
+  const entries: EntryRequest[] = [];
   const versions = new Map<string | undefined, TestedVersion>();
   for (const testCase of file.cases) {
     for (const model of file.models) {
-      const prepared = await prepare(ctx, connection, versions, { file, testCase, model });
-      entries.push({ ...prepared, connection, key: entryKey(prepared) });
+      entries.push(await prepare(ctx, connection, versions, { file, testCase, model }));
     }
   }
   return entries;
 }
 
-/** What a target stands for, with one model. */
-interface TestedVersion {
-  readonly promptVersionId: string;
-  /** What it says of its inputs, if that is known. */
-  readonly config: unknown;
-}
+/** A version, with what it says of its inputs if that is known. */
+type TestedVersion = Awaited<ReturnType<typeof versionOf>>;
 
 /** @throws {CliError} that names the case, for what is a fault of the whole file */
 async function prepare(
@@ -98,7 +85,7 @@ async function prepare(
   connection: Connection,
   versions: Map<string | undefined, TestedVersion>,
   entry: Entry,
-): Promise<Pick<PreparedEntry, 'entry' | 'request'>> {
+): Promise<EntryRequest> {
   const { file, testCase, model } = entry;
   const { options } = testCase;
   try {
@@ -122,7 +109,7 @@ async function versionOf(
   connection: Connection,
   target: string,
   model: string | undefined,
-): Promise<TestedVersion> {
+): Promise<{ readonly promptVersionId: string; readonly config: unknown }> {
   const resolved = await resolveTarget(ctx, connection, target, model);
   const reading = readVersion(ctx, connection, resolved);
   const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
@@ -150,7 +137,7 @@ function located({ file, testCase }: Entry, error: unknown): CliError {
 }
 
 /** Identifies a case whatever its number or name: by target, model, inputs and options. */
-function entryKey({ entry: { file, model }, request }: Pick<PreparedEntry, 'entry' | 'request'>): string {
+function entryKey({ entry: { file, model }, request }: EntryRequest): string {
   const { text, images, options, promptVersionId } = request;
   const content = [
     file.target,
