@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonPastBound, parseBoundedJson } from '../../src/wire/bounded-json.ts';
+import { JsonPastBound, listAt, parseBoundedJson, textAt, valueAt } from '../../src/wire/bounded-json.ts';
 
 const bounds = { values: 10, levels: 3 };
 
@@ -27,5 +27,28 @@ describe('JSON from elsewhere', () => {
 
   it('is refused where it is not JSON', () => {
     expect(() => parseBoundedJson('{"a": "no end', bounds)).toThrow(SyntaxError);
+  });
+});
+
+describe('what lies at a path', () => {
+  const json: unknown = JSON.parse('{"a": [{"b": "text"}, null], "n": 1, "__proto__": {"c": 2}}');
+
+  it('is found in objects and lists, under own names only', () => {
+    expect(textAt(json, 'a', 0, 'b')).toBe('text');
+    expect(listAt(json, 'a')).toHaveLength(2);
+    expect(valueAt(json, '__proto__', 'c')).toBe(2);
+    expect(valueAt(json, 'constructor')).toBeUndefined();
+  });
+
+  it('is nothing where the path leads nowhere, or to a value of another kind', () => {
+    for (const path of [
+      ['a', 1, 'b'],
+      ['n', 'b'],
+      ['a', 0, 'b', 'length'],
+      ['x', 'y'],
+    ]) {
+      expect(valueAt(json, ...path)).toBeUndefined();
+    }
+    expect([textAt(json, 'n'), listAt(json, 'n'), listAt(undefined)]).toEqual([undefined, [], []]);
   });
 });

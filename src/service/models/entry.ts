@@ -3,12 +3,10 @@ import type { Modality, Model, RunOption } from '../../wire/index.ts';
 /** The engines a model can be run by. */
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai' | 'anthropic';
 
-/** Where a model is reached; without it the engine needs none. */
+/** Where a model is reached. */
 export interface Provider {
   readonly name: string;
-  /** http or https. */
   readonly baseUrl: string;
-  /** The interface that it speaks. */
   readonly engine: 'openai' | 'anthropic';
   /** The environment variables that may hold its key, the first that is set counts; none of them: none is sent. */
   readonly keyVariables: readonly string[];

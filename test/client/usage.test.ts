@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { measureOf, usageKey, usageOf } from '../../src/client/usage.ts';
+import type { RunRow } from '../../src/wire/index.ts';
+
+const row = (more: Partial<RunRow> = {}): RunRow => ({
+  runId: '0b7a52b2-3f0d-4c6f-9a53-0d3a0a5f0001',
+  promptVersionId: '0b7a52b2-3f0d-4c6f-9a53-0d3a0a5f0002',
+  runName: 'Hello',
+  runStatus: 'succeeded',
+  createdAt: '2026-11-20T12:00:00.000Z',
+  credits: null,
+  outputs: [],
+  ...more,
+});
+const usage = (cost: number | null): Pick<RunRow, 'usage'> => ({
+  usage: { model: 'clever', tokens: { input: 3, output: 2, cached: 1 }, cost, estimated: false },
+});
+
+it('adds up what runs took, without drift, and leaves out what nobody knows', () => {
+  const rows = [
+    row({ credits: 0.1, ...usage(0.1) }),
+    row({ credits: 0.2, ...usage(0.2), runStatus: 'failed' }),
+    row({ credits: 'many' as unknown as number, ...usage(null) }),
+  ];
+  expect(usageOf('hello', rows)).toEqual({
+    key: 'hello',
+    runs: 3,
+    failed: 1,
+    credits: 0.3,
+    tokens: { input: 9, output: 6, cached: 3 },
+    cost: 0.3,
+    estimated: false,
+  });
+  expect(usageOf('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
+});
+
+it('draws bars of money if any was spent, else of credits, else of runs', () => {
+  expect(measureOf([usageOf('a', [row()]), usageOf('b', [row({ credits: 1, ...usage(0.1) })])])).toBe('cost');
+  expect(measureOf([usageOf('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
+  expect(measureOf([usageOf('a', [row()])])).toBe('runs');
+});
+
+it('counts a run under its status, its model or its day', () => {
+  const run = row(usage(0));
+  expect((['status', 'model', 'day'] as const).map(by => usageKey(run, by))).toEqual([
+    'succeeded',
+    'clever',
+    '2026-11-20',
+  ]);
+  expect(usageKey(row(), 'model')).toBe('unknown');
+});
