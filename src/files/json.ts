@@ -30,3 +30,12 @@ export function kindOf(value: JsonValue): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
+
+/** Undefined for what is not JSON. */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

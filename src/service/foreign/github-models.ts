@@ -1,5 +1,5 @@
 import { type Place, placeOf } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../files/json.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../prompts/bounds.ts';
@@ -40,7 +40,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 
 /** Whether a text is YAML with messages, whatever its file is called. */
 export function isGithubPrompt(whole: JsonValue): boolean {
-  const messages = isJsonObject(whole) ? ownValue(whole, 'messages') : undefined;
+  const messages = ownValue(whole, 'messages');
   return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
 }
 
@@ -183,12 +183,4 @@ class GithubReader {
 function ended(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject, type JsonValue } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
@@ -10,8 +10,8 @@ export interface Assertion {
   readonly at: Located;
   /** Such as `not-contains`. */
   readonly type: string;
-  readonly value?: JsonValue;
-  readonly threshold?: JsonValue;
+  readonly value?: JsonValue | undefined;
+  readonly threshold?: JsonValue | undefined;
 }
 
 const USES_THRESHOLD = /^(?:not-)?(?:latency|cost)$/u;
@@ -27,16 +27,9 @@ export function assertionsIn(node: YamlValue | undefined, conversion: Conversion
       return [];
     }
     const [value, threshold] = [entries.get('value')?.json(), entries.get('threshold')?.json()];
-    const known = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
-    conversion.noteUnknown(entries, known, ' of an assertion');
-    return [
-      {
-        at: item,
-        type,
-        ...(value !== undefined && { value }),
-        ...(threshold !== undefined && { threshold }),
-      },
-    ];
+    const keys = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
+    conversion.noteUnknown(entries, keys, ' of an assertion');
+    return [{ at: item, type, value, threshold }];
   });
 }
 
@@ -58,12 +51,12 @@ export function assertionInCell(cell: string, at: Located): Assertion {
   return {
     at,
     type,
-    ...(value !== undefined && value.trim() !== '' && { value: value.trim() }),
-    ...(threshold !== undefined && { threshold: Number(threshold) }),
+    value: value?.trim() || undefined,
+    threshold: threshold === undefined ? undefined : Number(threshold),
   };
 }
 
-type Convert = (assertion: Assertion, value: JsonValue | undefined) => JsonObject | undefined;
+type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
 
 const PROGRAMS = ['javascript', 'python', 'ruby'];
 const WITHOUT_EQUIVALENT = [
@@ -77,22 +70,22 @@ const WITHOUT_EQUIVALENT = [
 ];
 
 const CONVERSIONS: { readonly [type: string]: Convert } = {
-  equals: (_, value) =>
+  equals: value =>
     typeof value === 'object' && value !== null ? { schema: { const: value } } : { equals: textOf(value) },
-  contains: (_, value) => ({ contains: textOf(value) }),
-  icontains: (_, value) => ({ icontains: textOf(value) }),
-  'contains-any': (_, value) => anyOf('contains', value),
-  'contains-all': (_, value) => allOf('contains', value),
-  'icontains-any': (_, value) => anyOf('icontains', value),
-  'icontains-all': (_, value) => allOf('icontains', value),
-  'starts-with': (_, value) => ({ startsWith: textOf(value) }),
-  'ends-with': (_, value) => ({ endsWith: textOf(value) }),
-  regex: (_, value) => ({ matches: textOf(value) }),
-  'is-json': (_, value) => ({ schema: schemaOf(value) }),
-  'contains-json': (_, value) => ({ containsJson: schemaOf(value) }),
-  latency: ({ threshold }) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
-  cost: ({ threshold }) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
-  'llm-rubric': (_, value) => ({ rubric: textOf(value) }),
+  contains: value => ({ contains: textOf(value) }),
+  icontains: value => ({ icontains: textOf(value) }),
+  'contains-any': value => listOf('any', 'contains', value),
+  'contains-all': value => listOf('all', 'contains', value),
+  'icontains-any': value => listOf('any', 'icontains', value),
+  'icontains-all': value => listOf('all', 'icontains', value),
+  'starts-with': value => ({ startsWith: textOf(value) }),
+  'ends-with': value => ({ endsWith: textOf(value) }),
+  regex: value => ({ matches: textOf(value) }),
+  'is-json': value => ({ schema: schemaOf(value) }),
+  'contains-json': value => ({ containsJson: schemaOf(value) }),
+  latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
+  cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
+  'llm-rubric': value => ({ rubric: textOf(value) }),
 };
 
 function isKnown(type: string): boolean {
@@ -111,7 +104,7 @@ export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Con
     conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
     return [];
   }
-  const expectation = convert(assertion, valueOf(assertion, vars, conversion));
+  const expectation = convert(valueOf(assertion, vars, conversion), assertion.threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return [];
@@ -141,11 +134,8 @@ function valueOf({ at, value }: Assertion, vars: Vars, conversion: Conversion): 
 }
 
 function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string'
-    ? value
-    : value === undefined || value === null
-      ? ''
-      : JSON.stringify(value);
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A list, or a text with commas. */
@@ -157,23 +147,14 @@ function textsOf(value: JsonValue | undefined): string[] {
     .filter(text => text !== '');
 }
 
-function anyOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const any = textsOf(value).map(text => ({ [kind]: text }));
-  return any.length > 0 ? { any } : undefined;
-}
-
-function allOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const all = textsOf(value).map(text => ({ [kind]: text }));
-  return all.length > 0 ? { all } : undefined;
+function listOf(list: 'any' | 'all', kind: string, value: JsonValue | undefined): JsonObject | undefined {
+  const expectations = textsOf(value).map(text => ({ [kind]: text }));
+  return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 
 /** As a map, or as the text of one; without one any JSON will do. */
 function schemaOf(value: JsonValue | undefined): JsonValue {
   if (typeof value !== 'string') return isJsonObject(value) ? value : true;
-  try {
-    const schema = JSON.parse(value) as JsonValue;
-    return isJsonObject(schema) ? schema : true;
-  } catch {
-    return true;
-  }
+  const schema = parseJson(value);
+  return isJsonObject(schema) ? schema : true;
 }

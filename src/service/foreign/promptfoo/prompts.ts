@@ -35,35 +35,31 @@ function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
 }
 
 function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
+  const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
   const isFile = written.startsWith('file://') || (isPath(written) && conversion.has(written));
-  const program = written.replace(/^file:\/\//u, '');
-  if ((isFile || isPath(written)) && PROGRAM.test(program)) {
-    return [{ at, text: '', fault: `the prompt ${written} is a program: a prompt file can’t be one` }];
+  if ((isFile || isPath(written)) && PROGRAM.test(written)) {
+    return refused(`the prompt ${written} is a program: a prompt file can’t be one`);
   }
   if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
-    return [
-      { at, text: '', fault: `the prompt ${written} is kept elsewhere: write it into the configuration` },
-    ];
+    return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
   }
   if (!isFile) return [{ at, text: written }];
-  if (/[*?]/u.test(written)) {
-    return [{ at, text: '', fault: `${written} stands for several files: name one of them` }];
-  }
-  const source = conversion.read(written, at);
-  const { file } = source;
-  if (!/\.(?:txt|md|j2|njk)$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text: source.text }];
+  if (/[*?]/u.test(written)) return refused(`${written} stands for several files: name one of them`);
+  const { text, file } = conversion.read(written, at);
+  if (!/\.(?:txt|md|j2|njk)$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text }];
   const parts: PromptText[] = [];
   let line = 1;
-  for (const part of source.text.split(/^---[ \t]*$/mu)) {
-    const first =
-      line +
-      (part.length - part.trimStart().length > 0
-        ? part.slice(0, part.search(/\S|$/u)).split('\n').length - 1
-        : 0);
+  for (const part of text.split(/^---[ \t]*$/mu)) {
+    const first = line + linesIn(part.slice(0, part.search(/\S|$/u)));
     if (part.trim() !== '') parts.push({ at: { file, line: first, column: 1 }, text: part.trim() });
-    line += part.split('\n').length - 1;
+    line += linesIn(part);
   }
   return parts;
+}
+
+/** Line ends in a text. */
+function linesIn(text: string): number {
+  return text.split('\n').length - 1;
 }
 
 function isPath(written: string): boolean {
@@ -76,17 +72,15 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
   const chat = chatOf(text, at);
   if (!chat) return piecesOfText(text, at);
   return chat.flatMap(message => {
-    const role = isJsonObject(message) ? ownValue(message, 'role') : undefined;
-    const content = isJsonObject(message) ? ownValue(message, 'content') : undefined;
+    const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
     const name = typeof role === 'string' ? chatRole(role) : undefined;
-    if (name === undefined) throw faultAt(at, wrongRole(role));
+    if (name === undefined) {
+      const what = `the role of a message is system, user or assistant, not ${JSON.stringify(role)}`;
+      throw faultAt(at, what);
+    }
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be a text');
     return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];
   });
-}
-
-function wrongRole(role: JsonValue | undefined): string {
-  return `the role of a message is system, user or assistant, not ${JSON.stringify(role)}`;
 }
 
 /** A chat is written as JSON or YAML; any other text is what the user says. */
@@ -109,5 +103,5 @@ function piecesOfText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = nunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw faultAt({ ...at, line: at.line + before.split('\n').length - 1 }, BEYOND);
+  throw faultAt({ ...at, line: at.line + linesIn(before) }, BEYOND);
 }

@@ -131,10 +131,8 @@ function settingsOf(
 }
 
 function outputOf(format: JsonValue): JsonObject | undefined {
-  if (!isJsonObject(format)) return undefined;
   const type = ownValue(format, 'type');
   if (type === 'json_object') return { format: 'json' };
-  const described = ownValue(format, 'json_schema');
-  const schema = isJsonObject(described) ? ownValue(described, 'schema') : ownValue(format, 'schema');
+  const schema = ownValue(ownValue(format, 'json_schema') ?? format, 'schema');
   return type === 'json_schema' && isJsonObject(schema) ? { format: 'json', schema } : undefined;
 }

@@ -108,8 +108,7 @@ function checkReference(reference: JsonValue, root: JsonObject, report: (message
   if (reference !== '#' && !reference.startsWith('#/')) return;
   let here: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
-    const name = unescaped(step);
-    here = isJsonList(here) ? here[Number(name)] : isJsonObject(here) ? ownValue(here, name) : undefined;
+    here = ownValue(here, unescaped(step));
   }
   if (here === undefined) report(`\`${reference}\` leads to nothing in this schema`);
 }
