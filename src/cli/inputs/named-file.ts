@@ -1,5 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { lookAtNamedFile, type NamedFile } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -31,25 +31,26 @@ const LARGEST = 20 * 1024 * 1024;
  *
  * @throws {NamedFileFault} for one that lies elsewhere, is not a regular file, or is larger than 20 MiB
  */
-export async function checkNamedFile(
-  { cwd, allowOutside, onNamed }: NamingFolder,
-  file: string,
-): Promise<void> {
-  onNamed?.(path.resolve(cwd, file));
-  const [real, folder] = await Promise.all([realpath(path.resolve(cwd, file)), realpath(cwd)]).catch(
-    () => [],
-  );
-  // What isn't there is said by who reads it.
-  if (real === undefined || folder === undefined) return;
-  const inside = path.relative(folder, real);
-  if (!allowOutside && (inside === '..' || inside.startsWith(`..${path.sep}`) || path.isAbsolute(inside))) {
+export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, file: string): void {
+  const whole = path.resolve(cwd, file);
+  onNamed?.(whole);
+  const fault = faultOf(whole, allowOutside ? undefined : cwd);
+  if (fault === 'outside') {
     throw refused(`${file} lies outside of the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
     ]);
   }
-  const stats = await stat(real);
-  if (!stats.isFile()) throw refused(`${file} is not a regular file`);
-  if (stats.size > LARGEST) throw refused(`${file} is larger than 20 MiB`);
+  if (fault === 'irregular') throw refused(`${file} is not a regular file`);
+  if (fault === 'large') throw refused(`${file} is larger than 20 MiB`);
+}
+
+function faultOf(file: string, folder: string | undefined): NamedFile['fault'] {
+  try {
+    return lookAtNamedFile(file, folder, LARGEST).fault;
+  } catch {
+    // What isn't there is said by who reads it.
+    return undefined;
+  }
 }
 
 function refused(message: string, hints: readonly string[] = []): NamedFileFault {
@@ -63,7 +64,7 @@ export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
     cwd,
     async open(given) {
       if (given === '-') throw usageError('an image that a file names can’t come from standard input');
-      if (!isImageUrl(given)) await checkNamedFile(folder, given);
+      if (!isImageUrl(given)) checkNamedFile(folder, given);
       return openImage({ ...ctx, cwd }, given);
     },
   };

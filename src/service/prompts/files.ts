@@ -1,7 +1,8 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { lookAtNamedFile } from '../../files/named-file.ts';
 import { BOUNDS } from './bounds.ts';
 import { InvalidPromptFile } from './findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from './slug.ts';
@@ -39,17 +40,15 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
   };
 }
 
-/** By its real path, at which nothing but a file is opened: a device or a pipe could be read without end. */
 function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
-  const real = realpathSync(file);
-  const stats = statSync(real);
-  if (folder !== undefined && !real.startsWith(path.join(realpathSync(folder), path.sep))) {
+  const { real, fault } = lookAtNamedFile(file, folder, BOUNDS.fileBytes);
+  if (fault === 'outside') {
     const what =
       'lies outside the folder of its prompt (with --allow-outside it can be run and checked all the same)';
     return { fault: `the partial \`${name}\` ${what}` };
   }
-  if (!stats.isFile()) return { fault: `the partial \`${name}\` is not a file` };
-  const text = stats.size > BOUNDS.fileBytes ? undefined : textOf(readFileSync(real));
+  if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
+  const text = fault === 'large' ? undefined : textOf(readFileSync(real));
   if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
   return { fault: `the partial \`${name}\` is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB` };
 }

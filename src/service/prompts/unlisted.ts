@@ -1,6 +1,6 @@
-import type { ModelTable } from '../models/table.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
+import type { PromptDefinition } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import {
   newVersionOf,
@@ -10,7 +10,6 @@ import {
   unlistedVersionIdOf,
 } from './publish.ts';
 import { readPromptFile } from './read-prompt.ts';
-import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {
@@ -55,38 +54,32 @@ export async function ensureUnlistedVersion(
   wanted: UnlistedWanted,
 ): Promise<UnlistedVersion> {
   const { store, models, clock, tasks } = context;
-  const { model } = wanted;
+  const { file, model } = wanted;
   if (model !== undefined && !models.get(model)) {
     throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
   }
-  const version = wanted.file === undefined ? await storedVersion(store, wanted) : undefined;
-  if (version && (model ?? version.model) === version.model) return shown(version);
-  const unlisted = version
-    ? await copyOf(context, version, model)
-    : await readFile(wanted, { models, tasks }, model);
+  const published = file === undefined ? await storedVersion(store, wanted) : undefined;
+  if (published && (model ?? published.model) === published.model) return shown(published);
+  const definition = published
+    ? await createDefinitions(store, tasks).ofRun(published.id)
+    : await readRunnable(context, wanted);
+  const version = newVersionOf(definition);
+  const unlisted = withModel(version, model ?? version.model);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return shown(unlisted);
 }
 
-async function readFile(
-  { file = '', allowOutside }: UnlistedWanted,
-  { models, tasks }: { models: ModelTable; tasks: PromptTasks },
-  model: string | undefined,
-): Promise<NewVersion> {
+/** A prompt file, whose own model need not be there where another is named. */
+async function readRunnable(
+  { models, tasks }: PublishContext,
+  { file = '', allowOutside, model }: UnlistedWanted,
+): Promise<PromptDefinition> {
   const definition = await readPromptFile(file, { tasks, allowOutside });
   await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
-  return unlistedOf(newVersionOf(definition), model);
+  return definition;
 }
 
-async function copyOf(
-  { store, tasks }: PublishContext,
-  version: StoredVersion,
-  model: string | undefined,
-): Promise<NewVersion> {
-  return unlistedOf(newVersionOf(await createDefinitions(store, tasks).ofRun(version.id)), model);
-}
-
-function unlistedOf(version: NewVersion, model = version.model): NewVersion {
+function withModel(version: NewVersion, model: string): NewVersion {
   return { ...version, model, id: unlistedVersionIdOf(version.id, model) };
 }
 

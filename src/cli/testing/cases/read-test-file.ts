@@ -151,7 +151,7 @@ const NO_STANDARD_INPUT = 'a test reads no standard input';
 
 async function readValue(ctx: Context & NamingFolder, key: string, written: string): Promise<string> {
   if (written === '@-') throw new Error(NO_STANDARD_INPUT);
-  if (/^@(?!@)/u.test(written)) await checkNamedFile(ctx, written.slice(1));
+  if (/^@(?!@)/u.test(written)) checkNamedFile(ctx, written.slice(1));
   const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
   return text.get(key) ?? '';
 }

@@ -100,7 +100,7 @@ async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<Name
   const isFile = !value.isMap && typeof written !== 'boolean';
   const name = isFile ? textIn(value, key) : 'the schema';
   try {
-    if (isFile) await checkNamedFile(ctx, name);
+    if (isFile) checkNamedFile(ctx, name);
     const schema = isFile ? await readJsonFile(ctx, name, key) : written;
     const check = await schemaCheck(ctx, schema, isFile ? `${key}: ${name}` : key);
     return { name, schema: schema as object | boolean, check };

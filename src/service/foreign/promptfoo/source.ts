@@ -1,7 +1,8 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
+import { lookAtNamedFile } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions } from '../converted.ts';
 
@@ -56,13 +57,9 @@ export class Conversion {
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
     const relative = name.replace(/^file:\/\//u, '');
     try {
-      const real = realpathSync(path.resolve(directory, relative));
-      const stats = statSync(real);
-      if (!allowOutside && !real.startsWith(path.join(realpathSync(directory), path.sep))) {
-        throw refuse('lies outside the folder: --allow-outside takes it all the same');
-      }
-      if (!stats.isFile()) throw refuse('is not a file');
-      if (stats.size > MOST_BYTES) throw refuse(`is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+      const folder = allowOutside ? undefined : directory;
+      const { real, fault } = lookAtNamedFile(path.resolve(directory, relative), folder, MOST_BYTES);
+      if (fault) throw refuse(FAULTS[fault]);
       const text = readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
       return { text, file: path.join(path.dirname(this.#file), relative) };
     } catch (error) {
@@ -80,3 +77,8 @@ export class Conversion {
 }
 
 const MOST_BYTES = 8 * 1024 * 1024;
+const FAULTS = {
+  outside: 'lies outside the folder: --allow-outside takes it all the same',
+  irregular: 'is not a file',
+  large: `is larger than ${MOST_BYTES / 1024 / 1024} MiB`,
+};

@@ -19,16 +19,8 @@ const SCHEMAS = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
-const COUNTS = new Set([
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-  'minContains',
-  'maxContains',
-]);
+/** `minLength`, `maxItems` and the like. */
+const COUNT = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
 const NUMBERS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 
 type Report = (pointer: string, message: string) => void;
@@ -85,7 +77,7 @@ function checkKeyword(
   const isChoice = isJsonList(value) && value.length > 0;
   if (keyword === 'enum' && !isChoice) report('`enum` must be a list of values');
   const isCount = Number.isInteger(value) && Number(value) >= 0;
-  if (COUNTS.has(keyword) && !isCount) report(`\`${keyword}\` must be a whole number, 0 or more`);
+  if (COUNT.test(keyword) && !isCount) report(`\`${keyword}\` must be a whole number, 0 or more`);
   if (NUMBERS.has(keyword) && typeof value !== 'number') report(`\`${keyword}\` must be a number`);
   const isDivisor = typeof value !== 'number' || value > 0;
   if (keyword === 'multipleOf' && !isDivisor) report('`multipleOf` must be greater than 0');
