@@ -1,3 +1,5 @@
+import { usageError } from '../errors.ts';
+
 /** The name nearest to what was typed; undefined where even that differs in more than a third of its letters. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const limit = Math.floor(typed.length / 3);
@@ -50,4 +52,11 @@ function editDistance(one: string, other: string, limit: number): number {
 
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
+}
+
+/** The one of `names` that a word is. @throws {CliError} USAGE_ERROR naming the nearest */
+export function oneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
+  const name = names.find(one => one === word);
+  if (name !== undefined) return name;
+  throw usageError(...unknownName(what, word, names));
 }

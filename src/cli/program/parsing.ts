@@ -35,8 +35,8 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
     ? [`unknown command '${first}'`]
     : message.replace(/^error: /, '').split('\n');
   const word = /'(.*)'/.exec(what)?.[1] ?? '';
-  const known = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
-  const suggestion = suggestionFor(word, known);
+  const candidates = knownInsteadOf(isUnknownVerb ? 'commander.unknownCommand' : code, command);
+  const suggestion = suggestionFor(word, candidates);
   const isUnknownCommand = code === 'commander.unknownCommand' && command.parent === null;
   return usageError(
     what.replace(/\.$/, '') + suggestion,
@@ -55,8 +55,8 @@ function isGroup(command: Command): boolean {
 }
 
 /** The known command or flag that is near; the dashes of a flag count for nothing. */
-function suggestionFor(word: string, known: readonly string[]): string {
-  const bare = new Map(known.map(name => [name.replace(/^-+/, ''), name]));
+function suggestionFor(word: string, candidates: readonly string[]): string {
+  const bare = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
   const meant = nearest(word.replace(/^-+/, ''), [...bare.keys()]);
   return meant === undefined ? '' : `; did you mean ${bare.get(meant) ?? meant}?`;
 }

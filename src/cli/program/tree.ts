@@ -123,8 +123,8 @@ function declare(command: Command, spec: CommandSpec, options: TreeOptions): voi
 function flagsOf(command: Command): object {
   const { parent } = command;
   const above = Object.entries(parent?.parent ? parent.opts() : {});
-  const given = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
-  return { ...command.opts(), ...Object.fromEntries(given) };
+  const typed = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');
+  return { ...command.opts(), ...Object.fromEntries(typed) };
 }
 
 function helpTextOf({ examples, notes, heading }: CommandSpec): string {

@@ -6,7 +6,6 @@ import { EXIT } from '../../exit-codes.ts';
 import { presentFacts } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
-/** Shows who the key belongs to and the credits left. */
 export async function account(ctx: Context): Promise<void> {
   const { client } = await ctx.connection();
   const options = { signal: ctx.signal };

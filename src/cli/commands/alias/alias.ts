@@ -26,7 +26,6 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
   await confirm(ctx, { name, target }, `${name} stands for ${target}.`);
 }
 
-/** Forgets an alias. */
 export async function aliasRemove(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (!Object.hasOwn(document.aliases, name)) {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { unknownName } from '../../core/nearest.ts';
+import { oneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
@@ -35,7 +35,7 @@ export async function apiCall(
   flags: ApiFlags,
   baseUrl: string,
 ): Promise<ApiCall> {
-  const method = methodOf(target.method);
+  const method = oneOf('method', target.method.toUpperCase(), METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
   const [pathname = '', search = ''] = pathBelow(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
@@ -75,12 +75,6 @@ function belowBase(url: string, baseUrl: string): string {
     `${JSON.stringify(url)} is not below ${baseUrl}`,
     'the key is sent to the configured service only: give the path, such as /runs',
   );
-}
-
-function methodOf(name: string): string {
-  const method = name.toUpperCase();
-  if (METHODS.includes(method)) return method;
-  throw usageError(...unknownName('method', name, METHODS));
 }
 
 async function readBody(ctx: Context, source: string): Promise<Buffer> {

@@ -12,7 +12,6 @@ const SCRIPTS = new Map([
   ['powershell', 'promptrun.ps1'],
 ]);
 
-/** Prints the completion script of a shell. */
 export async function completion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
   if (script === undefined) throw usageError(...unknownName('completion', shell, [...SCRIPTS.keys()]));

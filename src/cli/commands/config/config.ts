@@ -12,7 +12,6 @@ export async function configGet(ctx: Context, name: string): Promise<void> {
   await present(ctx, value, { terminal: () => visible(text()), plain: text });
 }
 
-/** Changes a setting. */
 export async function configSet(ctx: Context, name: string, text: string): Promise<void> {
   const key = settingKey(name);
   const value = settingValue(key, text);

@@ -135,12 +135,12 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Check[
     const refused = failed('key', { message, hints, exitCode });
     return [passed('reachability', `${baseUrl} answered`), refused, skipped('cache')];
   }
-  const unreached = {
+  const unreached = failed('reachability', {
     message,
     hints: error instanceof NetworkError ? [CHECK_THE_WAY] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
-  };
-  return [failed('reachability', unreached), skipped('key'), skipped('cache')];
+  });
+  return [unreached, skipped('key'), skipped('cache')];
 }
 
 /** What one check found. */
@@ -155,8 +155,8 @@ interface Check {
   readonly exitCode?: ExitCode;
 }
 
-function passed(name: Check['name'], detail: string): Check {
-  return { name, ok: true, detail, hints: [] };
+function passed(name: Check['name'], detail: string, hints: readonly string[] = []): Check {
+  return { name, ok: true, detail, hints };
 }
 
 function skipped(name: Check['name']): Check {
@@ -187,12 +187,10 @@ function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
     const soon = shutdowns.map(
       ({ model, date, isPast }) => `warning: ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
     );
-    return { ...passed('models', `${file} can be used`), hints: soon };
+    return passed('models', `${file} can be used`, soon);
   }
-  return {
-    ...passed('models', `there is no ${file} yet`),
-    hints: ['promptrun models discover writes the models of your endpoints to it'],
-  };
+  const hint = 'promptrun models discover writes the models of your endpoints to it';
+  return passed('models', `there is no ${file} yet`, [hint]);
 }
 
 function checkProvider({

@@ -57,9 +57,9 @@ export async function help(words: readonly string[], _flags: object, command: Co
 
 function unknownTopic({ parent }: Command, name: string): Error {
   const commands = parent?.commands.flatMap(one => [one.name(), ...one.aliases()]) ?? [];
-  const known = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
+  const names = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
   return usageError(
-    `unknown command '${name}'${didYouMean(name, known)}`,
+    `unknown command '${name}'${didYouMean(name, names)}`,
     `Topics: flags, ${Object.keys(TOPICS).join(', ')}`,
     `Guides: ${Object.keys(GUIDES).join(', ')}`,
     'See: promptrun --help',

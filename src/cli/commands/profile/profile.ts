@@ -41,9 +41,9 @@ function profileRows({ settings }: Context): ProfileRow[] {
 /** Adds a profile, or changes where one leads. The first one becomes the active one. */
 export async function profileAdd(ctx: Context, name: string): Promise<void> {
   if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
-  const given = ctx.globals.baseUrl;
-  if (given === undefined) throw usageError('profile add needs --base-url <url>');
-  const baseUrl = checkedBaseUrl(given, '--base-url', ctx.globals.insecureHttp);
+  const address = ctx.globals.baseUrl;
+  if (address === undefined) throw usageError('profile add needs --base-url <url>');
+  const baseUrl = checkedBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
   const active = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
@@ -61,7 +61,6 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
   return settings.credentials.find(name)?.origin === new URL(baseUrl).origin;
 }
 
-/** Makes a profile the active one. */
 export async function profileUse(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {

@@ -40,12 +40,12 @@ function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean)
   const check = async (store: LocalStore): Promise<Finding[]> => {
     const findings: Finding[] = [];
     for (const file of files) {
-      const found = await store
+      const ofFile = await store
         .check(path.resolve(ctx.cwd, file), { allowOutside, needsModel })
         .catch((error: unknown) => {
           throw fileFault(error, file, 'prompts check');
         });
-      findings.push(...found.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
+      findings.push(...ofFile.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
     }
     return findings;
   };

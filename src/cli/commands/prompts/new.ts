@@ -26,11 +26,11 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
     prompt: `${stem}.prompt`,
     ...(test !== undefined && { test: `${stem}.test.yaml` }),
   };
-  const texts = [
-    [written.prompt, prompt] as const,
-    ...(written.test ? [[written.test, test ?? ''] as const] : []),
-  ];
-  await writeBoth(ctx, texts, flags);
+  await writeBoth(
+    ctx,
+    { [`${stem}.prompt`]: prompt, ...(test !== undefined && { [`${stem}.test.yaml`]: test }) },
+    flags,
+  );
   await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
   ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
   ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
@@ -69,13 +69,15 @@ function stemOf(file: string): string {
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
-type Texts = readonly (readonly [file: string, text: string])[];
-
 /** Both or neither. */
-async function writeBoth({ cwd }: Context, texts: Texts, { force = false }: PromptsNewFlags): Promise<void> {
+async function writeBoth(
+  { cwd }: Context,
+  texts: Readonly<Record<string, string>>,
+  { force = false }: PromptsNewFlags,
+): Promise<void> {
   const written: string[] = [];
   try {
-    for (const [file, text] of texts) {
+    for (const [file, text] of Object.entries(texts)) {
       const target = path.resolve(cwd, file);
       makeDirectory(path.dirname(target));
       if (force) await replaceFile(target, text);
@@ -87,6 +89,6 @@ async function writeBoth({ cwd }: Context, texts: Texts, { force = false }: Prom
   } catch (error) {
     if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
     if (codeOf(error) === undefined) throw error;
-    throw usageError(`${texts[written.length]?.[0] ?? ''} can't be written: ${messageOf(error)}`);
+    throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${messageOf(error)}`);
   }
 }

@@ -42,7 +42,6 @@ async function allPrompts(
   }
 }
 
-/** Finds prompts, best match first. */
 export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<void> {
   const query = searchQuery(words);
   const { client } = await ctx.connection();

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
-import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
@@ -96,10 +95,7 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
 }
 
 /** The file and the partials that it uses. */
-async function textOf(
-  ctx: Context,
-  file: string,
-): Promise<NonNullable<Awaited<ReturnType<LocalStore['text']>>>> {
+async function textOf(ctx: Context, file: string) {
   const text = await withLocalStore(ctx, store => store.text({ file }));
   if (text === undefined) throw usageError(`there is no file ${file}`);
   return text;
@@ -117,13 +113,13 @@ function refusedFile({ message, data, status }: ValidationError, file: string): 
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
 }
 
-function promptFile({ cwd }: Context, given: string): string {
-  const file = path.resolve(cwd, given);
+function promptFile({ cwd }: Context, name: string): string {
+  const file = path.resolve(cwd, name);
   if (path.extname(file) !== '.prompt')
-    throw usageError(`${given} is not a prompt file: its name must end in .prompt`);
+    throw usageError(`${name} is not a prompt file: its name must end in .prompt`);
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw usageError(`there is no file ${given}`);
-  if (!stats.isFile()) throw usageError(`${given} is not a file`);
+  if (stats === undefined) throw usageError(`there is no file ${name}`);
+  if (!stats.isFile()) throw usageError(`${name} is not a file`);
   return file;
 }
 

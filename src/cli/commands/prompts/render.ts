@@ -29,13 +29,13 @@ export interface RenderFlags {
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
   const file = promptFileOf(ctx, prompt);
   if (file === undefined) requireLocalService(ctx, 'prompts render');
-  const given = await collectTypedInputs(ctx, {
+  const supplied = await collectTypedInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const render = (target: LocalPromptTarget): Promise<PromptPreview | undefined> =>
-    withLocalStore(ctx, store => previewOf(ctx, store, target, given));
+    withLocalStore(ctx, store => previewOf(ctx, store, target, supplied));
   const preview =
     file === undefined
       ? await render(await readNamed(ctx, await ctx.connection(), prompt))
@@ -62,13 +62,14 @@ async function previewOf(
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  const given = { text: new Map(strings), images: await openGivenImages(finder, images) };
-  const taken = await takeNamedImages(fields, given, finder);
+  const supplied = { text: new Map(strings), images: await openGivenImages(finder, images) };
+  const taken = await takeNamedImages(fields, supplied, finder);
   const placed = placeImages(fields, taken).images;
   const pictures = fields.images.flatMap(({ name = '' }, at) =>
     placed[at] === undefined ? [] : [[name, placed[at]] as const],
   );
-  const isOther = ([key]: readonly [string, unknown]): boolean => !given.text.has(key) || taken.text.has(key);
+  const isOther = ([key]: readonly [string, unknown]): boolean =>
+    !supplied.text.has(key) || taken.text.has(key);
   return store.render(target, {
     inputs: Object.fromEntries([...Object.entries(values).filter(isOther), ...pictures]),
     texts: Object.fromEntries(Object.entries(texts).filter(isOther)),
@@ -105,7 +106,7 @@ function shortUrl(url: string): string {
 function pictureUrls(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,
-    open: async given => (isImageUrl(given) ? given : dataUrlOf(await openImage(ctx, given))),
+    open: async image => (isImageUrl(image) ? image : dataUrlOf(await openImage(ctx, image))),
   };
 }
 

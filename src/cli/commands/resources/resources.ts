@@ -2,9 +2,9 @@ import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { unknownName } from '../../core/nearest.ts';
+import { oneOf } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
-import { notFoundError, usageError } from '../../errors.ts';
+import { notFoundError } from '../../errors.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
 import { cachedResources, wellFormedModels } from '../../settings/caches/resource-entries.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -19,7 +19,7 @@ export interface ResourcesListOptions {
 
 /** Lists the models and the run options each accepts. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
-  checkModality(options.modality);
+  if (options.modality !== undefined) oneOf('modality', options.modality, MODALITIES);
   const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
   const form: ListForm<Model> = {
     columns: [
@@ -51,11 +51,6 @@ function isChosen(model: unknown, { modality, model: name }: ResourcesListOption
   return (modality === undefined || its === modality) && (name === undefined || itsName === name);
 }
 
-function checkModality(modality: string | undefined): void {
-  if (modality === undefined || MODALITIES.some(known => known === modality)) return;
-  throw usageError(...unknownName('modality', modality, MODALITIES));
-}
-
 function optionsText({ availableRunOptions }: Model): string {
   return availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`).join(' ');
 }
@@ -78,7 +73,6 @@ export async function resourcesStatus(ctx: Context): Promise<void> {
   ]);
 }
 
-/** Renews the cached models. */
 export async function resourcesRefresh(ctx: Context): Promise<void> {
   const { resources } = await ctx.connection();
   const answer = await resources.refresh({ signal: ctx.signal });

@@ -43,9 +43,9 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<
 
 /** A word that stands nowhere in what was given, so that nothing in it can end the here-document. */
 function delimiterFor({ text, options }: RunRequest): string {
-  const given = [...text, ...options].flat().join('\n');
+  const contents = [...text, ...options].flat().join('\n');
   let delimiter = 'END_OF_BODY';
-  while (given.includes(delimiter)) delimiter += '_';
+  while (contents.includes(delimiter)) delimiter += '_';
   return delimiter;
 }
 

@@ -39,22 +39,22 @@ export async function prepareRun(
   flags: RunFlags,
 ): Promise<PreparedRun> {
   checkFlags(ctx, target, flags);
-  const given = await collectInputs(ctx, {
+  const supplied = await collectInputs(ctx, {
     inputs: flags.input,
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = await openGivenImages(imagesHere(ctx), given.images);
+  const images = await openGivenImages(imagesHere(ctx), supplied.images);
   const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
       ? await pick(ctx, connection, flags)
       : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
-  const found = await resolveTarget(ctx, connection, name, flags.model);
-  if (flags.validate) await checkOptions(ctx, connection, found.promptVersionId, options);
-  const resolved = await withConfig(ctx, connection, found, { images, flags });
-  const inputs = await inputsOf(ctx, resolved.config, { text: given.text, images }, flags, answers =>
+  const named = await resolveTarget(ctx, connection, name, flags.model);
+  if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options);
+  const resolved = await withConfig(ctx, connection, named, { images, flags });
+  const inputs = await inputsOf(ctx, resolved.config, { text: supplied.text, images }, flags, answers =>
     reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
   const schema = connection.recorder && (await schemaOf(ctx, flags.schema));
@@ -66,7 +66,7 @@ export async function prepareRun(
     ...(schema !== undefined && { schema }),
   };
   const { mayBePrompt } = resolved;
-  const { estimatedCredits } = found;
+  const { estimatedCredits } = named;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 
@@ -93,15 +93,15 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
 async function withConfig(
   ctx: Context,
   connection: Connection,
-  found: ResolvedTarget,
+  named: ResolvedTarget,
   { images, flags }: { readonly images: readonly GivenImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
-  if (found.config !== undefined) return found;
+  if (named.config !== undefined) return named;
   const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
   const version = isNeeded
-    ? await readVersion(ctx, connection, found)
-    : flags.dryRun === true && connection.prompts.get(found.promptVersionId);
-  if (!version) return found;
+    ? await readVersion(ctx, connection, named)
+    : flags.dryRun === true && connection.prompts.get(named.promptVersionId);
+  if (!version) return named;
   const { promptVersionId, config } = version;
   return { promptVersionId, config, mayBePrompt: false };
 }
@@ -110,12 +110,12 @@ async function withConfig(
 async function inputsOf(
   ctx: Context,
   config: unknown,
-  given: GivenInputs,
+  supplied: GivenInputs,
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
 ): Promise<RunInputs> {
   const fields = describeConfig(config);
-  const inputs = placeImages(fields, await takeNamedImages(fields, given, imagesHere(ctx)));
+  const inputs = placeImages(fields, await takeNamedImages(fields, supplied, imagesHere(ctx)));
   if (!mayAsk(ctx)) {
     if (validate) checkInputs(fields, inputs);
     return inputs;
@@ -127,10 +127,10 @@ async function inputsOf(
     return inputs;
   }
   const { askForInputs } = await import('../../inputs/ask.ts');
-  const asked = await askForInputs(ctx, fields, inputs);
-  if (validate) checkInputs(fields, asked.inputs);
-  onAsked(asked.answers);
-  return asked.inputs;
+  const answered = await askForInputs(ctx, fields, inputs);
+  if (validate) checkInputs(fields, answered.inputs);
+  onAsked(answered.answers);
+  return answered.inputs;
 }
 
 /** Says how to do the same without being asked, if anything was. */

@@ -28,7 +28,7 @@ export function runArgv(
   answered: Answers,
 ): string[] {
   const each = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
-  const given = (flag: string, value: string | undefined) => (value === undefined ? [] : [flag, value]);
+  const optional = (flag: string, value: string | undefined) => (value === undefined ? [] : [flag, value]);
   const { input, image, option, save } = flags;
   const switches = {
     '--no-validate': !flags.validate,
@@ -44,18 +44,18 @@ export function runArgv(
     'run',
     target,
     ...each('-i', [...input, ...answered.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
-    ...given('--inputs', flags.inputs),
+    ...optional('--inputs', flags.inputs),
     ...each('--image', [...image, ...answered.images]),
-    ...given('-m', flags.model),
+    ...optional('-m', flags.model),
     ...each('-o', option),
     ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),
-    ...given('--max-cost', flags.maxCost),
-    ...given('--max-credits', flags.maxCredits),
-    ...given('--schema', flags.schema),
-    ...given('--save', save === true ? undefined : save),
+    ...optional('--max-cost', flags.maxCost),
+    ...optional('--max-credits', flags.maxCredits),
+    ...optional('--schema', flags.schema),
+    ...optional('--save', save === true ? undefined : save),
     ...serviceWords(globals),
     ...(globals.json ? ['--json'] : []),
-    ...given('--query', globals.query),
+    ...optional('--query', globals.query),
   ];
 }
 

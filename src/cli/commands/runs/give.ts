@@ -95,17 +95,15 @@ async function endedRuns(ctx: Context, connection: Connection, names: readonly s
   const runs: Run[] = [];
   for (const id of ids) {
     const run = await readRun(ctx, connection, id, 'save');
-    if (!isOver(run)) throw goesOn(connection, run);
+    if (!isOver(run)) {
+      throw usageError(
+        `run ${id} is ${oneLine(run.runStatus)}: there is nothing to save yet`,
+        `Wait for it with: ${connection.advise('runs', 'wait', id, '--save')}`,
+      );
+    }
     runs.push(run);
   }
   return runs;
-}
-
-function goesOn({ advise }: Connection, { runId, runStatus }: Run): Error {
-  return usageError(
-    `run ${runId} is ${oneLine(runStatus)}: there is nothing to save yet`,
-    `Wait for it with: ${advise('runs', 'wait', runId, '--save')}`,
-  );
 }
 
 /** Those that have ended, the newest first; the others are named. */

@@ -5,11 +5,10 @@ import {
   RUN_STATUSES,
   type RunListQuery,
   type RunRow,
-  type RunStatus,
 } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { unknownName } from '../../core/nearest.ts';
+import { oneOf } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
@@ -55,7 +54,7 @@ function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
   const query = {
     startingAfter: cursorOf(flags.startingAfter, '--starting-after'),
     endingBefore: cursorOf(flags.endingBefore, '--ending-before'),
-    status: statusOf(flags.status),
+    status: flags.status === undefined ? undefined : oneOf('status', flags.status, RUN_STATUSES),
     since,
     until,
   };
@@ -77,13 +76,6 @@ function cursorOf(cursor: string | undefined, flag: string): string | undefined 
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
     'a run id is a UUID: `promptrun runs list` shows them',
   );
-}
-
-function statusOf(status: string | undefined): RunStatus | undefined {
-  if (status === undefined) return undefined;
-  const known = RUN_STATUSES.find(one => one === status);
-  if (known !== undefined) return known;
-  throw usageError(...unknownName('status', status, RUN_STATUSES));
 }
 
 function iso(seconds: number): string {
@@ -188,7 +180,7 @@ async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
   return rest;
 }
 
-async function allRows(pages: Pages): Promise<{ rows: RunRow[]; rest: Rest | undefined }> {
+async function allRows(pages: Pages) {
   const rows: RunRow[] = [];
   let page = await pages.next();
   for (; page.done !== true; page = await pages.next()) rows.push(...page.value);

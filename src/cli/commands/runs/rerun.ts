@@ -71,17 +71,17 @@ async function changed(
   former: RequestOfRun,
   flags: RunsRerunFlags,
 ): Promise<RunRequest> {
-  const given = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openGivenImages(imagesHere(ctx), given.images);
+  const supplied = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
+  const images = await openGivenImages(imagesHere(ctx), supplied.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, flags.model);
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
   const isNamed = images.some(({ name }) => name !== undefined);
   const version = isNamed && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
-  const placed = placeImages(describeConfig(version ? version.config : {}), { text: given.text, images });
+  const placed = placeImages(describeConfig(version ? version.config : {}), { text: supplied.text, images });
   return {
     promptVersionId,
-    text: new Map([...former.text, ...given.text]),
+    text: new Map([...former.text, ...supplied.text]),
     images: await imagesOf(ctx, former, placed.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };
@@ -91,10 +91,10 @@ async function changed(
 async function imagesOf(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
-  given: readonly (ImageSource | undefined)[],
+  supplied: readonly (ImageSource | undefined)[],
   others: boolean,
 ): Promise<ImageSource[]> {
-  const missing = former.flatMap((image, at) => (given[at] || 'image' in image ? [] : [image.name]));
+  const missing = former.flatMap((image, at) => (supplied[at] || 'image' in image ? [] : [image.name]));
   if (missing.length > 0) {
     throw usageError(
       `the images of run ${runId} are to be given again: ${missing.join(', ')}`,
@@ -102,8 +102,8 @@ async function imagesOf(
     );
   }
   const images: ImageSource[] = [];
-  for (let at = 0; at < Math.max(former.length, given.length); at += 1) {
-    const [before, now] = [former[at], given[at]];
+  for (let at = 0; at < Math.max(former.length, supplied.length); at += 1) {
+    const [before, now] = [former[at], supplied[at]];
     if (now !== undefined && before !== undefined && !others) checkSame(now, before, runId);
     if (now !== undefined) images.push(now);
     else if (before !== undefined && 'image' in before) images.push(await openImage(ctx, before.image));

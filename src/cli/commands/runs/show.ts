@@ -85,7 +85,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
 
 function factRows(facts: Facts): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
-  const known = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
+  const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const counted = {
     inputTokens: usage?.tokens?.input,
     outputTokens: usage?.tokens?.output,
@@ -93,7 +93,7 @@ function factRows(facts: Facts): string[][] {
   };
   const costs = { ...counted, cost: usage?.cost, estimated: usage?.estimated };
   return [
-    ...Object.entries({ ...known, ...costs })
+    ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, fieldText(value)]),
     ...outputs.map(item => ['output', fieldText(item.type), inShort(item)]),

@@ -64,8 +64,8 @@ async function promptNames(
   const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
   const names = new Map<string, string>();
   return async ({ promptVersionId, runName }) => {
-    const known = names.get(promptVersionId);
-    if (known !== undefined) return known;
+    const cached = names.get(promptVersionId);
+    if (cached !== undefined) return cached;
     // Only this machine's own service can be asked without a request for each.
     const version =
       prompts.get(promptVersionId) ??

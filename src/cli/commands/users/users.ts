@@ -16,14 +16,12 @@ const FORM: ListForm<Account> = {
   ],
 };
 
-/** Lists the users of the local service. */
 export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
     await presentList(ctx, await store.users(), FORM);
   });
 }
 
-/** Shows a user of the local service. */
 export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);

@@ -73,7 +73,7 @@ async function chosen(
     versions: [],
   };
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const [first, second] = versions.map(given => versionAmong(entries, given));
+  const [first, second] = versions.map(version => versionAmong(entries, version));
   const own = isFile ? named.promptVersionId : undefined;
   if (own !== undefined) {
     const older = first ?? latest;

@@ -1,4 +1,4 @@
-import { unknownName } from '../../core/nearest.ts';
+import { oneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 
 /** The settings there are, with the types of their values. */
@@ -62,9 +62,7 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
 /** @throws {CliError} USAGE_ERROR naming the nearest setting */
 export function settingKey(text: string): SettingKey {
-  const key = SETTING_KEYS.find(one => one === text);
-  if (key !== undefined) return key;
-  throw usageError(...unknownName('setting', text, SETTING_KEYS));
+  return oneOf('setting', text, SETTING_KEYS);
 }
 
 /** @throws {CliError} USAGE_ERROR for a text that is not a value of this setting */
