@@ -8,7 +8,7 @@ import type { Choice } from '../questions/types.ts';
 import { pickOptions } from './pick-options.ts';
 
 /** What a person chose to run. */
-export interface Picked {
+interface Picked {
   /** An alias or a prompt version. */
   readonly target: string;
   /** What a person would write for it. */
@@ -21,11 +21,11 @@ export interface Picked {
 export async function pickRun(
   ctx: Context,
   connection: Connection,
-  { ask, option: given }: { readonly ask?: boolean; readonly option: readonly string[] },
+  { ask = false, option }: { readonly ask?: boolean; readonly option: readonly string[] },
 ): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
-  const named = await pickTarget(ctx, connection, prompt, ask === true);
-  const options = ask === true && given.length === 0 ? await pickOptions(ctx, connection, prompt) : given;
+  const named = await pickTarget(ctx, connection, prompt, ask);
+  const options = ask && option.length === 0 ? await pickOptions(ctx, connection, prompt) : option;
   return { ...named, options };
 }
 
@@ -83,7 +83,7 @@ function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolea
 }
 
 /** A prompt that was found, or an alias. */
-export interface PickedPrompt {
+interface PickedPrompt {
   readonly alias?: string;
   readonly promptId: string;
   /** A version of it, the latest as far as is known. */
@@ -100,28 +100,24 @@ const PAUSE_MS = 250;
 const MOST_RECENT = 20;
 
 /** Searches while the user types. Without words it offers the aliases, and the local prompts or those used before. */
-export async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
-  const known = await knownPrompts(ctx, connection);
+async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
+  const offered = await offeredPrompts(ctx, connection);
   const refused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
-    if (query === '') {
-      return known;
-    }
+    if (query === '') return offered;
     await ctx.clock.sleep(PAUSE_MS, signal);
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
-      return [...matching(known, query).filter(({ value }) => value.alias), ...rows.map(foundPrompt)];
+      return [...matching(offered, query).filter(({ value }) => value.alias), ...rows.map(foundPrompt)];
     } catch (error) {
       // No other words would do better: the question ends with this error.
-      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
-        refused.abort(error);
-      }
+      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) refused.abort(error);
       throw error;
     }
   };
   const prompter = await ctx.prompter();
-  const description = known.length === 0 ? 'words to search for' : 'words to search for, or one of these';
+  const description = offered.length === 0 ? 'words to search for' : 'words to search for, or one of these';
   return prompter.search(
     { message: 'prompt', description, find },
     AbortSignal.any([ctx.signal, refused.signal]),
@@ -129,16 +125,17 @@ export async function pickPrompt(ctx: Context, connection: Connection): Promise<
 }
 
 /** The aliases, and every prompt of the local service; of another one the prompts used before. */
-async function knownPrompts(ctx: Context, connection: Connection): Promise<readonly Choice<PickedPrompt>[]> {
+async function offeredPrompts(
+  ctx: Context,
+  connection: Connection,
+): Promise<readonly Choice<PickedPrompt>[]> {
   const aliases = [...ctx.settings.aliases].map(([alias, target]) => ({
     value: { alias, promptId: '', promptVersionId: '' },
     name: alias,
     description: `alias of ${target}`,
   }));
-  return [
-    ...aliases,
-    ...(connection.embedded ? await localPrompts(ctx, connection) : usedBefore(connection)),
-  ];
+  const prompts = connection.embedded ? await localPrompts(ctx, connection) : usedBefore(connection);
+  return [...aliases, ...prompts];
 }
 
 async function localPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {

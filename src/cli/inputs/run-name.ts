@@ -21,10 +21,10 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
       `Give at least ${FEWEST_CHARACTERS} characters of its id.`,
     );
   }
-  const known = await knownRuns(ctx, connection);
+  const { own, others: elsewhere } = await listedRuns(ctx, connection);
   const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
   // A run of another service is asked for all the same: that it is one is said then.
-  const fitting = [known.own, known.others].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
+  const fitting = [own, elsewhere].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
   const [only, ...others] = fitting;
   if (only === undefined) {
     throw notFoundError(
@@ -40,7 +40,7 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
 }
 
 /** Of this service, and of others by the journal. */
-async function knownRuns(
+async function listedRuns(
   ctx: Context,
   { client, service }: Connection,
 ): Promise<{ own: string[]; others: string[] }> {
