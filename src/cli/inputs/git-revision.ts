@@ -6,21 +6,24 @@ import { promisify } from 'node:util';
 import { usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** A prompt file as it was at a revision. */
-interface FileAtRevision {
-  /** As the command line names both, for messages. */
+/** A prompt file that a target names. */
+export interface PromptFile {
+  /** As the command line names it, for messages. */
   readonly name: string;
   /** Absolute. */
   readonly path: string;
-  readonly revision: string;
+  /** The git revision whose state of the file is meant; the file as it is if undefined. */
+  readonly revision: string | undefined;
 }
 
 /**
- * Checks a prompt file and the partials beside it out into a directory that is there for as long as `use` takes.
+ * Gives the path of a prompt file's content. That of a revision is checked out, with the partials beside it, into a
+ * directory that is there for as long as `use` takes.
  *
  * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know
  */
-export async function atRevision<T>(file: FileAtRevision, use: (path: string) => Promise<T>): Promise<T> {
+export async function withPromptFile<T>(file: PromptFile, use: (path: string) => Promise<T>): Promise<T> {
+  if (file.revision === undefined) return use(file.path);
   const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));
   try {
     return await use(await checkOut(file, checkout));
@@ -33,7 +36,7 @@ export async function atRevision<T>(file: FileAtRevision, use: (path: string) =>
   }
 }
 
-async function checkOut({ name, path: file, revision }: FileAtRevision, checkout: string): Promise<string> {
+async function checkOut({ name, path: file, revision }: PromptFile, checkout: string): Promise<string> {
   const own = path.basename(file);
   const git = async (...args: string[]): Promise<string> => {
     try {

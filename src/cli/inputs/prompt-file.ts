@@ -6,23 +6,13 @@ import type { InvalidPromptFile } from '../../service/prompts/findings.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { atRevision } from './git-revision.ts';
+import { type PromptFile, withPromptFile } from './git-revision.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
 export function aliasOrName(ctx: Context, target: string): string {
   const name = ctx.settings.aliases.get(target) ?? target;
   if (name.trim() !== '') return name;
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
-}
-
-/** A prompt file that a target names. */
-export interface PromptFile {
-  /** As it was named. */
-  readonly name: string;
-  /** Absolute. */
-  readonly path: string;
-  /** The git revision whose state of the file is meant; the file as it is if undefined. */
-  readonly revision: string | undefined;
 }
 
 const ENDING = /\.prompt(?:\.ya?ml)?$/u;
@@ -87,12 +77,6 @@ export function asTyped(ctx: Context, error: unknown): unknown {
 export function shownPath({ cwd }: Context, file: string): string {
   const relative = path.relative(cwd, path.resolve(cwd, file));
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
-}
-
-/** Gives the path of a prompt file's content; that of a revision is checked out for as long as `use` takes. */
-export function withPromptFile<T>(file: PromptFile, use: (path: string) => Promise<T>): Promise<T> {
-  const { name, path: own, revision } = file;
-  return revision === undefined ? use(own) : atRevision({ name, path: own, revision }, use);
 }
 
 /** A version of a prompt file that can be run and read by its id, and is otherwise nowhere. */

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
+import { withPromptFile } from '../../inputs/git-revision.ts';
 import {
   type ImageFinder,
   type ImageSource,
@@ -12,7 +13,7 @@ import {
   openImage,
 } from '../../inputs/images/image-source.ts';
 import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
-import { promptFileOf, withLocalStore, withPromptFile } from '../../inputs/prompt-file.ts';
+import { promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
 import { readNamed } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
