@@ -8,14 +8,9 @@ export interface RateLimiter {
   take(key: string): number | Promise<number>;
 }
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
 /** `perSecond` requests at once, filled up again over a second. */
 export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new Map<string, { tokens: number; at: number }>();
   const most = Math.max(1, perSecond);
   return {
     perSecond,

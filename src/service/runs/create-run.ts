@@ -21,9 +21,6 @@ interface CreatedRun {
 /** How long a caller whose queue is full should wait before the next try, in seconds. */
 const FULL_QUEUE_RETRY_S = 5;
 
-const NO_SPACE =
-  'your generated media and the pictures of your unfinished runs take up all the space a user has, SIZE; media goes 24 hours after it was made';
-
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
   /** Counts the pictures fetched; freed once those that came are no longer needed in memory. */
@@ -118,8 +115,10 @@ function refusal(
     );
   }
   if (reason === 'space') {
-    const most = `${mediaBytes / 1024 ** 3} GiB`;
-    return new ApiError('INSUFFICIENT_STORAGE_ERROR', NO_SPACE.replace('SIZE', most));
+    return new ApiError(
+      'INSUFFICIENT_STORAGE_ERROR',
+      `your generated media and the pictures of your unfinished runs take up all the space a user has, ${mediaBytes / 1024 ** 3} GiB; media goes 24 hours after it was made`,
+    );
   }
   return otherBody();
 }

@@ -15,19 +15,13 @@ const BUSY_TIMEOUT_MS = 100;
 /** Databases up to this size are checked whole at every start, which takes a few milliseconds; in bytes. */
 const CHECKED_SIZE = 2 * 1024 * 1024;
 
-/** An open database. */
-export interface Connected {
-  readonly database: SqliteDatabase;
-  /** Whether it was of an older form before. */
-  readonly migrated: boolean;
-}
-
 /**
- * Opens the database with WAL, every commit on disk before it returns, in the newest form; makes it where there is none.
+ * Opens the database with WAL, every commit on disk before it returns, in the newest form; makes it where there is none;
+ * `migrated` is whether it was of an older form before.
  *
  * @throws {DataDirectoryError} for a file that is empty, damaged or another program's
  */
-export async function connect(file: string): Promise<Connected> {
+export async function connect(file: string) {
   const size = (await sizeOf(file)) ?? (await makeDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {
@@ -37,7 +31,7 @@ export async function connect(file: string): Promise<Connected> {
   }
 }
 
-async function openWhole(file: string, size: number): Promise<Connected> {
+async function openWhole(file: string, size: number) {
   const database = await openSqlite(file);
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);

@@ -4,14 +4,11 @@ import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import type { Clock } from '../../clock.ts';
 import { writtenBefore } from '../blob-files.ts';
-import type { WorkerKind, Workers } from '../store.ts';
+import type { WorkerKind } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 /** Workers of a store that is a file. */
-export interface LockedWorkers extends Workers {
-  /** Whether any process but this one works on the store. */
-  others(): Promise<boolean>;
-}
+export type LockedWorkers = ReturnType<typeof workerLocks>;
 
 const SUFFIX = '.lock';
 /** What the names of commands begin with. */
@@ -23,7 +20,7 @@ const FRESH_MS = 60_000;
  * Workers as locks, without process ids: each holds one on a file of its own, which the operating system lets go of
  * however the process ends.
  */
-export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock): LockedWorkers {
+export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, 'workers');
   const fileOf = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
@@ -38,8 +35,9 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock): Lo
       await lock;
       return name;
     },
-    kindOf: worker => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
-    isAlive: async worker => worker === name || (await isLocked(fileOf(worker))),
+    kindOf: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
+    isAlive: async (worker: string) => worker === name || (await isLocked(fileOf(worker))),
+    /** Whether any process but this one works on the store. */
     async others() {
       for (const file of await lockFiles(directory)) {
         if (file !== fileOf(name) && (await isLocked(file))) return true;
