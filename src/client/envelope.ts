@@ -2,21 +2,23 @@ import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
 import type { Envelope, SuccessEnvelope } from '../wire/index.ts';
 import { SUCCESS_STATUS } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
+import type { Redaction } from './redaction.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 /** Writing a value out again recurses for each level; thousands would end the process. */
 const BOUNDS = { levels: 500, values: 1_000_000 };
 
-/** What came, before it is known whether it is the service's. */
-export interface ReceivedText {
+/** An answer that was read, and what it answers. */
+export interface Received {
+  readonly method: string;
+  readonly url: string;
   readonly httpStatus: number;
+  /** With the key masked already. */
   readonly headers: AnswerHeaders;
   readonly text: string;
-  /** Names the request in messages. */
-  readonly request: string;
-  /** Makes text fit to be shown. */
-  readonly redact: (text: string) => string;
+  /** The local time, in milliseconds since the Unix epoch. */
+  readonly receivedAt: number;
 }
 
 /**
@@ -24,11 +26,14 @@ export interface ReceivedText {
  *
  * @throws {ProtocolError} for anything else, saying what came
  */
-export function envelopeOf(received: ReceivedText): Envelope<unknown> {
-  const value = valueOf(received);
-  if (!isEnvelope(value)) throw foreign(received, 'JSON without an envelope');
+export function envelopeOf(received: Received, redaction: Redaction): Envelope<unknown> {
+  if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
+  const value = valueOf(received, redaction);
+  if (!isEnvelope(value)) throw foreign(received, redaction, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
-  if (value.status === SUCCESS_STATUS && !succeeded) throw foreign(received, 'an envelope that says SUCCESS');
+  if (value.status === SUCCESS_STATUS && !succeeded) {
+    throw foreign(received, redaction, 'an envelope that says SUCCESS');
+  }
   return value;
 }
 
@@ -36,26 +41,48 @@ export function isSuccess(envelope: Envelope<unknown>): envelope is SuccessEnvel
   return envelope.status === SUCCESS_STATUS;
 }
 
-function valueOf(received: ReceivedText): unknown {
+export function isRedirect(httpStatus: number): boolean {
+  return httpStatus >= 300 && httpStatus < 400;
+}
+
+function redirected({ method, url, httpStatus, headers }: Received, redaction: Redaction): ProtocolError {
+  const location = headerOf(headers, 'location');
+  const target =
+    location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
+  return new ProtocolError(
+    `${method} ${redaction.text(url)} was redirected to ${target ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
+    { httpStatus },
+  );
+}
+
+function valueOf(received: Received, redaction: Redaction): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
-  if (text.trim() === '') throw foreign(received, 'an empty answer');
+  if (text.trim() === '') throw foreign(received, redaction, 'an empty answer');
   try {
     return parseBoundedJson(text, BOUNDS);
   } catch (error) {
-    if (error instanceof JsonPastBound) throw foreign(received, `JSON that ${error.message}`);
-    throw foreign(received, /^\s*[[{"]/.test(text) ? 'broken or truncated JSON' : kindOf(received));
+    if (error instanceof JsonPastBound) throw foreign(received, redaction, `JSON that ${error.message}`);
+    const isJson = /^\s*[[{"]/.test(text);
+    throw foreign(received, redaction, isJson ? 'broken or truncated JSON' : kindOf(received, redaction));
   }
 }
 
-function kindOf({ headers, redact }: ReceivedText): string {
+function kindOf({ headers }: Received, redaction: Redaction): string {
   const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';', 1);
-  return type.trim() === '' ? 'something other than JSON' : `${excerpt(redact(type))} instead of JSON`;
+  return type.trim() === ''
+    ? 'something other than JSON'
+    : `${excerpt(redaction.text(type))} instead of JSON`;
 }
 
-function foreign({ httpStatus, request, text, redact }: ReceivedText, what: string): ProtocolError {
+function foreign(
+  { method, url, httpStatus, text }: Received,
+  redaction: Redaction,
+  what: string,
+): ProtocolError {
   // A page is of no use in a line of text.
-  const shown = /^\s*</.test(text) ? '' : excerpt(redact(text));
+  const shown = /^\s*</.test(text) ? '' : excerpt(redaction.text(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
+  const request = `${method} ${redaction.text(url)}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
     httpStatus,
   });

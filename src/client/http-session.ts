@@ -7,8 +7,9 @@ import {
   RATE_LIMIT_POLICY_HEADER,
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
+import { isRedirect, type Received } from './envelope.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
-import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
+import { type Outcome, parseResponse } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';

@@ -1,5 +1,5 @@
-import { type Envelope, ERROR_HTTP_STATUS, type ErrorEnvelope, type ErrorStatus } from '../wire/index.ts';
-import { envelopeOf, isSuccess } from './envelope.ts';
+import { ERROR_HTTP_STATUS, type ErrorEnvelope, type ErrorStatus } from '../wire/index.ts';
+import { envelopeOf, isSuccess, type Received } from './envelope.ts';
 import {
   GatewayTimeoutError,
   NotFoundError,
@@ -26,25 +26,13 @@ export type Outcome = (
   readonly retryAfterMs?: number | undefined;
 };
 
-/** An answer that was read, and what it answers. */
-export interface Received {
-  readonly method: string;
-  readonly url: string;
-  readonly httpStatus: number;
-  /** With the key masked already. */
-  readonly headers: AnswerHeaders;
-  readonly text: string;
-  /** The local time, in milliseconds since the Unix epoch. */
-  readonly receivedAt: number;
-}
-
 /** Reads an answer's meaning; the key is masked in whatever comes of it, the outputs of runs excepted. */
 export function parseResponse(received: Received, redaction: Redaction): Outcome {
   const { method, httpStatus, headers } = received;
   const date = dateOf(headers);
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? received.receivedAt);
   try {
-    const envelope = readEnvelope(received, redaction);
+    const envelope = envelopeOf(received, redaction);
     // What succeeded may be a result, and a result stays as it came.
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);
@@ -56,31 +44,10 @@ export function parseResponse(received: Received, redaction: Redaction): Outcome
   }
 }
 
-export function isRedirect(httpStatus: number): boolean {
-  return httpStatus >= 300 && httpStatus < 400;
-}
-
 /** The server's own time, in milliseconds since the Unix epoch. */
 function dateOf(headers: AnswerHeaders): number | undefined {
   const date = Date.parse(headerOf(headers, 'date') ?? '');
   return Number.isNaN(date) ? undefined : date;
-}
-
-function readEnvelope(received: Received, redaction: Redaction): Envelope<unknown> {
-  const { method, url, httpStatus, headers, text } = received;
-  const request = `${method} ${redaction.text(url)}`;
-  if (isRedirect(httpStatus)) throw redirected(received, request);
-  return envelopeOf({ httpStatus, headers, text, request, redact: shown => redaction.text(shown) });
-}
-
-function redirected({ url, httpStatus, headers }: Received, request: string): ProtocolError {
-  const location = headerOf(headers, 'location');
-  const target =
-    location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
-  return new ProtocolError(
-    `${request} was redirected to ${target ?? 'nowhere'} (HTTP ${httpStatus}); the service's redirects are not followed`,
-    { httpStatus },
-  );
 }
 
 /** What an intermediary says without an envelope means the same, as far as it can only mean one thing. */

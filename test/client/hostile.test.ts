@@ -83,6 +83,6 @@ describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
 });
 
 it('says what came in a line that fits on a screen, however long that was', () => {
-  const received = { httpStatus: 200, headers: {}, request: 'GET x', redact: (text: string) => text };
-  expect(() => envelopeOf({ ...received, text: 'a'.repeat(MANY) })).toThrow(/^.{60,200}$/);
+  const received = { method: 'GET', url: 'x', httpStatus: 200, headers: {}, receivedAt: 0 };
+  expect(() => envelopeOf({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(/^.{60,200}$/);
 });
