@@ -163,15 +163,16 @@ export class Spending {
     const unknown = [...this.#unknown.credits].filter(({ isListed }) => isListed);
     for (const [{ client }, runs] of byConnection(unknown)) {
       const wanted = new Map(runs.map(run => [run.runId, run]));
-      const limit = Math.ceil(runs.length / MAX_LIST_LIMIT) * MAX_LIST_LIMIT;
-      for await (const row of client.runs.all({ limit }, { signal, ...options })) {
-        const { runId, credits } = row;
-        const run = wanted.get(runId);
-        if (run !== undefined && isOver(row)) {
-          this.#settle(run, 'credits', credits === null ? 0 : creditsIn(credits));
+      let pagesLeft = Math.ceil(runs.length / MAX_LIST_LIMIT);
+      for await (const { rows } of client.runs.pages({}, { signal, ...options })) {
+        for (const row of rows) {
+          const run = wanted.get(row.runId);
+          const credits = row.credits === null ? 0 : creditsIn(row.credits);
+          if (run !== undefined && isOver(row)) this.#settle(run, 'credits', credits);
+          wanted.delete(row.runId);
         }
-        wanted.delete(runId);
-        if (wanted.size === 0) break;
+        pagesLeft -= 1;
+        if (pagesLeft === 0 || wanted.size === 0) break;
       }
     }
   }

@@ -38,13 +38,14 @@ class Ledger {
 
   /** @param here this machine's own service, which tells what runs cost; elsewhere there is only the list */
   connection(here = true): Connection {
-    const all = (): object[] => {
+    const pages = (): object[] => {
       this.pages += 1;
-      return [...this.charges].map(([runId, credits]) => ({
+      const rows = [...this.charges].map(([runId, credits]) => ({
         runId,
         runStatus: 'succeeded',
         credits: credits === 0 ? null : credits,
       }));
+      return [{ rows, hasMore: false }];
     };
     const costs = {
       of: async (runIds: readonly string[]) => {
@@ -57,7 +58,7 @@ class Ledger {
       },
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0 }),
     };
-    const place = { service: 'local', embedded: here, client: { runs: { all } } };
+    const place = { service: 'local', embedded: here, client: { runs: { pages } } };
     return (here ? { ...place, costs } : place) as unknown as Connection;
   }
 }
