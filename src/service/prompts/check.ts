@@ -1,6 +1,7 @@
 import type { Place } from '../../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../models/entry.ts';
+import type { ModelTable } from '../models/table.ts';
 import type { PromptDefinition } from './definition.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { ParsedPrompt } from './parse.ts';
@@ -75,7 +76,7 @@ async function checkSchemas(
 function trialsOf({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
   const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
     const place = places.defaults[key];
-    const value = input.default && Object.hasOwn(input.default, key) ? input.default[key] : undefined;
+    const value = ownValue(input.default, key);
     if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
     return [{ schema, value, place, key }];
   });
@@ -83,11 +84,7 @@ function trialsOf({ textInputs, input, output, places }: PromptDefinition, findi
   return [...defaults, { schema: output.schema, value: null, place: places.output }];
 }
 
-interface KnownModels {
-  list(): readonly ModelEntry[];
-  get(name: string): ModelEntry | undefined;
-  explainMissing(name: string): string;
-}
+type KnownModels = Pick<ModelTable, 'get' | 'explainMissing'>;
 
 type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
 

@@ -1,16 +1,10 @@
+import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { type PromptDefinition, readForm } from './definition.ts';
 import { readDefinition } from './read-prompt.ts';
 import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
-interface StoredPrompt {
-  readonly id: string;
-  readonly slug: string;
-  readonly model: string;
-  readonly source: string;
-  /** As `parsedForm` wrote it; null for one that another release wrote. */
-  readonly parsed: string | null;
-}
+type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
 
 export type Definitions = ReturnType<typeof createDefinitions>;
 

@@ -23,22 +23,21 @@ export class InvalidPromptFile extends Error {
 
 /** Collects what is found in one file, so that a fault does not hide the next. */
 export class Findings {
-  private readonly found: Finding[];
+  readonly #found: Finding[];
 
-  /** @param found what was found in it before */
   constructor(
     readonly file: string,
-    found: readonly Finding[] = [],
+    earlier: readonly Finding[] = [],
   ) {
-    this.found = [...found];
+    this.#found = [...earlier];
   }
 
   fault(place: Place, message: string, file = this.file): void {
-    this.add('fault', place, message, file);
+    this.#add('fault', place, message, file);
   }
 
   note(place: Place, message: string, file = this.file): void {
-    this.add('note', place, message, file);
+    this.#add('note', place, message, file);
   }
 
   /** Does something that may throw a FileFault, which becomes a finding; undefined then. */
@@ -53,29 +52,29 @@ export class Findings {
   }
 
   get hasFaults(): boolean {
-    return this.found.some(({ severity }) => severity === 'fault');
+    return this.#found.some(({ severity }) => severity === 'fault');
   }
 
   hasFaultAt({ line, column }: Place): boolean {
-    return this.found.some(
-      found => found.severity === 'fault' && found.line === line && found.column === column,
+    return this.#found.some(
+      finding => finding.severity === 'fault' && finding.line === line && finding.column === column,
     );
   }
 
   /** In the order of the file; those of other files, such as partials, last. */
   list(): Finding[] {
     const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
-    return this.found.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
+    return this.#found.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
   }
 
-  private add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
-    if (this.found.length >= MAX_FINDINGS) return;
+  #add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
+    if (this.#found.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
-    const isKnown = this.found.some(
+    const isKnown = this.#found.some(
       other =>
         other.line === line && other.column === column && other.message === message && other.file === file,
     );
-    if (!isKnown) this.found.push(finding);
+    if (!isKnown) this.#found.push(finding);
   }
 }
 

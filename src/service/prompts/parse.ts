@@ -1,5 +1,5 @@
 import { type Place, placeOf } from '../../files/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
 import { readGithubPrompt } from '../foreign/github-models.ts';
 import { BOUNDS } from './bounds.ts';
@@ -81,12 +81,12 @@ function define(
   const isPartial = isPartialFile(file);
   const parts = isPartial ? wholeSource(text) : splitSource(text);
   const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
-  const declared = new Set(namesOf(head.inputSchema));
+  const declared = ownValue(head.inputSchema, 'properties');
   const reading = readTemplate({
     template: parts.template,
     start: parts.start,
     findings,
-    declares: key => declared.has(key),
+    declares: key => ownValue(declared, key) !== undefined,
     partials,
     isPartial,
   });
@@ -125,11 +125,6 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
     place,
     'this looks like Jinja and is sent as it stands: write {{#if name}} or {{#each list}}',
   );
-}
-
-function namesOf(schema: JsonObject | undefined): string[] {
-  const properties = schema?.['properties'];
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 
 function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {

@@ -8,8 +8,8 @@ import { renderTemplate } from './template/render.ts';
 /** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
 export interface PromptPreview {
   readonly messages: readonly Message[];
-  readonly input?: { readonly schema?: JsonObject; readonly default?: JsonObject };
-  readonly output?: { readonly format?: string; readonly schema?: JsonObject };
+  readonly input?: PromptDefinition['input'];
+  readonly output?: PromptDefinition['output'];
   readonly config: JsonObject;
   /** As the file has it; left out where it names none. */
   readonly model?: string;
