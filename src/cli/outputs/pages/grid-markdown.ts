@@ -37,14 +37,11 @@ export function gridMarkdown(grid: Grid, most: number): string {
   const left = room - shownLines.reduce((sum, { length }) => sum + length, 0);
   const shownDetails = fitting(details, left);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
-  return heading + table + shownDetails.join('\n') + leftOut(lines, shownLines, details, shownDetails);
+  const missing = leftOut(lines.length - shownLines.length, details.length - shownDetails.length);
+  return heading + table + shownDetails.join('\n') + missing;
 }
 
-function leftOut(...[lines, shownLines, details, shownDetails]: readonly (readonly string[])[]): string {
-  const [rows, reasons] = [
-    (lines?.length ?? 0) - (shownLines?.length ?? 0),
-    (details?.length ?? 0) - (shownDetails?.length ?? 0),
-  ];
+function leftOut(rows: number, reasons: number): string {
   if (rows + reasons === 0) return '';
   return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
 }
