@@ -32,7 +32,7 @@ export interface ResourceCacheOptions {
   readonly scope: string;
   /** `GET /resources`, without reporting a wish for a refresh that its own answer may carry. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Told of refreshes that failed, and of files that can't be written. */
   readonly onProblem: (message: string) => void;
 }
@@ -82,7 +82,7 @@ export class ResourceCache {
     const isMisunderstood = this.#refreshWanted && before?.hash === answer.hash;
     const agentForm = isMisunderstood ? otherForm(before) : before?.agentForm;
     this.#refreshWanted = false;
-    this.#keep({
+    await this.#keep({
       scope: this.#options.scope,
       hash: answer.hash,
       models: answer.resources.models,
@@ -112,10 +112,10 @@ export class ResourceCache {
     }
   }
 
-  #keep(entry: ResourceEntry): void {
+  async #keep(entry: ResourceEntry): Promise<void> {
     this.#cached = { entry };
     try {
-      writeEntry(this.#file, entry);
+      await writeEntry(this.#file, entry, this.#options.clock);
     } catch (error) {
       this.#isKept = false;
       this.#options.onProblem(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Model, RunOption } from '../../../wire/index.ts';
-import { isObject, listOf } from '../../core/json-value.ts';
+import { isObject, type JsonObject, listOf } from '../../core/json-value.ts';
+import type { Clock } from '../../core/types.ts';
 import { type AddressSources, resolveAddress, serviceOf } from '../config/address.ts';
 import { resolveKey } from '../credentials/resolve-key.ts';
-import { readCacheFile, writeCacheFile } from './cache-file.ts';
+import { JsonFile } from '../json-file.ts';
+import { readCacheFile } from './cache-file.ts';
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
@@ -38,14 +41,30 @@ export function readEntry(file: string, scope: string): ResourceEntry | undefine
   return readEntries(file).find(entry => entry.scope === scope);
 }
 
-/** Puts an entry first, and drops the one not renewed for longest once there are 20. @throws what the file system throws */
-export function writeEntry(file: string, entry: ResourceEntry): void {
-  const others = readEntries(file).filter(({ scope }) => scope !== entry.scope);
-  writeCacheFile(file, { services: [entry, ...others].slice(0, MOST_ENTRIES) });
+/**
+ * Puts an entry first, and drops the one not renewed for longest once there are 20.
+ *
+ * @throws {CliError} CONFIG_ERROR as `JsonFile` throws it
+ */
+export async function writeEntry(
+  file: string,
+  entry: ResourceEntry,
+  clock: Pick<Clock, 'sleep' | 'random'>,
+): Promise<void> {
+  // A damaged cache holds nothing that is worth keeping.
+  if (readEntries(file).length === 0) rmSync(file, { force: true });
+  await new JsonFile(file, clock, document => document).update(document => {
+    const others = entriesIn(document).filter(({ scope }) => scope !== entry.scope);
+    document['services'] = [entry, ...others].slice(0, MOST_ENTRIES);
+  });
 }
 
 function readEntries(file: string): ResourceEntry[] {
-  return listOf(readCacheFile(file)['services']).filter(isEntry);
+  return entriesIn(readCacheFile(file));
+}
+
+function entriesIn(document: JsonObject): ResourceEntry[] {
+  return listOf(document['services']).filter(isEntry);
 }
 
 function isEntry(entry: unknown): entry is ResourceEntry {
