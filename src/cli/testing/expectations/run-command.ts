@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../../../client/signals.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Env } from '../../core/types.ts';
@@ -91,7 +92,7 @@ async function started(
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await endAll(child, caseFile);
-    await Promise.race([closed, new Promise(resolve => setTimeout(resolve, LAST_WORDS_MS))]);
+    await Promise.race([closed, delay(LAST_WORDS_MS)]);
     return { end: end ?? `took more than ${LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
@@ -116,13 +117,17 @@ function endOf(child: Child, over: AbortSignal): Promise<string | undefined> {
 async function endAll({ pid }: Child, caseFile: string): Promise<void> {
   if (pid === undefined) return;
   kill(-pid);
-  // What was started while the others were ended is there at the second look.
-  for (let look = 0; look < 5; look += 1) {
+  // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
+  for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
+    if (look > 0) await delay(BETWEEN_LOOKS_MS);
     const left = await processesWith(`${CASE_VARIABLE}=${caseFile}`);
-    if (left.length === 0) return;
+    quiet = left.length === 0 ? quiet + 1 : 0;
     for (const one of left) kill(one);
   }
 }
+
+const MOST_LOOKS = 6;
+const BETWEEN_LOOKS_MS = 20;
 
 function kill(pid: number): void {
   try {
