@@ -109,14 +109,14 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags) {
 }
 
 function refuseWithoutResume(flags: BatchFlags): void {
-  const given = [
+  const flag = [
     flags.retryFailed === true && '--retry-failed',
     flags.retryUnknown === true && '--retry-unknown',
     flags.changed !== undefined && '--changed',
     flags.newRows === true && '--new-rows',
     flags.cancel === true && '--cancel',
   ].find(flag => flag !== false);
-  if (given !== undefined && flags.resume !== true) throw usageError(`${given} needs --resume`);
+  if (flag !== undefined && flags.resume !== true) throw usageError(`${flag} needs --resume`);
 }
 
 function parseCount(text: string): number {
@@ -128,7 +128,7 @@ function parseCount(text: string): number {
 
 /** The rows take all of standard input. */
 function refuseSecondReader({ from, input = [], image = [] }: BatchFlags): void {
-  const other = input.find(readsStandardInput) ?? image.find(given => given === '-');
+  const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
   if (from === '-' && other !== undefined) {
     throw usageError(
       'standard input can be read once only, and --from - reads it',

@@ -64,8 +64,8 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
-  const given = { text: textOf(batch, row), images: await openGivenImages(finder, row.inputs.images) };
-  const own = await takeNamedImages(fields, given, finder);
+  const named = { text: textOf(batch, row), images: await openGivenImages(finder, row.inputs.images) };
+  const own = await takeNamedImages(fields, named, finder);
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
 

@@ -16,7 +16,7 @@ export interface Call {
   /** Every flag that may follow. */
   readonly flags: readonly Flag[];
   /** The flags given, by their long name, with their values. */
-  readonly given: ReadonlyMap<string, readonly string[]>;
+  readonly flagValues: ReadonlyMap<string, readonly string[]>;
   /** The command's arguments so far. */
   readonly operands: readonly string[];
   /** The flag whose value the next word is. */
@@ -37,7 +37,7 @@ export interface Flag {
 
 /** Reads the finished words as the parser will; undefined if they lead to no command. */
 export function readCall(table: CommandTable, words: readonly string[]): Call | undefined {
-  const given = new Map<string, string[]>();
+  const flagValues = new Map<string, string[]>();
   const operands: string[] = [];
   let command: CommandSpec | undefined;
   let flags = flagsOf(table, command);
@@ -45,12 +45,12 @@ export function readCall(table: CommandTable, words: readonly string[]): Call | 
   let onlyOperands = false;
   for (const word of words) {
     if (open !== undefined) {
-      note(given, open, word);
+      note(flagValues, open, word);
       open = undefined;
     } else if (word === '--' && !onlyOperands) {
       onlyOperands = true;
     } else if (isFlag(word) && !onlyOperands) {
-      open = readFlag(word, flags, given);
+      open = readFlag(word, flags, flagValues);
     } else {
       const next = operands.length === 0 ? verbOf(table, command, word) : undefined;
       if (next === undefined) {
@@ -63,7 +63,7 @@ export function readCall(table: CommandTable, words: readonly string[]): Call | 
     }
   }
   const below = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
-  return { command, below, flags, given, operands, open, onlyOperands };
+  return { command, below, flags, flagValues, operands, open, onlyOperands };
 }
 
 /** The command of that name or alias right below another one, or below the root. */
@@ -101,17 +101,17 @@ export function isFlag(word: string): boolean {
 }
 
 /** Notes a flag and gives it back if its value is still to come. */
-function readFlag(word: string, flags: readonly Flag[], given: Map<string, string[]>): Flag | undefined {
+function readFlag(word: string, flags: readonly Flag[], flagValues: Map<string, string[]>): Flag | undefined {
   const carried = flagWithValue(word, flags);
-  if (carried !== undefined) note(given, carried.flag, word.slice(carried.prefix.length));
+  if (carried !== undefined) note(flagValues, carried.flag, word.slice(carried.prefix.length));
   const flag = flags.find(({ name, short }) => name === word || short === word);
   if (flag?.value === 'required') return flag;
-  if (flag !== undefined) note(given, flag, '');
+  if (flag !== undefined) note(flagValues, flag, '');
   return undefined;
 }
 
-function note(given: Map<string, string[]>, { name }: Flag, value: string): void {
-  given.set(name, [...(given.get(name) ?? []), value]);
+function note(flagValues: Map<string, string[]>, { name }: Flag, value: string): void {
+  flagValues.set(name, [...(flagValues.get(name) ?? []), value]);
 }
 
 const HELP: FlagSpec = ['-h, --help', 'explain the command'];

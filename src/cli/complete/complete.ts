@@ -150,8 +150,8 @@ function sourceOf(completes: Completes | undefined): Source {
 }
 
 /** The context with the flags of the line that is completed, which choose the service. */
-function withFlags(ctx: Context, { given }: Call): Context {
-  const last = (flag: string): string | undefined => given.get(flag)?.at(-1);
+function withFlags(ctx: Context, { flagValues }: Call): Context {
+  const last = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
   const [profile, baseUrl] = [last('--profile'), last('--base-url')];
   return {
     ...ctx,
@@ -159,7 +159,7 @@ function withFlags(ctx: Context, { given }: Call): Context {
       ...ctx.globals,
       ...(profile !== undefined && { profile }),
       ...(baseUrl !== undefined && { baseUrl }),
-      insecureHttp: given.has('--insecure-http'),
+      insecureHttp: flagValues.has('--insecure-http'),
       allowOutside: false,
     },
   };

@@ -34,9 +34,9 @@ export const commandNames: Source = ({ call: { below } }) =>
   below.map(one => ({ value: nameOf(one), description: one.summary }));
 
 /** Long names, and short ones if there is no other; a flag that was given comes again only if it may. */
-export const flagNames: Source = ({ call: { flags, given } }) =>
+export const flagNames: Source = ({ call: { flags, flagValues } }) =>
   flags
-    .filter(({ name, repeats }) => repeats || !given.has(name))
+    .filter(({ name, repeats }) => repeats || !flagValues.has(name))
     .map(({ name, description }) => ({ value: name, description }));
 
 const filesNamed =
@@ -63,8 +63,8 @@ const aliases: Source = ({ ctx }) =>
 export const anyOf =
   (...sources: readonly Source[]): Source =>
   async request => {
-    const found = await Promise.allSettled(sources.map(async source => source(request)));
-    return found.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
+    const answers = await Promise.allSettled(sources.map(async source => source(request)));
+    return answers.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
   };
 
 /** Versions by their ids, where an id is what is wanted: of the prompt that the line names, of any where it is not known. */
@@ -104,8 +104,8 @@ const inputs: Source = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
-    const found = await files({ ...request, typed: value.slice(1) });
-    return found.map(file => ({ ...file, value: `${key}=@${file.value}` }));
+    const paths = await files({ ...request, typed: value.slice(1) });
+    return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
   const fields = describeConfig((await known.prompt(call.operands[0]))?.config).text;
   if (key !== undefined) {
@@ -117,7 +117,7 @@ const inputs: Source = async request => {
 
 /** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
 const runOptions: Source = async ({ call, known, typed }) => {
-  const model = call.given.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
+  const model = call.flagValues.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
   const models = (await known.models()).filter(one => model === undefined || one.model === model);
   const options = models.flatMap(one => one.availableRunOptions);
   const [key] = splitPair(typed);
@@ -176,7 +176,7 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
 
 /** The keys that were not given yet, with what is said of them; one with `=` in it could never be. */
 function keysLeft(call: Call, flag: string, keys: ReadonlyMap<string, string | undefined>): Candidate[] {
-  const taken = (call.given.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  const taken = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
   return [...keys]
     .filter(([key]) => !key.includes('=') && !taken.includes(key))
     .map(([key, description = '']) => ({ value: `${key}=`, description, goesOn: true }));

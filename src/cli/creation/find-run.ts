@@ -62,13 +62,13 @@ export async function searchRuns(
   const offsetMs = client.clock.offsetMs ?? 0;
   const ids = new Set(listed.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
   const known = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
-  const found = doubts.map((doubt, at) => {
+  const searched = doubts.map((doubt, at) => {
     const { candidates, complete } = listed[at] ?? { candidates: [], complete: false };
     return { doubt, complete, candidates: candidates.filter(({ runId }) => !known.has(runId)) };
   });
-  const mayAdopt = isKeyExclusive(ctx) && found.some(({ candidates }) => candidates.length === 1);
+  const mayAdopt = isKeyExclusive(ctx) && searched.some(({ candidates }) => candidates.length === 1);
   const others = mayAdopt ? await othersInDoubt(ctx, connection, doubts, offsetMs) : [];
-  return found.map(({ doubt, complete, candidates }) => {
+  return searched.map(({ doubt, complete, candidates }) => {
     const isMistakable = [...others, ...(options.otherDoubts ?? [])].some(other =>
       overlaps(other, doubt, offsetMs),
     );

@@ -95,8 +95,8 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const listed = rows.some(row => row.slug === words) ? rows : await videoPrompts(connection, signal);
   const fitting = listed.filter(row => row.slug === words);
   const versions = [...new Set(fitting.map(row => row.promptVersionId))];
-  const [found] = fitting;
-  if (found === undefined) {
+  const [match] = fitting;
+  if (match === undefined) {
     const slugs = [...rows, ...listed].map(row => row.slug);
     throw noSuchPrompt(connection, slug, slugs);
   }
@@ -104,8 +104,8 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
   // Those of the service of this machine can be asked for at any time.
-  if (!connection.embedded) connection.prompts.noteSlug(found.promptId, words);
-  return found;
+  if (!connection.embedded) connection.prompts.noteSlug(match.promptId, words);
+  return match;
 }
 
 /** The search leaves out prompts that make videos; of this machine's own service every prompt can be listed. */
@@ -131,10 +131,10 @@ async function versionByBeginning(
   signal: AbortSignal,
 ): Promise<string> {
   if (isUuid(beginning)) {
-    const found = await unlessNotFound(
+    const version = await unlessNotFound(
       connection.client.prompts.get(promptId, { versionId: beginning, signal }),
     );
-    if (found !== undefined) return found.promptVersionId;
+    if (version !== undefined) return version.promptVersionId;
     throw notFoundError(
       `${slug} has no version ${beginning}`,
       `Its versions: ${connection.advise('versions', 'list', slug)}`,
@@ -214,10 +214,10 @@ export function howToFind({ embedded, advise }: Connection): string {
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
 }
 
-function noSuchPrompt(connection: Connection, slug: string, found: readonly string[]): CliError {
+function noSuchPrompt(connection: Connection, slug: string, slugs: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
-    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, found)}`,
+    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, slugs)}`,
     howToFind(connection),
   );
 }

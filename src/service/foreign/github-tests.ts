@@ -139,11 +139,11 @@ function llm(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   if (prompt === undefined || !listed) throw faultAt(entry, '`llm` needs a prompt and choices');
   const choices = listed.items('choices').map(readChoice);
   const [model, systemPrompt] = [text('modelId') ?? text('model'), text('systemPrompt')];
-  const asked = {
+  const question = {
     ...(model !== undefined && { model }),
     ...(systemPrompt !== undefined && { systemPrompt }),
   };
-  return () => ({ kind: 'llm', ...place, prompt, ...asked, choices });
+  return () => ({ kind: 'llm', ...place, prompt, ...question, choices });
 }
 
 function readChoice(item: YamlValue): { choice: string; score: number } {

@@ -108,11 +108,11 @@ export function checkModel(
     const option = model.runOptions.find(option => option.key === key);
     const value = runOptions[key];
     if (option && (value === undefined || !option.options.includes(value))) {
-      const given = value ?? JSON.stringify(config[key]);
+      const setting = value ?? JSON.stringify(config[key]);
       const choices = option.options.join(', ');
       findings.fault(
         place,
-        `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${given}\``,
+        `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${setting}\``,
       );
     }
     if (!option && isIgnored(key, model)) findings.note(place, ignoredOption(key, model));

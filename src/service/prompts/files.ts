@@ -10,11 +10,11 @@ import type { PartialLookup } from './template/syntax.ts';
 
 /** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
 export async function readPromptText(file: string): Promise<string> {
-  const found = await stat(file);
-  if (!found.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
+  const facts = await stat(file);
+  if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
   // What another form has besides messages, such as rows for its tests, is not bounded with them.
   const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
-  if (found.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
+  if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
   const text = textOf(await readFile(file));
   if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
   return text;

@@ -44,11 +44,11 @@ export async function searchPrompts(
 ): Promise<PromptSearchRow[]> {
   const { store, models } = services;
   const prompts = await store.prompts.published();
-  const found = bestMatches(
+  const matches = bestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return await Promise.all(found.map(prompt => searchRow(services, prompt, caller)));
+  return await Promise.all(matches.map(prompt => searchRow(services, prompt, caller)));
 }
 
 async function searchRow(

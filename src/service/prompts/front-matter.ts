@@ -127,8 +127,8 @@ function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonO
     spaces.set(key.slice(0, dot), space.set(key.slice(dot + 1), value));
   }
   const written = entries.find(([key]) => key === 'ext')?.[1];
-  const found = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
-  return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...found]);
+  const nested = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
+  return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...nested]);
 }
 
 /** Where fields are declared: Picoschema has marks beside the name, JSON Schema a map of properties. */

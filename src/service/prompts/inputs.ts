@@ -97,9 +97,12 @@ function notePicture(
   findings: Findings,
 ): void {
   const place = placeOfField(key);
-  const given = defaults.get(key);
-  if (given) findings.note(given.place, `\`${key}\` is a picture: a run needs one in spite of the default`);
-  else if (!isRequired) findings.note(place, `\`${key}\` is a picture: a run needs it in spite of the \`?\``);
+  const standard = defaults.get(key);
+  if (standard) {
+    findings.note(standard.place, `\`${key}\` is a picture: a run needs one in spite of the default`);
+  } else if (!isRequired) {
+    findings.note(place, `\`${key}\` is a picture: a run needs it in spite of the \`?\``);
+  }
   if (!isTextType(typesOf(schema))) findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
 }
 
@@ -110,8 +113,8 @@ function textInput(
 ): TextInput {
   const choices = choicesOf(schema);
   const type = typeOf(schema);
-  const given = placed?.value ?? ownValue(schema, 'default');
-  const otherwise = given === undefined ? undefined : textOfValue(given);
+  const standard = placed?.value ?? ownValue(schema, 'default');
+  const otherwise = standard === undefined ? undefined : textOfValue(standard);
   const fault = placed && defaultFault(key, placed.value, schema, choices);
   if (placed && fault !== undefined) findings.fault(placed.place, fault);
   return {

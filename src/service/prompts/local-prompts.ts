@@ -52,9 +52,9 @@ export function localPrompts(store: Store, models: () => Promise<ModelTable>, ta
      * @throws {InvalidInputs} that names every input that is missing
      * @throws {PastBound} where the prompt takes too much
      */
-    async render(target: LocalPromptTarget, given: RenderInputs) {
+    async render(target: LocalPromptTarget, values: RenderInputs) {
       const definition = await definitionOf(target);
-      return definition && previewPrompt(definition, await withTexts(definition, given));
+      return definition && previewPrompt(definition, await withTexts(definition, values));
     },
     async config(target: LocalPromptTarget) {
       const definition = await definitionOf(target);
@@ -72,12 +72,12 @@ export function localPrompts(store: Store, models: () => Promise<ModelTable>, ta
 
 async function withTexts(
   definition: PromptDefinition,
-  { texts = {}, ...given }: RenderInputs,
+  { texts = {}, ...values }: RenderInputs,
 ): Promise<PreviewInputs> {
   const { input } = definition;
   const textInputs = definition.textInputs.filter(({ key }) => Object.hasOwn(texts, key));
   const typed = await readTextInputs({ input, textInputs }, texts);
-  return { ...given, inputs: { ...given.inputs, ...texts, ...typed } };
+  return { ...values, inputs: { ...values.inputs, ...texts, ...typed } };
 }
 
 async function checkFile(

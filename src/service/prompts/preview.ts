@@ -35,12 +35,12 @@ export interface PreviewInputs {
  */
 export function previewPrompt(
   definition: PromptDefinition,
-  given: PreviewInputs,
+  values: PreviewInputs,
   limits?: Limits,
 ): PromptPreview {
-  const inputs = inputsOf(definition, given);
-  const variables = { ...given.context, ...promptVariables(definition) };
-  const history = given.history ?? [];
+  const inputs = inputsOf(definition, values);
+  const variables = { ...values.context, ...promptVariables(definition) };
+  const history = values.history ?? [];
   const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
   const { input, output, config, model, namesModel, ext } = definition;
   return {
@@ -72,6 +72,6 @@ function inputsOf(definition: PromptDefinition, { inputs = {}, images = [] }: Pr
 
 /** Defaults that stand in the fields of a schema. */
 function defaultsOf({ textInputs }: PromptDefinition): JsonObject {
-  const given = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
-  return Object.fromEntries(given.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+  const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
+  return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }

@@ -36,12 +36,12 @@ export function isKept(value: unknown): value is Kept {
 }
 
 /** The results in a table that a batch has written. @throws {CliError} where it is another table */
-export async function readKept(file: string, given: string, excel: boolean): Promise<Kept[]> {
+export async function readKept(file: string, name: string, excel: boolean): Promise<Kept[]> {
   const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
   const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
   const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
   if (header.length > 0 && at === -1) {
-    throw usageError(`${given}: this is not a table of results of a batch`, 'name the file the batch wrote');
+    throw usageError(`${name}: this is not a table of results of a batch`, 'name the file the batch wrote');
   }
   const end = header.at(-1) === EARLIER ? header.length - 1 : header.length;
   return records.map((record, row) => ({

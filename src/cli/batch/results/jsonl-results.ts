@@ -91,27 +91,27 @@ export class JsonlResults implements Results {
   }
 }
 
-async function openHandle(file: string, given: string, resume: boolean): Promise<FileHandle> {
+async function openHandle(file: string, name: string, resume: boolean): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
     return await open(file, O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL), 0o666);
   } catch (error) {
-    throw openFault(error, file, given);
+    throw openFault(error, file, name);
   }
 }
 
 /** Why a file of results can't be made or opened. */
-export function openFault(error: unknown, file: string, given: string): CliError {
+export function openFault(error: unknown, file: string, name: string): CliError {
   const code = codeOf(error);
-  if (code === 'EEXIST') return existsAlready(given);
+  if (code === 'EEXIST') return existsAlready(name);
   return code === 'ENOENT'
     ? usageError(`--out: there is no directory ${path.dirname(file)}`)
-    : fileFault(error, given, '--out');
+    : fileFault(error, name, '--out');
 }
 
-export function existsAlready(given: string): CliError {
+export function existsAlready(name: string): CliError {
   return usageError(
-    `${given} exists already`,
+    `${name} exists already`,
     'add --resume to go on with the batch that wrote it, or name another file with --out',
   );
 }

@@ -41,11 +41,11 @@ export function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOpti
 }
 
 /** Results are read again, and rewritten where they change: a device or a pipe can only be written to. */
-function refuseSpecial(file: string, given: string): void {
-  const found = statSync(file);
-  if (found.isFile() || found.isDirectory()) return;
+function refuseSpecial(file: string, name: string): void {
+  const facts = statSync(file);
+  if (facts.isFile() || facts.isDirectory()) return;
   throw usageError(
-    `--out: ${given} is ${found.isFIFO() ? 'a named pipe' : 'a device'}, and results are kept in a file`,
+    `--out: ${name} is ${facts.isFIFO() ? 'a named pipe' : 'a device'}, and results are kept in a file`,
     'Redirect standard output there instead of --out, or name a file.',
   );
 }
@@ -73,17 +73,17 @@ function standardOutput(ctx: Context): Results {
 }
 
 /** Holds the results against every other batch. @throws {CliError} where another one writes to them */
-export function holdResults(file: string, given: string): Release {
+export function holdResults(file: string, name: string): Release {
   let release: Release | undefined;
   try {
     release = lockFile(file);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw openFault(error, file, given);
-    throw unwritable(`${given}.lock`, error);
+    if (codeOf(error) === 'ENOENT') throw openFault(error, file, name);
+    throw unwritable(`${name}.lock`, error);
   }
   if (release === undefined) {
     throw usageError(
-      `another batch is writing to ${given}`,
+      `another batch is writing to ${name}`,
       'wait until it ends, or name another file with --out',
     );
   }

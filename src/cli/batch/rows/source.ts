@@ -66,11 +66,11 @@ function parseDelimiter(text: string): string {
   );
 }
 
-async function statFile(file: string, given: string): Promise<{ isFile: boolean }> {
+async function statFile(file: string, name: string): Promise<{ isFile: boolean }> {
   const stats = await stat(file).catch((error: unknown) => {
-    throw fileFault(error, given, '--from');
+    throw fileFault(error, name, '--from');
   });
-  if (stats.isDirectory()) throw usageError(`--from: ${given} is a directory`);
+  if (stats.isDirectory()) throw usageError(`--from: ${name} is a directory`);
   return { isFile: stats.isFile() };
 }
 

@@ -26,42 +26,42 @@ export interface ImageFinder<Image = ImageSource> {
   /** Absolute. */
   readonly cwd: string;
   /** @throws {CliError} USAGE_ERROR for what is not an image */
-  open(given: string): Promise<Image>;
+  open(source: string): Promise<Image>;
 }
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
 
 /** Whether an image is named by a URL of any kind, and not as a file. */
-export function isImageUrl(given: string): boolean {
-  return /^data:/iu.test(given) || URL_SCHEME.test(given);
+export function isImageUrl(source: string): boolean {
+  return /^data:/iu.test(source) || URL_SCHEME.test(source);
 }
 
 /** Images as the command line names them. */
 export function imagesHere(ctx: Context): ImageFinder {
-  return { cwd: ctx.cwd, open: given => openImage(ctx, given) };
+  return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 
 /** An image from a file, an https URL, a data URL or `-` for standard input; checked before anything is sent. @throws {CliError} USAGE_ERROR */
-export async function openImage(ctx: Context, given: string): Promise<ImageSource> {
-  if (given === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
-  if (/^data:/iu.test(given)) return imageInMemory(decodeDataUrl(given), 'the data URL');
-  if (URL_SCHEME.test(given)) return imageByUrl(given);
-  return imageInFile(ctx, given);
+export async function openImage(ctx: Context, source: string): Promise<ImageSource> {
+  if (source === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
+  if (/^data:/iu.test(source)) return imageInMemory(decodeDataUrl(source), 'the data URL');
+  if (URL_SCHEME.test(source)) return imageByUrl(source);
+  return imageInFile(ctx, source);
 }
 
-function imageByUrl(given: string): ImageSource {
-  if (!URL.canParse(given)) throw usageError(`image ${given} is not a valid URL`);
-  if (new URL(given).protocol === 'https:') return { kind: 'url', url: given, name: given };
+function imageByUrl(source: string): ImageSource {
+  if (!URL.canParse(source)) throw usageError(`image ${source} is not a valid URL`);
+  if (new URL(source).protocol === 'https:') return { kind: 'url', url: source, name: source };
   throw usageError(
-    `image ${given} is not an https URL; the service takes no other`,
+    `image ${source} is not an https URL; the service takes no other`,
     'Download the image and give the file instead.',
   );
 }
 
-function decodeDataUrl(given: string): Buffer {
-  const comma = given.indexOf(',');
+function decodeDataUrl(source: string): Buffer {
+  const comma = source.indexOf(',');
   if (comma === -1) throw usageError('the data URL holds no comma and so no data');
-  const [head, data] = [given.slice(0, comma), given.slice(comma + 1)];
+  const [head, data] = [source.slice(0, comma), source.slice(comma + 1)];
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
   const base64 = data.replace(/\s+/gu, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
@@ -75,30 +75,30 @@ function decodePercent(data: string): string {
   return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-async function imageInFile(ctx: Context, given: string): Promise<ImageSource> {
-  const file = path.resolve(ctx.cwd, given);
+async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
+  const file = path.resolve(ctx.cwd, source);
   const read = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
-      throw fileFault(error, given === '' ? '(an empty name)' : given, 'image');
+      throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
   const stats: Stats = await read(stat(file));
-  if (stats.isDirectory()) throw usageError(`image ${given} is a directory`);
+  if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
   // A pipe or a device has no size, and can be read once only.
   if (!stats.isFile()) {
-    return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), given);
+    return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), source);
   }
-  checkSize(stats.size, given);
-  const { size, sha256 } = await imageInMemory(await read(readFile(file)), given);
+  checkSize(stats.size, source);
+  const { size, sha256 } = await imageInMemory(await read(readFile(file)), source);
   return {
     kind: 'bytes',
-    name: given,
+    name: source,
     size,
     sha256,
     async read() {
       const bytes = await read(readFile(file));
       if (sha256Of(bytes) === sha256) return bytes;
       throw usageError(
-        `image ${given} changed while it was being sent`,
+        `image ${source} changed while it was being sent`,
         'Nothing was started. Run it again.',
       );
     },

@@ -29,10 +29,10 @@ const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 /** Opens images in their order, `name=file` too; every one is checked before anything is sent. */
 export async function openGivenImages<Image>(
   { cwd, open }: ImageFinder<Image>,
-  given: readonly string[],
+  sources: readonly string[],
 ): Promise<GivenImage<Image>[]> {
   const images: GivenImage<Image>[] = [];
-  for (const text of given) {
+  for (const text of sources) {
     const { name, file } = NAMED.exec(text)?.groups ?? {};
     const isFile = statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
     images.push(
@@ -105,8 +105,8 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 }
 
 /** The inputs of a run that nothing more is asked for. @throws {CliError} USAGE_ERROR for what the config refuses */
-export function checkedInputs(fields: InputFields, given: GivenInputs): RunInputs<ImageSource> {
-  const { text, images } = placeImages(fields, given);
+export function checkedInputs(fields: InputFields, named: GivenInputs): RunInputs<ImageSource> {
+  const { text, images } = placeImages(fields, named);
   checkInputs(fields, { text, images });
   return { text, images: images.filter(image => image !== undefined) };
 }

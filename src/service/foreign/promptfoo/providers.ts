@@ -52,15 +52,15 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /** The models that a configuration runs its prompts with. */
 export function providersOf(node: YamlValue | undefined, conversion: Conversion): Providers {
   const items = node && isJsonList(node.json()) ? node.items('providers') : node ? [node] : [];
-  const found = items.map(item => providerOf(item, conversion)).filter(provider => provider !== undefined);
-  const [first, ...others] = found;
+  const named = items.map(item => providerOf(item, conversion)).filter(provider => provider !== undefined);
+  const [first, ...others] = named;
   for (const { config } of others) {
     if (config) conversion.note(config, '`config` of the second and later providers has no equivalent');
   }
   const { settings, output } = first?.config
     ? settingsOf(first.config, conversion)
     : { settings: {}, output: undefined };
-  return { models: [...new Set(found.map(({ model }) => model))], config: settings, output };
+  return { models: [...new Set(named.map(({ model }) => model))], config: settings, output };
 }
 
 interface Provider {

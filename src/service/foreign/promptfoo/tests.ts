@@ -48,8 +48,8 @@ function casesOfTest(
   conversion: Conversion,
 ): TestCaseText[] {
   const combinations = combinationsOf(test.vars);
-  return combinations.map((given, at) => {
-    const vars = resolved(given);
+  return combinations.map((values, at) => {
+    const vars = resolved(values);
     const name = test.name === undefined ? `case ${number}` : render(test.name, vars);
     return {
       name: combinations.length > 1 ? `${name} (${at + 1})` : name,
@@ -90,7 +90,7 @@ async function scenariosIn(node: YamlValue | undefined, conversion: Conversion):
   const { scalar } = node;
   const items =
     scalar === undefined ? node.items('scenarios') : conversion.yaml(scalar, node).items('scenarios');
-  const found: Test[] = [];
+  const combined: Test[] = [];
   for (const item of items) {
     const inner = item.scalar;
     const entries = (inner === undefined ? item : conversion.yaml(inner, item)).valuesByKey('a scenario');
@@ -98,9 +98,9 @@ async function scenariosIn(node: YamlValue | undefined, conversion: Conversion):
     const configs = await testsIn(entries.get('config'), conversion);
     const tests = await testsIn(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
-    found.push(...configs.flatMap(config => each.map(test => merged(config, test))));
+    combined.push(...configs.flatMap(config => each.map(test => merged(config, test))));
   }
-  return found;
+  return combined;
 }
 
 async function testsIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
@@ -111,14 +111,14 @@ async function testsIn(node: YamlValue | undefined, conversion: Conversion): Pro
     conversion.note(node, 'tests that a program makes have no equivalent');
     return [];
   }
-  const found: Test[] = [];
+  const tests: Test[] = [];
   for (const item of node.items('tests')) {
     const named = item.scalar;
-    found.push(
+    tests.push(
       ...(named === undefined ? [testOf(item, conversion)] : await testsInFile(named, item, conversion)),
     );
   }
-  return found;
+  return tests;
 }
 
 async function testsInFile(name: string, at: YamlValue, conversion: Conversion): Promise<Test[]> {
