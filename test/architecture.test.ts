@@ -181,7 +181,7 @@ describe('the arrows of the house', () => {
 });
 
 /** Lines of source in all. Lowered whenever it can be; raised only in a commit that says why. */
-const MOST_LINES = 51_100;
+const MOST_LINES = 48_900;
 
 describe('the size of the house', () => {
   const linesOf = (file: string): number =>
