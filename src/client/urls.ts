@@ -38,8 +38,9 @@ interface MediaUrlSource {
 }
 
 /**
- * A media URL that may be fetched: one that the transport owns; of the service's own origin; https; or plain http between loopback addresses. A
- * service on a public address can't send the client to a private one, and a redirect never leaves https.
+ * A media URL that may be fetched: one that the transport owns; of the service's own origin; https; or plain http
+ * between loopback addresses. A service on a public address can't send the client to a private one, and a redirect
+ * never leaves https.
  *
  * @throws {ProtocolError} for any other, naming it
  */

@@ -58,7 +58,7 @@ export interface ServiceOptions extends CommonOptions {
   rateLimit?: number | undefined;
   /** What running runs are given when the service is closed, in milliseconds; default 0. */
   graceMs?: number;
-  /** Bytes of request bodies, pictures fetched for them and answers, in memory at a time, half of them one user's; default 256 MiB. */
+  /** Bytes of bodies, fetched pictures and answers in memory at a time, half of them one user's; default 256 MiB. */
   maxRequestBytes?: number | undefined;
   /** Called for each request once its answer is out. */
   onRequest?: (event: RequestEvent) => void;

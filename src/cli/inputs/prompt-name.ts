@@ -69,7 +69,7 @@ export async function isLocalService(
   return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
 }
 
-/** The prompt of a slug with its latest config, or one version of it for `slug@…`. @throws {CliError} exit 4 where there is none */
+/** The prompt of a slug with its latest config, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
 export async function findByName(
   connection: Connection,
   name: string,
@@ -181,7 +181,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof NotFoundError && error.httpStatus === 404;
 }
 
-/** The version that a name stands for, or the one of this id; the latest if neither says. @throws {CliError} exit 4 if there is none */
+/** The version that a name stands for, or that of an id; else the latest. @throws {CliError} exit 4 if there is none */
 export async function readNamed(
   ctx: Context,
   connection: Connection,

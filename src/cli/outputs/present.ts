@@ -43,7 +43,7 @@ export interface ListForm<T> {
   readonly nothing?: string;
 }
 
-/** Shows a list: JSON if asked for, a table on a terminal, else a line for each item. @param value what JSON shows instead of the items */
+/** Shows a list: JSON, a table on a terminal, else a line an item. @param value what JSON shows in place of the items */
 export function presentList<T>(
   ctx: Context,
   items: readonly T[],

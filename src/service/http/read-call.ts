@@ -6,7 +6,11 @@ import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';
 import { type ApiRequest, type Call, type Caller, isKeyed, UNCOUNTED } from './route.ts';
 import type { Match } from './router.ts';
 
-/** What the handler of a route gets of a request. Throws UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR, BAD_REQUEST_ERROR. */
+/**
+ * What the handler of a route gets of a request.
+ *
+ * @throws {ApiError} UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR or BAD_REQUEST_ERROR
+ */
 export async function readCall(
   request: ApiRequest,
   { route, params }: Match,

@@ -16,7 +16,8 @@ export interface DetachedRun {
 const FILE = 'run-process.cjs';
 
 /**
- * Starts the process, which is told the data directory, and answers with the worker that it is. What it is to do goes to it through a pipe, and never stands among its arguments.
+ * Starts the process, which is told the data directory and answers with the worker that it is. What it is to do goes
+ * to it through a pipe, and never stands among its arguments.
  *
  * @throws where it does not start
  */

@@ -52,7 +52,7 @@ export function runsStore(db: Db, writer: Writer) {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
       await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
     },
-    /** The ids of a page, the nearest to the cursor first, and whether more lie beyond; undefined for a cursor that is none of the user's runs. */
+    /** The ids of a page, nearest to the cursor first, and whether more follow; undefined if that is not the user's run. */
     page: (filter: RunListFilter) => readPage(db, filter),
     /**
      * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
@@ -83,7 +83,7 @@ export function runsStore(db: Db, writer: Writer) {
       const rows = await runsOf(db, ids).where('inputBytes', '>', 0).clearSelect().select('id').execute();
       return new Set(rows.map(row => row.id));
     },
-    /** Gives the space back that images of ended runs take up, of all that were created before a time or of one user; gives the runs. */
+    /** Gives back the space of images of ended runs, of one user or created before a time; gives the runs. */
     forgetImages: (which: { before: number } | { userId: number }) =>
       writer.write(db => forgetImages(db, which)),
   };

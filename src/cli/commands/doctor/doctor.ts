@@ -62,7 +62,7 @@ function wordFor(ok: boolean | null): string {
   return ok ? 'ok' : 'failed';
 }
 
-/** Reads every file of the configuration, and the local store where it is used, and finds out where requests would go, with whose key. */
+/** Reads the configuration, and the local store if it is used; finds out where requests would go, with whose key. */
 async function checkConfiguration(
   ctx: Context,
 ): Promise<{ check: Check; connection: Connection | undefined }> {

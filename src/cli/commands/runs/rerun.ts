@@ -87,7 +87,7 @@ async function changed(
   };
 }
 
-/** The images of the run, those that are given in their places. @throws {CliError} exit 2 if one is missing, or is not that of the run */
+/** The run's images, by what replaces them. @throws {CliError} exit 2 if one is missing, or is not that of the run */
 async function imagesOf(
   ctx: Context,
   { images: former, runId }: RequestOfRun,

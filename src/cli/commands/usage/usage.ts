@@ -55,7 +55,7 @@ async function groupedRuns(
   return groups;
 }
 
-/** Names prompts as people know them: by slug, else by title, as far as they are known here, else by what their runs are called. */
+/** Names prompts by slug, else by title, if they are known here; else by what their runs are called. */
 async function promptNames(
   ctx: Context,
   { prompts, client, embedded }: Connection,

@@ -41,7 +41,11 @@ export function imagesHere(ctx: Context): ImageFinder {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 
-/** An image from a file, an https URL, a data URL or `-` for standard input; checked before anything is sent. @throws {CliError} USAGE_ERROR */
+/**
+ * An image from a file, an https URL, a data URL or `-` for standard input; checked before anything is sent.
+ *
+ * @throws {CliError} USAGE_ERROR
+ */
 export async function openImage(ctx: Context, source: string): Promise<ImageSource> {
   if (source === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
   if (/^data:/iu.test(source)) return imageInMemory(decodeDataUrl(source), 'the data URL');
