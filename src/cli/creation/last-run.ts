@@ -65,16 +65,16 @@ async function runOfKey(
 }
 
 async function lookFor(ctx: Context, connection: Connection, entry: JournalEntry): Promise<LastRun> {
-  const [found] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
-  if (found?.run !== undefined) {
-    const { runId } = found.run;
+  const [search] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
+  if (search?.run !== undefined) {
+    const { runId } = search.run;
     await ctx.journal.outcome(entry.id, { outcome: 'created', runId, recovered: true });
     ctx.io.note(`note: going on with run ${runId}, which must be the one: nobody else uses the key`);
     return { runId, entry, recovered: true };
   }
-  if (found?.madeNone === true && mayHaveMadeRun(entry)) {
+  if (search?.madeNone === true && mayHaveMadeRun(entry)) {
     await ctx.journal.outcome(entry.id, { outcome: 'none' });
   }
   const cause = new Error(`the creation of ${entry.time} was never answered`);
-  throw new CreationInDoubt(cause, found?.candidates ?? [], entry, connection);
+  throw new CreationInDoubt(cause, search?.candidates ?? [], entry, connection);
 }

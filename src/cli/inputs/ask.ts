@@ -19,20 +19,23 @@ export interface Answers {
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
-  given: RunInputs,
+  supplied: RunInputs,
 ): Promise<{ inputs: RunInputs; answers: Answers }> {
   if (!fields.known) {
-    const text = given.text.size + given.images.length > 0 ? [] : await askFreely(ctx);
-    return { inputs: { ...given, text: new Map([...given.text, ...text]) }, answers: { text, images: [] } };
+    const text = supplied.text.size + supplied.images.length > 0 ? [] : await askFreely(ctx);
+    return {
+      inputs: { ...supplied, text: new Map([...supplied.text, ...text]) },
+      answers: { text, images: [] },
+    };
   }
   const prompter = await ctx.prompter();
   const text: [string, string][] = [];
-  for (const field of fields.text.filter(({ key }) => !given.text.has(key))) {
+  for (const field of fields.text.filter(({ key }) => !supplied.text.has(key))) {
     const { key: message, description, required } = field;
     const answer = await ASK[kindOf(field)](prompter, field, { message, description, required }, ctx.signal);
     if (answer !== undefined) text.push([field.key, answer]);
   }
-  const images = [...given.images];
+  const images = [...supplied.images];
   const files: string[] = [];
   for (const [at, field] of fields.images.entries()) {
     if (images[at] !== undefined) continue;
@@ -41,7 +44,7 @@ export async function askForInputs(
     files.push(field.name === undefined ? file : `${field.name}=${file}`);
   }
   return {
-    inputs: { text: new Map([...given.text, ...text]), images },
+    inputs: { text: new Map([...supplied.text, ...text]), images },
     answers: { text, images: files },
   };
 }

@@ -62,10 +62,10 @@ export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
   const { cwd } = folder;
   return {
     cwd,
-    async open(given) {
-      if (given === '-') throw usageError('an image that a file names can’t come from standard input');
-      if (!isImageUrl(given)) checkNamedFile(folder, given);
-      return openImage({ ...ctx, cwd }, given);
+    async open(source) {
+      if (source === '-') throw usageError('an image that a file names can’t come from standard input');
+      if (!isImageUrl(source)) checkNamedFile(folder, source);
+      return openImage({ ...ctx, cwd }, source);
     },
   };
 }

@@ -24,11 +24,11 @@ export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[])
 /** Shows the results and writes the reports that are wanted. */
 export async function reportTests(
   ctx: Context,
-  found: readonly EntryResult[],
+  unexplained: readonly EntryResult[],
   outputs: readonly ReportOutput[],
   material: ReportMaterial,
 ): Promise<void> {
-  const results = await withReasons(ctx, found);
+  const results = await withReasons(ctx, unexplained);
   const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
     if (out !== undefined) await writeReport(ctx, out, reportText(results, reporter, material));

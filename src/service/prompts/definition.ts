@@ -90,7 +90,7 @@ function textInputConfig({
   type,
   description,
   required,
-  default: given,
+  default: standard,
   enum: choices,
   schema,
 }: TextInput): TextInputConfig {
@@ -100,7 +100,7 @@ function textInputConfig({
     type,
     ...(description === undefined ? {} : { description }),
     required,
-    ...(given === undefined ? {} : { default: given }),
+    ...(standard === undefined ? {} : { default: standard }),
     ...(choices === undefined ? {} : { enum: [...choices] }),
     ...(typeof itemType === 'string' && { items: { type: itemType } }),
   };

@@ -23,13 +23,13 @@ export class InvalidPromptFile extends Error {
 
 /** Collects what is found in one file, so that a fault does not hide the next. */
 export class Findings {
-  readonly #found: Finding[];
+  readonly #findings: Finding[];
 
   constructor(
     readonly file: string,
     earlier: readonly Finding[] = [],
   ) {
-    this.#found = [...earlier];
+    this.#findings = [...earlier];
   }
 
   fault(place: Place, message: string, file = this.file): void {
@@ -52,11 +52,11 @@ export class Findings {
   }
 
   get hasFaults(): boolean {
-    return this.#found.some(({ severity }) => severity === 'fault');
+    return this.#findings.some(({ severity }) => severity === 'fault');
   }
 
   hasFaultAt({ line, column }: Place): boolean {
-    return this.#found.some(
+    return this.#findings.some(
       finding => finding.severity === 'fault' && finding.line === line && finding.column === column,
     );
   }
@@ -64,17 +64,17 @@ export class Findings {
   /** In the order of the file; those of other files, such as partials, last. */
   list(): Finding[] {
     const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
-    return this.#found.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
+    return this.#findings.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
   }
 
   #add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
-    if (this.#found.length >= MAX_FINDINGS) return;
+    if (this.#findings.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
-    const isKnown = this.#found.some(
+    const isKnown = this.#findings.some(
       other =>
         other.line === line && other.column === column && other.message === message && other.file === file,
     );
-    if (!isKnown) this.#found.push(finding);
+    if (!isKnown) this.#findings.push(finding);
   }
 }
 

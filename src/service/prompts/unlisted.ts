@@ -85,11 +85,11 @@ function withModel(version: NewVersion, model: string): NewVersion {
 
 async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<StoredVersion> {
   const { slug, promptVersionId: id = '' } = wanted;
-  const found =
+  const version =
     slug === undefined
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
       : await store.prompts.latest(promptIdOf(slug));
-  if (found) return found;
+  if (version) return version;
   throw new UnlistedFault('UNKNOWN_PROMPT', `there is no published prompt ${slug ?? id} on this machine`);
 }
 

@@ -20,8 +20,8 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
   const value = parseJsonAsWritten(source);
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
   if (!isObject(value)) return faultyRow(place, 'it is not a JSON object');
-  const { [ID_COLUMN]: given, ...fields } = value;
-  const id = given instanceof Literal ? given.source : given;
+  const { [ID_COLUMN]: rowId, ...fields } = value;
+  const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
     return faultyRow(place, 'its id is neither a text nor a number');
   }

@@ -43,7 +43,7 @@ export async function snapshotOf(
 
 /** The partials that a prompt file names, those of partials included, whether they are there or not. */
 async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
+  const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {
     const stats = await stat(file).catch(() => undefined);
@@ -53,11 +53,11 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
         : '';
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
-      if (!found.has(partial)) left.push(partial);
-      found.add(partial);
+      if (!partials.has(partial)) left.push(partial);
+      partials.add(partial);
     }
   }
-  return found;
+  return partials;
 }
 
 /** In bytes; a larger prompt file is refused. */
