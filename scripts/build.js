@@ -13,13 +13,13 @@ await rm(outdir, { recursive: true, force: true });
 const files = await writeBundles(outdir);
 await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), notices(bundledPackages(files)));
 await mkdir(path.join(outdir, 'assets'), { recursive: true });
-for (const file of [FONT, 'src/service/engines/clip.mp4']) {
+for (const file of [FONT, 'src/models/offline/clip.mp4']) {
   await cp(file, path.join(outdir, 'assets', path.basename(file)));
 }
 for (const file of ['index.html', 'page.css']) {
   await cp(path.join('src/page', file), path.join(outdir, 'page', file));
 }
-await cp('src/service/prompts/built-in', path.join(outdir, 'prompts'), {
+await cp('src/prompts/built-in', path.join(outdir, 'prompts'), {
   recursive: true,
   filter: file => path.extname(file) !== '.ts',
 });

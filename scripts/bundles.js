@@ -40,7 +40,7 @@ async function bundleCommand(outdir) {
     ...common(),
     input: {
       main: 'src/main.ts',
-      'prompt-worker': 'src/service/prompts/tasks/worker.ts',
+      'prompt-worker': 'src/prompts/tasks/worker.ts',
       'check-worker': 'src/cli/outputs/checks/worker.ts',
       'run-process': 'src/run-process.ts',
     },

@@ -21,8 +21,8 @@ const FILES = {
   undici: ['undici/lib/api/api-request.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/env-http-proxy-agent.js'],
   embedded: ['src/service/embedded.ts'],
-  prompts: ['src/service/prompts/parse.ts'],
-  language: ['src/service/prompts/parse.ts'],
+  prompts: ['src/prompts/parse/parse.ts'],
+  language: ['src/prompts/parse/parse.ts'],
   store: ['src/service/lifecycle/local-store.ts'],
   serve: ['src/service/start-service.ts'],
 };

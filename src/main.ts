@@ -27,16 +27,15 @@ export const localService: LocalService = {
   open: async options =>
     (await import('./service/lifecycle/local-store.ts')).openStore({ ...options, env: process.env }),
   discoverModels: async options =>
-    (await import('./service/models/discover.ts')).discoverModels({ ...options, env: process.env }),
+    (await import('./models/catalogue/discover.ts')).discoverModels({ ...options, env: process.env }),
   reportModels: async options =>
-    (await import('./service/models/report.ts')).reportModels({ ...options, env: process.env }),
+    (await import('./models/catalogue/report.ts')).reportModels({ ...options, env: process.env }),
   listProviders: async options =>
-    (await import('./service/models/report.ts')).listProviders({ ...options, env: process.env }),
+    (await import('./models/catalogue/report.ts')).listProviders({ ...options, env: process.env }),
   keyVariables: async options =>
-    (await import('./service/models/report.ts')).keyVariables({ ...options, env: process.env }),
-  newPrompt: async (name, options) =>
-    (await import('./service/prompts/built-in/files.ts')).newPrompt(name, options),
+    (await import('./models/catalogue/report.ts')).keyVariables({ ...options, env: process.env }),
+  newPrompt: async (name, options) => (await import('./prompts/built-in/files.ts')).newPrompt(name, options),
   convertForeign: async (text, file, options) =>
-    (await import('./service/foreign/convert.ts')).convertForeign(text, file, options),
-  foreignTests: async (text, file) => (await import('./service/foreign/convert.ts')).foreignTests(text, file),
+    (await import('./prompts/foreign/convert.ts')).convertForeign(text, file, options),
+  foreignTests: async (text, file) => (await import('./prompts/foreign/convert.ts')).foreignTests(text, file),
 };

@@ -1,7 +1,7 @@
 import type { PromptService } from '../client/client.ts';
-import type { Costs } from '../service/costs/costs.ts';
 import type { RunsHere } from '../service/embedded.ts';
-import type { ProviderBatches } from '../service/provider-batches/provider-batches.ts';
+import type { Costs } from '../service/runs/costs.ts';
+import type { ProviderBatches } from '../service/runs/provider-batches.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { Advise } from './core/types.ts';

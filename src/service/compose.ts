@@ -1,7 +1,10 @@
+import { loadModels, type ModelTable } from '../models/catalogue/table.ts';
+import { createEngines } from '../models/engines.ts';
+import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
+import { seedSamples } from '../prompts/built-in/files.ts';
+import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import { createCosts } from './costs/costs.ts';
-import { createEngines } from './engines/engines.ts';
 import { faultReporter } from './fault-reporter.ts';
 import { createApi } from './http/api.ts';
 import { keyHash, keyUseNotes } from './http/auth.ts';
@@ -10,15 +13,12 @@ import type { AnyRoute } from './http/route.ts';
 import { loadImageInputs } from './images/load.ts';
 import { localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
-import { resourcesView } from './models/resources-view.ts';
-import { loadModels, type ModelTable } from './models/table.ts';
-import { seedSamples } from './prompts/built-in/files.ts';
 import { createDefinitions } from './prompts/definitions.ts';
-import { SharedTasks } from './prompts/tasks/prompt-tasks.ts';
-import type { BatchAnswer } from './provider-batches/batch-provider.ts';
-import type { ProviderBatches } from './provider-batches/provider-batches.ts';
+import { resourcesView } from './resources-view.ts';
+import { createCosts } from './runs/costs.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
+import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
@@ -115,7 +115,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     onFault,
   });
   const providerBatches = async (): Promise<ProviderBatches> => {
-    const { createProviderBatches } = await import('./provider-batches/provider-batches.ts');
+    const { createProviderBatches } = await import('./runs/provider-batches.ts');
     return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
   };
   return {

@@ -1,7 +1,7 @@
+import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
+import type { Env } from '../models/outgoing/proxy.ts';
 import type { Clock } from './clock.ts';
 import type { RequestEvent } from './http/server.ts';
-import type { FetchImageOptions } from './images/fetch-image.ts';
-import type { Env } from './outgoing/proxy.ts';
 import type { RunEnd } from './runs/run-work.ts';
 
 /** What the service needs to know however it is reached. */

@@ -1,11 +1,11 @@
+import type { ModelTable } from '../models/catalogue/table.ts';
+import type { LoadedImage } from '../prompts/images/loaded-image.ts';
+import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { ImageInput } from '../wire/index.ts';
 import type { Clock } from './clock.ts';
-import type { LoadedImage } from './images/loaded-image.ts';
 import type { Media } from './media/media.ts';
-import type { ResourcesView } from './models/resources-view.ts';
-import type { ModelTable } from './models/table.ts';
 import type { Definitions } from './prompts/definitions.ts';
-import type { PromptTasks } from './prompts/tasks/prompt-tasks.ts';
+import type { ResourcesView } from './resources-view.ts';
 import type { InputFiles } from './runs/input-files.ts';
 import type { MediaUrl } from './runs/run-rows.ts';
 import type { Runner } from './runs/run-work.ts';

@@ -1,3 +1,4 @@
+import { checkModelsFile } from '../models/catalogue/file.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -7,7 +8,6 @@ import { createHttpServer, type HttpServer, listen, originOf } from './http/serv
 import { createKey } from './keys/keys.ts';
 import { runHousekeeping } from './lifecycle/housekeeping.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
-import { checkModelsFile } from './models/file.ts';
 import { openApiRoute } from './openapi.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';

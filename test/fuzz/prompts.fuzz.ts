@@ -3,12 +3,12 @@ import Handlebars from 'handlebars';
 import { FileFault } from '../../src/files/file-fault.ts';
 import type { JsonObject } from '../../src/files/json.ts';
 import { parseYaml } from '../../src/files/yaml.ts';
-import { PastBound } from '../../src/service/prompts/bounds.ts';
-import { InvalidInputs, type PromptDefinition } from '../../src/service/prompts/definition.ts';
-import { checkOutput } from '../../src/service/prompts/output.ts';
-import { parsePrompt } from '../../src/service/prompts/parse.ts';
-import { previewPrompt } from '../../src/service/prompts/preview.ts';
-import { renderPrompt } from '../../src/service/prompts/render.ts';
+import { PastBound } from '../../src/prompts/bounds.ts';
+import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
+import { checkOutput } from '../../src/prompts/output.ts';
+import { parsePrompt } from '../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../src/prompts/preview.ts';
+import { renderPrompt } from '../../src/prompts/render.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 // Handlebars sets a prototype where a partial is given a `__proto__`.

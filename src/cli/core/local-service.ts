@@ -1,9 +1,9 @@
+import type { discoverModels } from '../../models/catalogue/discover.ts';
+import type { keyVariables, listProviders, reportModels } from '../../models/catalogue/report.ts';
+import type { newPrompt } from '../../prompts/built-in/files.ts';
+import type { convertForeign, foreignTests } from '../../prompts/foreign/convert.ts';
 import type { EmbeddedService, startEmbedded } from '../../service/embedded.ts';
-import type { convertForeign, foreignTests } from '../../service/foreign/convert.ts';
 import type { openStore } from '../../service/lifecycle/local-store.ts';
-import type { discoverModels } from '../../service/models/discover.ts';
-import type { keyVariables, listProviders, reportModels } from '../../service/models/report.ts';
-import type { newPrompt } from '../../service/prompts/built-in/files.ts';
 import type { startService } from '../../service/start-service.ts';
 
 /** The local service as the command line gets it: main.ts loads each part when it is first used, and adds the environment. */

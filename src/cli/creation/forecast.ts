@@ -1,5 +1,5 @@
 import { text as textOf } from 'node:stream/consumers';
-import type { CostEstimate } from '../../service/costs/costs.ts';
+import type { CostEstimate } from '../../service/runs/costs.ts';
 import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { toCliError } from '../core/failure.ts';

@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
-import type { Message, Part } from '../../service/prompts/template/messages.ts';
+import type { Message, Part } from '../../prompts/template/messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';

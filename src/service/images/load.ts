@@ -1,8 +1,8 @@
 import { messageOf } from '../../files/error-utils.ts';
+import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
+import { decodeBase64, imageType, type LoadedImage } from '../../prompts/images/loaded-image.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { ApiError, invalid } from '../http/api-error.ts';
-import { type FetchImageOptions, fetchImage } from './fetch-image.ts';
-import { decodeBase64, imageType, type LoadedImage } from './loaded-image.ts';
 
 /**
  * Decodes or fetches the pictures of a run, in order.

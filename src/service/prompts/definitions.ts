@@ -1,8 +1,8 @@
+import { type PromptDefinition, readForm } from '../../prompts/definition.ts';
+import { readDefinition } from '../../prompts/parse/read-prompt.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { type PromptDefinition, readForm } from './definition.ts';
-import { readDefinition } from './read-prompt.ts';
-import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
 

@@ -1,10 +1,10 @@
+import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
 import type { PromptSearchRow } from '../../wire/index.ts';
 import { invalid, notFound } from '../http/api-error.ts';
 import type { Caller } from '../http/route.ts';
 import { LOCAL_USER } from '../keys/keys.ts';
 import type { Services } from '../services.ts';
 import type { PublishedPrompt } from '../store/prompts-store.ts';
-import { type PromptDefinition, promptConfig } from './definition.ts';
 
 /** One page of every published prompt, newest first. */
 export async function listPrompts(

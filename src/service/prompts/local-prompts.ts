@@ -1,15 +1,15 @@
 import path from 'node:path';
-import type { ModelTable } from '../models/table.ts';
+import type { ModelTable } from '../../models/catalogue/table.ts';
+import { checkPrompt } from '../../prompts/check/check.ts';
+import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts';
+import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
+import { readPromptText } from '../../prompts/parse/files.ts';
+import { readPromptFile } from '../../prompts/parse/read-prompt.ts';
+import { type PreviewInputs, previewPrompt } from '../../prompts/preview.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { readTextInputs } from '../../prompts/typed-inputs.ts';
 import type { Store } from '../store/store.ts';
-import { checkPrompt } from './check.ts';
-import { type PromptDefinition, promptConfig } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
-import { readPromptText } from './files.ts';
-import { type Finding, InvalidPromptFile } from './findings.ts';
-import { type PreviewInputs, previewPrompt } from './preview.ts';
-import { readPromptFile } from './read-prompt.ts';
-import type { PromptTasks } from './tasks/prompt-tasks.ts';
-import { readTextInputs } from './typed-inputs.ts';
 
 /** A prompt file, or a version in the local store. */
 export type LocalPromptTarget =

@@ -1,9 +1,9 @@
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
-import type { PromptDefinition } from './definition.ts';
-import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from './files.ts';
+import type { PromptDefinition } from '../../prompts/definition.ts';
+import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
+import { readDefinition } from '../../prompts/parse/read-prompt.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
-import { readDefinition } from './read-prompt.ts';
-import type { PromptTasks } from './tasks/prompt-tasks.ts';
 import { watchDirectory } from './watch-directory.ts';
 
 /**

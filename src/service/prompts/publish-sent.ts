@@ -1,10 +1,10 @@
+import { BOUNDS, PastBound } from '../../prompts/bounds.ts';
+import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts';
+import { readDefinition } from '../../prompts/parse/read-prompt.ts';
+import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
+import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { ApiError, invalid } from '../http/api-error.ts';
-import { BOUNDS, PastBound } from './bounds.ts';
-import { type Finding, InvalidPromptFile } from './findings.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
-import { readDefinition } from './read-prompt.ts';
-import { PROMPT_FILE_EXTENSION } from './slug.ts';
-import { TasksClosed } from './tasks/messages.ts';
 
 export interface SentPrompt {
   readonly slug: string;

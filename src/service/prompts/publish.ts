@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { ModelTable } from '../../models/catalogue/table.ts';
+import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
+import { Findings, invalid } from '../../prompts/check/findings.ts';
+import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
+import { isPartialFile } from '../../prompts/slug.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Clock } from '../clock.ts';
-import type { ModelTable } from '../models/table.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { checkParsed, isEmptyPrompt } from './check.ts';
-import { type PromptDefinition, parsedForm } from './definition.ts';
-import { Findings, invalid } from './findings.ts';
-import { isPartialFile } from './slug.ts';
-import type { PromptTasks } from './tasks/prompt-tasks.ts';
 
 export interface Published {
   slug: string;

@@ -1,6 +1,7 @@
+import type { PromptDefinition } from '../../prompts/definition.ts';
+import { readPromptFile } from '../../prompts/parse/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import type { PromptDefinition } from './definition.ts';
 import { createDefinitions } from './definitions.ts';
 import {
   newVersionOf,
@@ -9,7 +10,6 @@ import {
   refuseFaulty,
   unlistedVersionIdOf,
 } from './publish.ts';
-import { readPromptFile } from './read-prompt.ts';
 
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {

@@ -1,7 +1,7 @@
+import { promptConfig } from '../../prompts/definition.ts';
 import { MAX_QUERY_LENGTH, type PromptVersion, type PromptVersionEntry } from '../../wire/index.ts';
 import { invalid, notFound } from '../http/api-error.ts';
 import { type Caller, route } from '../http/route.ts';
-import { promptConfig } from '../prompts/definition.ts';
 import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
 import { publishSent } from '../prompts/publish-sent.ts';
 import {

@@ -1,7 +1,7 @@
 import { IDEMPOTENCY_KEY_HEADER, type Run, type RunListQuery } from '../../wire/index.ts';
-import { usageOfRuns } from '../costs/costs.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
 import { type Call, type RequestMemory, route } from '../http/route.ts';
+import { usageOfRuns } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';

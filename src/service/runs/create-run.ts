@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
+import type { LoadedImage } from '../../prompts/images/loaded-image.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { within } from '../clock.ts';
 import { ApiError, invalid, tooManyRequests } from '../http/api-error.ts';
 import type { Caller, RequestMemory } from '../http/route.ts';
-import type { LoadedImage } from '../images/loaded-image.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 import { CreationRefused, type Idempotency, type Outcome, type UserLimits } from '../store/run-records.ts';

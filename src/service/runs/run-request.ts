@@ -1,9 +1,9 @@
+import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/catalogue/entry.ts';
+import { PastBound } from '../../prompts/bounds.ts';
+import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
+import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import type { ImageInput } from '../../wire/index.ts';
 import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import { type ModelEntry, PROVIDER_SETTINGS } from '../models/entry.ts';
-import { PastBound } from '../prompts/bounds.ts';
-import { InvalidInputs, type PromptDefinition } from '../prompts/definition.ts';
-import { TasksClosed } from '../prompts/tasks/messages.ts';
 import type { CreateRun } from '../schemas/runs.ts';
 import type { Services } from '../services.ts';
 

@@ -1,6 +1,6 @@
+import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { Clock } from '../clock.ts';
 import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
-import type { BatchAnswer } from '../provider-batches/batch-provider.ts';
 import {
   CreationRefused,
   type NewRun,

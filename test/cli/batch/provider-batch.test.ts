@@ -7,7 +7,7 @@ import { BatchJournal } from '../../../src/cli/batch/run/job-journal.ts';
 import { Stop } from '../../../src/cli/batch/run/stop.ts';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
-import type { BatchProvider, BatchRequest } from '../../../src/service/provider-batches/batch-provider.ts';
+import type { BatchProvider, BatchRequest } from '../../../src/models/provider-batches/batch-provider.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 
 const VERSION = '11111111-1111-4111-8111-111111111111';

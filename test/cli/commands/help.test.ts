@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { knownProviders } from '../../../src/service/models/providers.ts';
+import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { runInProcess } from '../../support/context.ts';
 
 const SOURCES = ['src', 'bin'].flatMap(directory =>

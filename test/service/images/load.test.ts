@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FetchImageOptions } from '../../../src/models/outgoing/fetch-image.ts';
+import { describeImage } from '../../../src/prompts/images/describe.ts';
 import { ApiError } from '../../../src/service/http/api-error.ts';
-import { describeImage } from '../../../src/service/images/describe.ts';
-import type { FetchImageOptions } from '../../../src/service/images/fetch-image.ts';
 import { loadImageInputs } from '../../../src/service/images/load.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';
 import { png } from '../../support/pictures.ts';

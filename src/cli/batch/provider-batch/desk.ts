@@ -3,8 +3,8 @@ import type {
   BatchProvider,
   BatchRequest,
   BatchState,
-} from '../../../service/provider-batches/batch-provider.ts';
-import type { ProviderBatches } from '../../../service/provider-batches/provider-batches.ts';
+} from '../../../models/provider-batches/batch-provider.ts';
+import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection, Context } from '../../context.ts';
 import { toCliError } from '../../core/failure.ts';
 import { CliError, usageError } from '../../errors.ts';

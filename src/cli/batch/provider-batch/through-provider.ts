@@ -3,8 +3,8 @@ import type {
   BatchAnswer,
   BatchProvider,
   BatchState,
-} from '../../../service/provider-batches/batch-provider.ts';
-import type { ProviderBatches } from '../../../service/provider-batches/provider-batches.ts';
+} from '../../../models/provider-batches/batch-provider.ts';
+import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection } from '../../context.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';

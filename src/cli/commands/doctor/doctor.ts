@@ -1,5 +1,5 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
-import type { ModelsReport } from '../../../service/models/report.ts';
+import type { ModelsReport } from '../../../models/catalogue/report.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';

@@ -1,4 +1,4 @@
-import type { DiscoveredEndpoint } from '../../../service/models/discover.ts';
+import type { DiscoveredEndpoint } from '../../../models/catalogue/discover.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';

@@ -1,4 +1,4 @@
-import type { RunCost } from '../../../service/costs/costs.ts';
+import type { RunCost } from '../../../service/runs/costs.ts';
 import {
   MAX_LIST_LIMIT,
   type OutputItem,

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { ForeignTests } from '../../../service/foreign/foreign-tests.ts';
+import type { ForeignTests } from '../../../prompts/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';

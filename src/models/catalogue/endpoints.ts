@@ -1,0 +1,152 @@
+import { isJsonObject, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
+import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
+import { accessFault, guessedModality, keyOf } from '../providers/providers.ts';
+import type { Price, Provider } from './entry.ts';
+
+/** A model that an endpoint says it has. */
+export interface OfferedModel {
+  readonly id: string;
+  readonly modality: 'text' | 'image';
+  /** If the endpoint tells it. */
+  readonly price?: Price;
+  /** The day on which it is shut down, as 2026-11-30, if the endpoint tells it. */
+  readonly shutdownDate?: string;
+}
+
+export interface Offer {
+  readonly models: readonly OfferedModel[];
+  /** How many it has that can't answer prompts, such as those for embeddings or speech. */
+  readonly others: number;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Asks an endpoint for its models (`GET /models`).
+ *
+ * @throws {Error} for an endpoint that can't be reached or answers with something else; the message holds no key
+ */
+export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
+  const fault = accessFault(provider, env);
+  if (fault) throw new Error(fault.message);
+  const base = provider.baseUrl.replace(/(?<!\/)\/+$/, '');
+  const url = new URL(provider.engine === 'anthropic' ? `${base}/v1/models?limit=1000` : `${base}/models`);
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const answer = await openHttp({
+      url,
+      headers: {
+        accept: 'application/json',
+        'user-agent': USER_AGENT,
+        ...authorization(provider, env),
+        ...provider.headers,
+      },
+      signal: AbortSignal.any([signal, limit]),
+      proxy: proxyFor(url, env),
+    });
+    if (answer.status !== 200) answer.discard();
+    checkStatus(answer.status, answer.headers.location, provider);
+    return offerIn((await readBody(answer, MAX_BYTES)).toString('utf8'));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw limit.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
+  }
+}
+
+function authorization(provider: Provider, env: Env): Record<string, string> {
+  const key = keyOf(provider, env);
+  if (provider.engine === 'anthropic') {
+    return { 'anthropic-version': '2023-06-01', ...(key === undefined ? {} : { 'x-api-key': key }) };
+  }
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}
+
+function checkStatus(status: number, location: string | undefined, { keyVariables }: Provider): void {
+  if (status === 200) return;
+  if (status === 401 || status === 403) {
+    throw new Error(
+      `it refuses the key (${status}): ${keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`}`,
+    );
+  }
+  if (status >= 300 && status < 400) {
+    throw new Error(`it redirects to ${location ?? 'nowhere'}: give that as its baseUrl`);
+  }
+  if (status === 404) throw new Error('it has no /models (404): check its baseUrl, which mostly ends in /v1');
+  throw new Error(`it answered ${status}`);
+}
+
+function offerIn(text: string): Offer {
+  const items = itemsIn(text);
+  const models = items.flatMap(offered);
+  return { models, others: items.length - models.length };
+}
+
+/** Servers put the list in `data`, in `models`, or give it alone. */
+function itemsIn(text: string): Record<string, unknown>[] {
+  const value = parse(text);
+  const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
+  if (list === undefined) {
+    throw new Error(
+      'it answered with something that is not a list of models: check its baseUrl, which mostly ends in /v1',
+    );
+  }
+  return listAt(list).filter(isJsonObject);
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseBoundedJson(text, { values: 1_000_000 });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What makes neither texts nor pictures, by the words in its name. */
+const OTHER_KINDS =
+  /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
+
+function offered(item: Record<string, unknown>): OfferedModel[] {
+  const named = item['id'] ?? item['name'];
+  // A name that could not be written to a file and a terminal as it is was not meant to be used.
+  if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
+  // Google's endpoint gives names with their place in its interface, and takes them without.
+  const id = named.replace(/^models\//, '');
+  const modality = modalityOf(id, item);
+  if (modality === undefined) return [];
+  const price = priceOf(item);
+  const shutdownDate = shutdownDateOf(item);
+  return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
+}
+
+/** Some say what a model makes. */
+function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
+  const makes = valueAt(item, 'architecture', 'output_modalities');
+  if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
+  if (makes.includes('text')) return 'text';
+  return makes.includes('image') ? 'image' : undefined;
+}
+
+/** OpenRouter tells prices in dollars a token, as texts; a price below zero stands for one that changes. */
+function priceOf(item: object): Price | undefined {
+  const dollars = (key: string): number | undefined => {
+    const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
+    return price >= 0 && Number.isFinite(price) ? price : undefined;
+  };
+  const aMillion = (key: string): number | undefined => {
+    const price = dollars(key);
+    return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
+  };
+  const [input, output] = [aMillion('prompt'), aMillion('completion')];
+  if (input === undefined || output === undefined) return undefined;
+  const [cachedInput, image] = [aMillion('input_cache_read'), dollars('image_output')];
+  return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
+}
+
+/** A day, or a time in seconds; OpenAI and Mistral have names of their own for it. */
+function shutdownDateOf(item: Record<string, unknown>): string | undefined {
+  const date = item['shutdown_date'] ?? item['deprecation'];
+  const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));
+  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString().slice(0, 10) : undefined;
+}

@@ -1,0 +1,197 @@
+import { FileFault } from '../../files/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import type { RunOption } from '../../wire/index.ts';
+import { baseUrlFault, DEFAULT_CREDITS } from '../providers/providers.ts';
+import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
+
+/** What a field may hold, and the rule as a sentence that begins after the field's name. */
+interface Form {
+  readonly pattern: RegExp;
+  readonly rule: string;
+}
+
+const KEY_VARIABLE: Form = {
+  pattern: /^[A-Za-z_]\w*$/,
+  rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
+};
+const DOLLARS: Form = {
+  pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
+  rule: 'must be a number of US dollars, 0 or more',
+};
+const DAY: Form = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
+const CREDITS: Form = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
+
+const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
+
+/**
+ * Reads an entry of `providers`.
+ *
+ * @throws {FileFault} for one that can't be used
+ */
+export function readProvider({ key: name, line, value }: YamlEntry): Provider {
+  const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
+  const baseUrl = fields.required('baseUrl');
+  const fault = baseUrlFault(baseUrl);
+  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
+  const headers = fields.value('headers');
+  return {
+    name,
+    baseUrl,
+    engine: fields.oneOf('engine', ['openai', 'anthropic']) ?? 'openai',
+    keyVariables: apiKeyEnv === undefined ? [] : [apiKeyEnv],
+    needsKey: apiKeyEnv !== undefined,
+    batch: fields.oneOf('batch', ['true', 'false']) === 'true',
+    ...(headers && { headers: readHeaders(headers) }),
+  };
+}
+
+function readHeaders(value: YamlValue): Record<string, string> {
+  const headers = value.entries('headers').map(({ key, line, value }) => {
+    const text = value.text(`the header \`${key}\``);
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
+      throw new FileFault(line, `\`${key}\` is not the name of a header`);
+    }
+    if (!/^[\t\x20-\x7e]*$/.test(text)) {
+      throw new FileFault(line, `the header \`${key}\` must be plain ASCII`);
+    }
+    return [key, text] as const;
+  });
+  return Object.fromEntries(headers);
+}
+
+const MODEL_FIELDS = [
+  'model',
+  'modality',
+  'provider',
+  'id',
+  'runOptions',
+  'responseFormat',
+  'credits',
+  'price',
+  'shutdown_date',
+];
+
+/**
+ * Reads an item of `models`.
+ *
+ * @throws {FileFault} for one that can't be used
+ */
+export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provider>): ModelEntry {
+  const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
+  const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
+  const providerName = fields.required('provider');
+  const provider = providers.get(providerName);
+  if (!provider) throw fields.fault('provider', `\`${providerName}\` is not described under providers`);
+  const model = fields.required('model');
+  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+  const id = fields.text('id');
+  const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
+  const price = fields.value('price');
+  const shutdownDate = fields.text('shutdown_date', DAY)?.slice(0, 10);
+  return {
+    model,
+    modality,
+    engine: provider.engine,
+    provider,
+    runOptions: readRunOptions(fields.value('runOptions')),
+    credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    ...(id !== undefined && { id }),
+    ...(responseFormat && { responseFormat }),
+    ...(price && { price: readPrice(price) }),
+    ...(shutdownDate !== undefined && { shutdownDate }),
+  };
+}
+
+function readRunOptions(value: YamlValue | undefined): RunOption[] {
+  const entries = value ? value.entries('runOptions') : [];
+  return entries.map(({ key, value, line }) => {
+    const values = value.items(`the values of \`${key}\``);
+    if (values.length === 0) throw new FileFault(line, `\`${key}\` has no values`);
+    const options = values.map(item => item.text(`a value of \`${key}\``));
+    return { key, options: [...new Set(options)] };
+  });
+}
+
+/** A model without a price for output makes none: pictures have one of their own. */
+function readPrice(value: YamlValue): Price {
+  const fields = YamlFields.of(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
+  const dollars = (key: keyof Price): number | undefined => {
+    const text = fields.text(key, DOLLARS);
+    return text === undefined ? undefined : Number(text);
+  };
+  const [image, cachedInput] = [dollars('image'), dollars('cachedInput')];
+  const otherwise = image === undefined ? undefined : 0;
+  return {
+    input: dollars('input') ?? otherwise ?? fields.missing('input'),
+    output: dollars('output') ?? otherwise ?? fields.missing('output'),
+    ...(cachedInput !== undefined && { cachedInput }),
+    ...(image !== undefined && { image }),
+  };
+}
+
+const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
+/** The fields of a map whose names are known beforehand. */
+export class YamlFields {
+  private constructor(
+    /** The map as faults speak of it. */
+    private readonly owner: string,
+    private readonly line: number,
+    private readonly entries: ReadonlyMap<string, YamlEntry>,
+  ) {}
+
+  /**
+   * @param line where faults stand that concern no field; default that of the value
+   * @param faults takes in what concerns one field alone, which is left out then
+   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `names` too
+   */
+  static of(
+    value: YamlValue,
+    owner: string,
+    names: readonly string[],
+    { line: owned = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
+  ): YamlFields {
+    const entries = value.entries(owner, faults);
+    for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
+      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${names.join(', ')}`);
+      if (!faults) throw fault;
+      faults.push(fault);
+    }
+    return new YamlFields(owner, owned, new Map(entries.map(entry => [entry.key, entry])));
+  }
+
+  value(key: string): YamlValue | undefined {
+    const value = this.entries.get(key)?.value;
+    return value?.isEmpty === false ? value : undefined;
+  }
+
+  text(key: string, form?: Form): string | undefined {
+    const text = this.value(key)?.text(key);
+    if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
+    return text;
+  }
+
+  required(key: string): string {
+    const text = this.text(key);
+    return text === undefined || text === '' ? this.missing(key) : text;
+  }
+
+  /** One of a few texts; undefined if nothing was written. */
+  oneOf<T extends string>(key: string, choices: readonly T[]): T | undefined {
+    const text = this.text(key);
+    if (text === undefined) return undefined;
+    const chosen = choices.find(choice => choice === text);
+    if (chosen === undefined) throw this.fault(key, `must be ${EITHER.format(choices)}`);
+    return chosen;
+  }
+
+  missing(key: string): never {
+    throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
+  }
+
+  /** A fault at the line of a field, as a sentence that begins after its name. */
+  fault(key: string, what: string): FileFault {
+    return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
+  }
+}

@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { FileFault } from '../../files/file-fault.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import type { Env } from '../outgoing/proxy.ts';
+import { knownProviders, providerName } from '../providers/providers.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
+import { readModel, readProvider, YamlFields } from './file-entries.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  readModelsText,
+} from './models-file.ts';
+
+/** Where what is known of models lies. */
+export interface ModelsPlace {
+  readonly dataDir: string;
+  /** Holds the keys and addresses of providers, and the proxies. */
+  readonly env: Env;
+}
+
+/**
+ * Reads the `models.yaml` of a data directory; its text is undefined if there is none.
+ *
+ * @throws {InvalidModelsFile} for one that can't be read at all
+ */
+export async function readModelsFile({ dataDir, env }: ModelsPlace) {
+  const file = path.join(dataDir, MODELS_FILE);
+  const text = await readModelsText(file);
+  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  return { file, text, described };
+}
+
+/** @throws {InvalidModelsFile} for a `models.yaml` with any fault */
+export async function checkModelsFile(place: ModelsPlace): Promise<void> {
+  const { described } = await readModelsFile(place);
+  if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
+}
+
+/**
+ * Reads `models.yaml`. A fault takes away the entry that has it, and nothing else.
+ *
+ * @param predefined providers it may name without describing them
+ * @throws {InvalidModelsFile} for what is not YAML, or not a map
+ */
+export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
+  const faults: FileFault[] = [];
+  const read = gather(faults, () => readEntries(text.replace(/^\uFEFF/, ''), predefined, faults));
+  const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
+  if (!read) throw new InvalidModelsFile(inOrder);
+  return { ...read, faults: inOrder };
+}
+
+/** What `read` gives; undefined if it throws a fault, which is kept. */
+function gather<T>(faults: FileFault[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    faults.push(error);
+    return undefined;
+  }
+}
+
+function readEntries(
+  text: string,
+  predefined: readonly Provider[],
+  faults: FileFault[],
+): Omit<ModelsFile, 'faults'> {
+  const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
+    faults,
+  });
+  const described = listed(faults, fields.value('providers'), value => value.entries('providers', faults));
+  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry)) ?? []);
+  const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
+  const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
+  const byName = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
+  for (const name of brokenProviders) byName.delete(name);
+  const items = listed(faults, fields.value('models'), value => value.items('models'));
+  const models = new Map<string, ModelEntry>();
+  for (const item of items) {
+    gather(faults, () => {
+      const entry = readModel(item, byName);
+      const { model } = entry;
+      if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+      models.set(model, entry);
+    });
+  }
+  const names = new Set([...RESERVED_NAMES, ...models.keys()]);
+  const isModel = (name: string): boolean =>
+    names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
+  const aliases = new Map<string, string>();
+  const renamed = listed(faults, fields.value('modelAliases'), value =>
+    value.entries('modelAliases', faults),
+  );
+  for (const entry of renamed) {
+    gather(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
+  }
+  return { models: [...models.values()], providers, brokenProviders, aliases };
+}
+
+/** What a part of the file lists; nothing if it is not there or can't be read. */
+function listed<T>(faults: FileFault[], value: YamlValue | undefined, read: (value: YamlValue) => T[]): T[] {
+  return (value && gather(faults, () => read(value))) ?? [];
+}
+
+function readAlias(
+  { key, line, value }: YamlEntry,
+  { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
+): string {
+  const model = value.text(`the alias \`${key}\``);
+  if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
+  if (isModel(model)) return model;
+  throw new FileFault(line, `there is no model \`${model}\`: there are ${[...names].join(', ')}`);
+}

@@ -1,0 +1,98 @@
+import type { RunUsage } from '../../service/store/run-records.ts';
+import { type Money, money } from '../../wire/money.ts';
+import type { EngineResult, Usage } from '../engine.ts';
+import type { ModelEntry, Price } from './entry.ts';
+
+/** When the kept table of prices was published: it lags behind, so what it says is an estimate. */
+export const PRICE_TABLE_DATE = '2026-09-23';
+
+/** What a provider takes in a batch, or for an answer that may take long, of its price. */
+const REDUCED = 0.5;
+
+/** What a model costs. */
+export interface Pricing {
+  /** Whether it comes from the kept table. */
+  readonly estimated: boolean;
+  /** What tokens and pictures cost. */
+  cost(tokens: Omit<Usage, 'dollars'>, images: number): Money;
+}
+
+export interface PricingOptions {
+  /** Whether it is asked in a batch of its provider. */
+  readonly providerBatch?: boolean | undefined;
+  /** What the prompt and the run ask of the model. */
+  readonly runOptions?: Readonly<Record<string, unknown>>;
+}
+
+/** The names of providers in the kept table, if they are not ours. */
+const TABLE_NAMES: Readonly<Record<string, string>> = { googleai: 'google', xai: 'x-ai' };
+
+/** What a model costs: as it is described, else as the kept table has it; undefined if neither says. */
+export async function pricingOf(
+  model: ModelEntry,
+  { providerBatch = false, runOptions = {} }: PricingOptions = {},
+): Promise<Pricing | undefined> {
+  const { provider, price } = model;
+  if (!provider) return { estimated: false, cost: () => 0 };
+  const isFlex = provider.name === 'openai' && runOptions['serviceTier'] === 'flex';
+  const share = providerBatch || isFlex ? REDUCED : 1;
+  const pricing = price ? describedPricing(price, model) : await tablePricing(model);
+  return (
+    pricing && {
+      ...pricing,
+      cost: (usage, images) => Math.round(pricing.cost(usage, images) * share),
+    }
+  );
+}
+
+/** A model that draws and whose pictures have no price of their own is paid by the token. */
+function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
+  const { input, output, cachedInput = input, image = 0 } = price;
+  const perImage = modality === 'image' ? money(image) : 0;
+  return {
+    estimated: false,
+    cost: ({ input: tokens, output: made, cached }, images) => {
+      const dollars = ((tokens - cached) * input + cached * cachedInput + made * output) / 1e6;
+      return money(dollars) + images * perImage;
+    },
+  };
+}
+
+async function tablePricing({ model, id = model, provider }: ModelEntry): Promise<Pricing | undefined> {
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  const name = provider?.name ?? '';
+  const providerId = TABLE_NAMES[name] ?? name;
+  const dollars = ({ input, output, cached }: Omit<Usage, 'dollars'>): number | undefined => {
+    const tokens = { input_tokens: input, output_tokens: output, cache_read_tokens: cached };
+    return calcPrice(tokens, id, { providerId })?.total_price;
+  };
+  if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
+  return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
+}
+
+/**
+ * What a run used and cost, as it is kept with it; undefined for a model that needs no provider. A provider's own figure
+ * wins. What it refused cost nothing; of what broke off nobody knows.
+ */
+export async function chargeOf(
+  model: ModelEntry,
+  { usage, outputs, isRefused = false }: EngineResult,
+  options: PricingOptions,
+): Promise<RunUsage | undefined> {
+  if (!model.provider) return undefined;
+  const name = model.model;
+  const tokens = {
+    input: usage?.input ?? null,
+    output: usage?.output ?? null,
+    cached: usage?.cached ?? null,
+  };
+  if (isRefused) return { model: name, ...tokens, cost: 0, estimated: 0 };
+  if (usage?.dollars !== undefined) {
+    return { model: name, ...tokens, cost: money(usage.dollars), estimated: 0 };
+  }
+  const images = outputs.filter(({ type }) => type === 'image').length;
+  const isPaidByPicture = images > 0 && model.price?.image !== undefined;
+  const pricing = usage || isPaidByPicture ? await pricingOf(model, options) : undefined;
+  const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
+  return { model: name, ...tokens, cost, estimated: pricing?.estimated ? 1 : 0 };
+}

@@ -1,0 +1,196 @@
+import path from 'node:path';
+import { toError } from '../../files/error-utils.ts';
+import { watchDirectory } from '../../service/prompts/watch-directory.ts';
+import type { Env } from '../outgoing/proxy.ts';
+import {
+  type AccessFault,
+  accessFault,
+  configuredProviders,
+  guessedModel,
+  keyVariable,
+  knownProviders,
+  providerName,
+  REFUSED_PREFIXES,
+} from '../providers/providers.ts';
+import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  readModelsText,
+} from './models-file.ts';
+
+/** The models the service offers now. */
+export type ModelTable = Omit<WatchedModels, 'reload' | 'watch'>;
+
+export interface ModelTableOptions {
+  /** Where `models.yaml` may lie. */
+  readonly dataDir: string;
+  readonly env: Env;
+  /** Called with each fault of the models file: of one entry, which is left out, or of all of it. */
+  readonly onProblem: (error: Error) => void;
+  /** Whether to read `models.yaml` again when it changes; default true. */
+  readonly watch?: boolean;
+}
+
+/** Reads the models: built-in and from `models.yaml`. Never fails for a bad file. */
+export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
+  const table = new WatchedModels(options);
+  await table.reload();
+  if (options.watch ?? true) table.watch();
+  return table;
+}
+
+class WatchedModels {
+  #fromFile: ModelsFile = EMPTY_MODELS_FILE;
+  #lastText: string | undefined;
+  /** Whether the file can't be read: then nothing is known of what its owner wanted. */
+  #isUnread = false;
+  #stopWatching: () => void = () => undefined;
+  readonly #listeners = new Set<() => void>();
+  readonly #options: ModelTableOptions;
+  readonly #file: string;
+  readonly #knownProviders: readonly Provider[];
+  readonly #configured: readonly Provider[];
+
+  constructor(options: ModelTableOptions) {
+    this.#options = options;
+    this.#file = path.join(options.dataDir, MODELS_FILE);
+    this.#knownProviders = knownProviders(options.env);
+    this.#configured = configuredProviders(options.env);
+  }
+
+  /** Built-in ones first, then those of models.yaml. */
+  list(): readonly ModelEntry[] {
+    return [...BUILT_IN_MODELS, ...this.#fromFile.models];
+  }
+
+  /** A model by its name, an alias of it, or its name behind its provider's. */
+  get(name: string): ModelEntry | undefined {
+    const wanted = this.#fromFile.aliases.get(name) ?? name;
+    const described = this.list().find(({ model }) => model === wanted);
+    return described ?? (this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted)));
+  }
+
+  /** Why a model is not there and how to have it, as one line without a path of this machine. */
+  explainMissing(name: string): string {
+    const [prefix = '', ...rest] = name.split('/');
+    const models = this.list().map(({ model }) => model);
+    const missing = `there is no model \`${name}\``;
+    const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can’t be read`;
+    if (rest.length > 0) {
+      const refused = REFUSED_PREFIXES.get(prefix);
+      if (refused !== undefined) return `\`${name}\` can’t be run: ${refused}; ${alias}`;
+      if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
+        return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can’t be used`;
+      }
+      const providers = this.#providers().map(({ name }) => name);
+      return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;
+    }
+    const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
+    const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
+    return [
+      `${missing}: there are ${models.join(', ')}`,
+      `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
+      'promptrun models discover writes the models of your endpoints to models.yaml',
+    ].join('; ');
+  }
+
+  /** What keeps a model from being asked; undefined if nothing does. */
+  accessFault({ provider }: ModelEntry): AccessFault | undefined {
+    return provider && accessFault(provider, this.#options.env);
+  }
+
+  /** What the process that runs a model has to have: the model's name, or its provider's. */
+  needs({ model, provider, guessed }: ModelEntry): string {
+    return guessed === undefined || !provider ? model : `${provider.name}/*`;
+  }
+
+  /** What this process has of what runs need. */
+  has(): string[] {
+    return [
+      ...this.list().map(({ model }) => model),
+      ...this.#providers()
+        .filter(provider => accessFault(provider, this.#options.env) === undefined)
+        .map(({ name }) => `${name}/*`),
+    ];
+  }
+
+  /** Calls the listener after every change of the list; returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#stopWatching();
+    this.#listeners.clear();
+  }
+
+  watch(): void {
+    const watching = watchDirectory(this.#options.dataDir, {
+      concerns: name => name === MODELS_FILE,
+      onChange: () => this.reload(),
+      onError: this.#options.onProblem,
+    });
+    this.#stopWatching = watching.close;
+  }
+
+  async reload(): Promise<void> {
+    try {
+      const text = await readModelsText(this.#file);
+      if (text === this.#lastText) return;
+      this.#lastText = text;
+      this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
+      this.#isUnread = false;
+      for (const fault of this.#fromFile.faults) this.#options.onProblem(new InvalidModelsFile([fault]));
+    } catch (error) {
+      this.#isUnread = this.#fromFile === EMPTY_MODELS_FILE;
+      this.#options.onProblem(toError(error));
+      return;
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #parse(text: string): Promise<ModelsFile> {
+    const { parseModelsFile } = await import('./file.ts');
+    return parseModelsFile(text, this.#file, this.#knownProviders);
+  }
+
+  /** Those of models.yaml, then the known ones that it says nothing of. */
+  #providers(): readonly Provider[] {
+    const { providers, brokenProviders } = this.#fromFile;
+    const isDescribed = ({ name }: Provider): boolean =>
+      brokenProviders.has(name) || providers.some(provider => provider.name === name);
+    return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
+  }
+
+  /** What stands after a provider's name is sent to it as it is. */
+  #byPrefix(name: string): ModelEntry | undefined {
+    const slash = name.indexOf('/');
+    const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
+    if (slash < 1 || id === '') return undefined;
+    const providers = this.#providers();
+    const provider =
+      providers.find(one => one.name === prefix) ?? providers.find(one => one.name === providerName(prefix));
+    if (!provider) return undefined;
+    const described = this.#fromFile.models.find(
+      entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id,
+    );
+    return described ?? guessedModel(provider, name, { id, by: 'prefix' });
+  }
+
+  /** A name alone is taken for a model of the one provider that there is a key of, or an address of one's own. */
+  #byOnlyKey(name: string): ModelEntry | undefined {
+    const { env } = this.#options;
+    const configured = this.#providers().filter(({ name }) =>
+      this.#configured.some(one => one.name === name),
+    );
+    const withKey = configured.filter(provider => keyVariable(provider, env) !== undefined);
+    const [provider, ...others] = withKey.length > 0 ? withKey : configured;
+    if (!provider || others.length > 0 || name.includes('/')) return undefined;
+    return guessedModel(provider, name, { id: name, by: 'key' });
+  }
+}

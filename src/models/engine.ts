@@ -1,0 +1,69 @@
+import type { MessagePart, RenderedPrompt } from '../prompts/render.ts';
+import type { ModelEntry } from './catalogue/entry.ts';
+
+/** One thing an engine made. */
+export type EngineOutput =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image' | 'video'; readonly bytes: Uint8Array; readonly mediaType: string }
+  | { readonly type: 'error'; readonly message: string };
+
+export interface EngineJob {
+  readonly model: ModelEntry;
+  readonly prompt: RenderedPrompt;
+  /** The prompt's defaults, typed as its file has them, with the run's own laid over them, which are texts. */
+  readonly runOptions: Readonly<Record<string, unknown>>;
+  /** What the answer must be where the prompt asks for JSON; undefined where it does not. */
+  readonly json?: { readonly schema?: unknown } | undefined;
+  /** Called with the text piece by piece where the model can stream; undefined where nobody listens. */
+  readonly onText?: ((piece: string) => void) | undefined;
+  readonly signal: AbortSignal;
+  /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+/** What a provider says a run used. */
+export interface Usage {
+  /** Tokens of the prompt, cached ones among them. */
+  readonly input: number;
+  /** Tokens of the answer, thinking included. */
+  readonly output: number;
+  /** Tokens of the prompt that were read from the provider's cache. */
+  readonly cached: number;
+  /** What the run cost, in US dollars, if the provider says so itself. */
+  readonly dollars?: number;
+}
+
+export interface EngineResult {
+  /** In order. */
+  readonly outputs: readonly EngineOutput[];
+  /** At least 1 unless the run failed. */
+  readonly tokens: number;
+  /** undefined if the provider does not say; of a failed run too, because it may have been paid for. */
+  readonly usage?: Usage | undefined;
+  /** Whether the provider refused it, or never heard of it: then it cost nothing. */
+  readonly isRefused?: boolean;
+  /** A run can carry error outputs and still succeed. */
+  readonly failed: boolean;
+}
+
+/** Something that runs rendered prompts. Rejects only with the signal's reason; faults of a model become error outputs. */
+export interface Engine {
+  run(job: EngineJob): Promise<EngineResult>;
+  /** Takes an answer that came otherwise, in a batch of the provider, for one to this job. */
+  read?(job: EngineJob, body: Record<string, unknown>): Promise<EngineResult>;
+}
+
+/** A result that is nothing but a fault. */
+export function failedWith(message: string): EngineResult {
+  return { outputs: [{ type: 'error', message }], tokens: 0, failed: true };
+}
+
+/** The text of a message, without its pictures. */
+export function textOf(parts: readonly MessagePart[]): string {
+  return parts.map(part => ('text' in part ? part.text : '')).join('');
+}
+
+/** A rough count, for engines that do not report one: four characters each, at least one. */
+export function roughTokens(text: string): number {
+  return Math.max(1, Math.ceil(text.length / 4));
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { installedFile } from '../files/installed-file.ts';
+import type { EngineName } from './catalogue/entry.ts';
+import {
+  type Engine,
+  type EngineJob,
+  type EngineOutput,
+  type EngineResult,
+  failedWith,
+  roughTokens,
+} from './engine.ts';
+import { drawCard } from './offline/card/draw.ts';
+import type { Env } from './outgoing/proxy.ts';
+import { providerEngine } from './providers/engine.ts';
+
+export type Engines = Readonly<Record<EngineName, Engine>>;
+
+/** Every engine by its name. `env` holds the keys of the providers. */
+export function createEngines({ env }: { env: Env }): Engines {
+  return {
+    echo,
+    card,
+    clip,
+    sandbox,
+    openai: providerEngine(env, async () => (await import('./providers/openai/speak.ts')).OPENAI),
+    anthropic: providerEngine(env, async () => (await import('./providers/anthropic/speak.ts')).ANTHROPIC),
+  } satisfies Engines;
+}
+
+/** Gives the rendered prompt back as it is. */
+const echo: Engine = {
+  run: async ({ prompt: { text } }) => madeOf(text, { type: 'text', text }),
+};
+
+/** What a built-in engine made of a prompt's text. */
+function madeOf(text: string, ...outputs: EngineOutput[]): EngineResult {
+  return { outputs, tokens: roughTokens(text), failed: false };
+}
+
+/** By quality: widths of 512, 1024 and 2048 pixels. */
+const ZOOMS: ReadonlyMap<unknown, number> = new Map([
+  ['low', 0.5],
+  ['medium', 1],
+  ['high', 2],
+]);
+
+/** Draws the rendered prompt into a picture. */
+const card: Engine = {
+  run: async ({ prompt: { text }, runOptions, signal }) => {
+    const bytes = await drawCard(text, ZOOMS.get(runOptions['quality']) ?? 1);
+    signal.throwIfAborted();
+    return madeOf(text, { type: 'image', bytes, mediaType: 'image/png' });
+  },
+};
+
+/** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
+const clip: Engine = {
+  run: async ({ prompt: { text } }) => {
+    const file = installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'service/engines/clip.mp4');
+    return madeOf(text, { type: 'video', bytes: await readFile(file), mediaType: 'video/mp4' });
+  },
+};
+
+/** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */
+const sandbox: Engine = {
+  run: async job => {
+    const seconds = Number(job.runOptions['delaySeconds'] ?? 0);
+    if (seconds > 0) await job.sleep(seconds * 1000, job.signal);
+    return ending(job);
+  },
+};
+
+const REHEARSED = 'This failure was asked for with outcome=';
+
+function ending({ prompt: { text }, runOptions }: EngineJob): EngineResult {
+  const answer = { type: 'text', text } as const;
+  switch (runOptions['outcome'] ?? 'succeeded') {
+    case 'failed':
+      return failedWith(`${REHEARSED}failed`);
+    case 'partial':
+      return madeOf(text, answer, { type: 'error', message: `${REHEARSED}partial` });
+    default:
+      return madeOf(text, answer);
+  }
+}

@@ -1,0 +1,135 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { unlessAborted } from '../../service/clock.ts';
+import { isPublicAddress } from '../../wire/addresses.ts';
+import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { type Env, proxyFor } from './proxy.ts';
+import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
+
+/** Finds every address of a host. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+export interface FetchImageOptions {
+  readonly signal: AbortSignal;
+  /** Names the proxies; default none. */
+  readonly env?: Env;
+  readonly resolve?: Resolve;
+  readonly open?: ((request: HttpRequest) => Promise<HttpAnswer>) | undefined;
+  /** Called with the length of each piece as it comes; what it throws is thrown. */
+  readonly onBytes?: (count: number) => void;
+  /** For the whole way, redirects included, in milliseconds; default 30 s. */
+  readonly timeoutMs?: number;
+}
+
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+
+/** Fetches what a URL leads to, over https and from public addresses only, also after redirects. Throws Error. */
+export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
+  const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const signal = AbortSignal.any([options.signal, limit]);
+  try {
+    return await follow(url, { ...options, signal });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (limit.aborted) throw new Error('the image did not arrive in time', { cause: error });
+    throw error;
+  }
+}
+
+async function follow(start: string, options: FetchImageOptions): Promise<Buffer> {
+  let url = start;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const answer = await openChecked(url, options);
+    const target = redirectTarget(answer, url);
+    if (target === undefined) return readImage(answer, options.onBytes);
+    answer.discard();
+    url = target;
+  }
+  throw new Error(`the URL redirects more than ${MAX_REDIRECTS} times`);
+}
+
+async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
+  const { signal, env = {}, resolve = resolveHost, open = openHttp } = options;
+  const url = checkedUrl(text);
+  const proxy = proxyFor(url, env);
+  const addresses = await publicAddresses(url, proxy ? orUnknown(resolve) : resolve, signal);
+  signal.throwIfAborted();
+  try {
+    return await open({ url, signal, headers: HEADERS, proxy, addresses });
+  } catch (error) {
+    throw new Error(`${url.host} can’t be reached: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+const HEADERS = { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'promptrun' };
+
+/** Stands for the addresses of a host that only the proxy can look up. */
+const UNKNOWN = 'unknown';
+
+/** Behind a proxy many a machine can't look up names of the internet; those of its own network it can. */
+function orUnknown(resolve: Resolve): Resolve {
+  return async host => await resolve(host).catch(() => (LOCAL_NAME.test(host) ? [] : [UNKNOWN]));
+}
+
+const LOCAL_NAME = /^[^.]*\.?$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)\.?$/i;
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new Error('this is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('an image URL can’t carry a user name or password');
+  }
+  return url;
+}
+
+/** Every address must be public: a name that leads inside as well is not to be trusted. */
+async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(host) ? [host] : await resolved(host, resolve, signal);
+  if (addresses.length > 0 && addresses.every(address => address === UNKNOWN || isPublicAddress(address))) {
+    return addresses;
+  }
+  throw new Error(
+    `${url.hostname} is not a public address: images are fetched from the public internet only`,
+  );
+}
+
+async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return await unlessAborted(resolve(host), signal);
+  } catch (error) {
+    throw new Error(`the host ${host} can’t be found`, { cause: error });
+  }
+}
+
+async function resolveHost(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+function redirectTarget({ status, headers: { location } }: HttpAnswer, from: string): string | undefined {
+  if (!REDIRECTS.has(status) || location === undefined) return undefined;
+  if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is not a URL');
+  return new URL(location, from).href;
+}
+
+async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void): Promise<Buffer> {
+  if (answer.status !== 200) {
+    answer.discard();
+    throw new Error(`the URL answers ${answer.status}`);
+  }
+  try {
+    return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
+  } catch (error) {
+    if (error instanceof TooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
+    throw error;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return codeOf(error) ?? messageOf(error);
+}

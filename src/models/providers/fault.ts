@@ -1,0 +1,199 @@
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { askForModels } from '../catalogue/endpoints.ts';
+import type { ModelEntry, Provider } from '../catalogue/entry.ts';
+import type { EngineJob } from '../engine.ts';
+import { ProxyFault } from '../outgoing/request.ts';
+import type { Access } from './access.ts';
+import { keyVariable } from './providers.ts';
+import { isClientError, ProviderFault, refusal } from './refusal.ts';
+
+/** What a provider did, in what was thrown, however often it was wrapped on the way; undefined for any other fault. */
+function providerFaultIn(thrown: unknown): ProviderFault | undefined {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    if (error instanceof ProviderFault) return error;
+    if (isClientError(error)) return refusal(error);
+  }
+  return undefined;
+}
+
+/** The HTTP status that a provider answered with, in what was thrown. */
+export function statusIn(thrown: unknown): number | undefined {
+  return providerFaultIn(thrown)?.more.status;
+}
+
+const MAX_LENGTH = 600;
+
+/** A fault as it is told: a line that says who did what, without keys, and what to do next; and whether it cost nothing. */
+export async function explain(
+  thrown: unknown,
+  { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
+  access: Access,
+): Promise<{ message: string; isRefused: boolean; status: number | undefined }> {
+  const { provider, key } = access;
+  const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
+  const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
+  const short = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH)}…` : what;
+  const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
+  const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
+  const message = [
+    `${provider.name}${short.startsWith('’') ? '' : ' '}${short}`,
+    fault.more.mayHaveCost ? '; it may have been paid for' : '',
+    advice === '' ? '' : `: ${advice}`,
+  ].join('');
+  return { message, isRefused: fault.more.isRefused === true, status: fault.more.status };
+}
+
+function adviceOn(
+  { more: { status, advice } }: ProviderFault,
+  { provider, env }: Access,
+): string | undefined {
+  if (status !== 401) return advice;
+  const variable = keyVariable(provider, env);
+  return variable === undefined
+    ? 'it wants a key: give the provider an apiKeyEnv in models.yaml'
+    : `it refuses the key in ${variable}: check it where the service runs`;
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'is its server running, and its baseUrl right?',
+  ENOTFOUND: 'nobody knows that host: check its baseUrl',
+  EAI_AGAIN: 'the host’s name can’t be looked up: check the network and its baseUrl',
+  ECONNRESET: 'it closed the connection before it answered: try again later',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is another host’s: check its baseUrl',
+  SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
+  EPROTO: 'does it speak https? Check its baseUrl',
+};
+
+/** What went wrong on the way to the provider. */
+function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
+  const error = innermost(thrown);
+  if (error instanceof ProxyFault) {
+    return new ProviderFault(`can’t be reached: ${error.message}`, {
+      isRefused: true,
+      advice: 'check HTTPS_PROXY and HTTP_PROXY',
+    });
+  }
+  const code = codeOf(error);
+  const reason = messageOf(error) || code || 'no reason given';
+  return new ProviderFault(`can’t be reached at ${placeOf(baseUrl)}: ${reason}`, {
+    advice: ADVICE[code ?? ''],
+    isRefused: code !== undefined && code !== 'ECONNRESET' && code in ADVICE,
+  });
+}
+
+/** Wrappers say less than what they wrap; of several addresses tried, the last is as good as any. */
+function innermost(thrown: unknown): unknown {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return innermost(thrown.errors.at(-1));
+  return thrown instanceof Error && thrown.cause !== undefined ? innermost(thrown.cause) : thrown;
+}
+
+function placeOf(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is not a URL';
+}
+
+/** A shorter key could be any word of a message. */
+const SHORTEST_SECRET = 8;
+
+/** Providers repeat a wrong key, in part, in what they answer; a URL may carry a password. */
+function withoutKeys(text: string, key = ''): string {
+  return withoutKey(text, key)
+    .replace(/[\w*.-]+/g, withoutSecret)
+    .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))
+    .replace(/\/\/[^/@\s]+@/g, '//***@');
+}
+
+/** A word such as `sk-ab12cd…`, but not `key-value`: what follows has a digit, or was masked in part by the provider. */
+function withoutSecret(word: string): string {
+  const prefix = /\b(?:sk|pk|key)-/i.exec(word);
+  if (prefix === null) return word;
+  const secret = word.slice(prefix.index + prefix[0].length);
+  return secret.length >= 6 && /[\d*]/.test(secret) ? `${word.slice(0, prefix.index)}***` : word;
+}
+
+/** A key that is a short word is masked only where it is named as a key. */
+function withoutKey(text: string, key: string): string {
+  if (key === '') return text;
+  if (key.length >= SHORTEST_SECRET) return text.replaceAll(key, '***');
+  const literal = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return text.replace(
+    new RegExp(`((?:key|bearer|token)[^\\w]{0,3}(?:provided)?[:="'\\s]{1,4})${literal}(?!\\w)`, 'gi'),
+    '$1***',
+  );
+}
+
+const RETRIES = 3;
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Asks again, up to three times, if the provider refused because it is busy (429, 529): not if it wants more than 60 s, nor
+ * if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
+ *
+ * @param isRead whether nothing is made: then it is asked again after a fault of the network or of the provider's own too
+ */
+export async function retryWhileBusy<T>(
+  { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
+  ask: () => Promise<T>,
+  isRead = false,
+): Promise<T> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      const waitMs = waitBeforeRetry(error, FIRST_WAIT_MS * 2 ** retries, isRead);
+      if (waitMs === undefined || retries === RETRIES) throw error;
+      await sleep(waitMs, signal);
+    }
+  }
+}
+
+/** In milliseconds; undefined if asking again is of no use. */
+function waitBeforeRetry(error: unknown, otherwise: number, isRead: boolean): number | undefined {
+  const fault = providerFaultIn(error);
+  const { status = fault ? 0 : 500, quotaUsedUp, retryAfterMs = otherwise } = fault?.more ?? {};
+  const isPassing = status === 429 || status === 529 || (isRead && status >= 500);
+  return isPassing && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
+}
+
+const SHOWN = 5;
+
+/** Whether a provider refused because it does not know the model. */
+function isUnknownModel({ what, more: { status } }: ProviderFault): boolean {
+  return (
+    status === 404 ||
+    (status === 400 && /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what))
+  );
+}
+
+/** What a provider has in place of a model, the nearest names first; undefined if it does not tell. */
+async function nearestModels(
+  { model, id = model }: ModelEntry,
+  { provider, env }: Access,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { models } = await askForModels(provider, env, signal);
+    const names = models.map(offered => offered.id);
+    if (names.length === 0) return undefined;
+    const likenesses = new Map(names.map(name => [name, likeness(name, id)]));
+    names.sort((one, other) => (likenesses.get(other) ?? 0) - (likenesses.get(one) ?? 0));
+    const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+    return `it has ${names.slice(0, SHOWN).join(', ')}${more}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The share of neighbouring letters that two names have in common, from 0 to 1. */
+function likeness(one: string, other: string): number {
+  const [a, b] = [pairs(one), pairs(other)];
+  const common = [...a].filter(pair => b.has(pair)).length;
+  return (2 * common) / (a.size + b.size || 1);
+}
+
+function pairs(name: string): Set<string> {
+  const text = name.toLowerCase();
+  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, at) => text.slice(at, at + 2)));
+}

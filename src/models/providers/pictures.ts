@@ -1,0 +1,88 @@
+import { messageOf } from '../../files/error-utils.ts';
+import { imageType } from '../../prompts/images/loaded-image.ts';
+import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import type { EngineJob, EngineOutput } from '../engine.ts';
+import { fetchImage } from '../outgoing/fetch-image.ts';
+import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import { openHttp, readBody } from '../outgoing/request.ts';
+import type { Access } from './access.ts';
+import { ProviderFault } from './refusal.ts';
+
+/** A picture as providers give it: its bytes, or where they are. */
+export interface PictureSource {
+  readonly base64?: string | undefined;
+  /** https, of the provider's own origin, or `data:`. */
+  readonly url?: string | undefined;
+}
+
+/** Most pictures of one answer, and most bytes of them in all. */
+const MAX_PICTURES = 64;
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The pictures that a model made, one at a time; an error item for one that can't be had or is not a picture.
+ *
+ * @throws {ProviderFault} for more of them, or larger ones, than a run may hold
+ */
+export async function picturesOf(
+  pictures: readonly PictureSource[],
+  { signal }: Pick<EngineJob, 'signal'>,
+  access: Access,
+): Promise<EngineOutput[]> {
+  if (pictures.length > MAX_PICTURES) {
+    throw tooMuch(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
+  }
+  const outputs: EngineOutput[] = [];
+  let bytes = 0;
+  for (const picture of pictures) {
+    const output = await pictureOutput(picture, signal, access);
+    bytes += output.type === 'image' ? output.bytes.length : 0;
+    if (bytes > MAX_BYTES) {
+      throw tooMuch('pictures of more than 256 MiB in all, which is the most a run holds');
+    }
+    outputs.push(output);
+  }
+  return outputs;
+}
+
+function tooMuch(what: string): ProviderFault {
+  return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
+}
+
+async function pictureOutput(
+  picture: PictureSource,
+  signal: AbortSignal,
+  access: Access,
+): Promise<EngineOutput> {
+  try {
+    const bytes = await bytesOf(picture, access, signal);
+    const mediaType = await imageType(bytes);
+    if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
+    const message = `${access.provider.name} answered with something that is not a picture`;
+    return { type: 'error', message };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { type: 'error', message: `the picture the model made could not be fetched: ${messageOf(error)}` };
+  }
+}
+
+async function bytesOf(
+  { base64, url = '' }: PictureSource,
+  access: Access,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (base64 !== undefined) return Buffer.from(base64, 'base64');
+  const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
+  if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');
+  const { provider, env } = access;
+  const isOwn = URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
+  return isOwn ? await fetchOwn(new URL(url), env, signal) : await fetchImage(url, { signal, env });
+}
+
+/** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */
+async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
+  const answer = await openHttp({ url, signal, proxy: proxyFor(url, env) });
+  if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
+  answer.discard();
+  throw new Error(`its URL answers ${answer.status}`);
+}

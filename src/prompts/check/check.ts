@@ -1,0 +1,136 @@
+import type { Place } from '../../files/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import {
+  type ModelEntry,
+  PROVIDER_SETTINGS,
+  shutdownNote,
+  shutdownOf,
+} from '../../models/catalogue/entry.ts';
+import type { ModelTable } from '../../models/catalogue/table.ts';
+import type { PromptDefinition } from '../definition.ts';
+import type { ParsedPrompt } from '../parse/parse.ts';
+import { type ParseTextOptions, parseText } from '../parse/read-prompt.ts';
+import { isPartialFile } from '../slug.ts';
+import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
+import type { Finding, Findings } from './findings.ts';
+
+export interface CheckOptions extends ParseTextOptions {
+  readonly models?: KnownModels | undefined;
+  /** Whether a model that is not there is only worth a note; default false. */
+  readonly mayLackModel?: boolean | undefined;
+}
+
+/** Everything wrong with a prompt file, and everything that is merely unknown, each with its line and column. */
+export async function checkPrompt(
+  source: string,
+  file: string,
+  options: CheckOptions = {},
+): Promise<Finding[]> {
+  const parsed = await parseText(source, file, { ...options, checksTests: true });
+  await checkParsed(parsed, options);
+  const { findings, definition } = parsed;
+  if (definition && isEmptyPrompt(definition)) {
+    findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
+  }
+  return findings.list();
+}
+
+/** Adds what only shows with the models and schemas at hand. */
+export async function checkParsed(
+  { findings, definition }: ParsedPrompt,
+  { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
+): Promise<void> {
+  if (!definition) return;
+  await checkSchemas(definition, findings, tasks);
+  if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
+}
+
+export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>): boolean {
+  return template.trim() === '';
+}
+
+interface Trial {
+  readonly schema: JsonObject;
+  readonly value: JsonValue;
+  readonly place: Place;
+  /** The input whose default it is; of the output's schema only whether it can be used is of interest. */
+  readonly key?: string;
+}
+
+/** Whether defaults match their schemas, and the schemas can be used at all. */
+async function checkSchemas(
+  definition: PromptDefinition,
+  findings: Findings,
+  tasks: PromptTasks,
+): Promise<void> {
+  const trials = trialsOf(definition, findings);
+  if (trials.length === 0) return;
+  const faults = await tasks.do(
+    'trySchemas',
+    trials.map(({ schema, value }) => ({ schema, value })),
+  );
+  for (const [index, { place, key }] of trials.entries()) {
+    const fault = faults[index];
+    if (!fault) continue;
+    const what = fault.isMismatch ? fault.what : `can’t be checked: ${fault.what}`;
+    if (key !== undefined) findings.fault(place, `the default of \`${key}\` ${what}`);
+    else if (!fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
+  }
+}
+
+function trialsOf({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
+  const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
+    const place = places.defaults[key];
+    const value = ownValue(input.default, key);
+    if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
+    return [{ schema, value, place, key }];
+  });
+  if (!output.schema || findings.hasFaults) return defaults;
+  return [...defaults, { schema: output.schema, value: null, place: places.output }];
+}
+
+type KnownModels = Pick<ModelTable, 'get' | 'explainMissing'>;
+
+type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
+
+/** Whether a prompt's model exists and takes the prompt's default run options. */
+export function checkModel(
+  definition: Definition,
+  models: KnownModels,
+  findings: Findings,
+  mayLackModel = false,
+): void {
+  const { model: name, places, config, runOptions } = definition;
+  const model = models.get(name);
+  if (!model) {
+    const what = models.explainMissing(name);
+    return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
+  }
+  const shutdown = shutdownOf(model, Date.now());
+  if (shutdown) findings.note(places.model, shutdownNote(shutdown));
+  for (const key of Object.keys(config)) {
+    const place = places.config[key] ?? places.model;
+    const option = model.runOptions.find(option => option.key === key);
+    const value = runOptions[key];
+    if (option && (value === undefined || !option.options.includes(value))) {
+      const setting = value ?? JSON.stringify(config[key]);
+      const choices = option.options.join(', ');
+      findings.fault(
+        place,
+        `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${setting}\``,
+      );
+    }
+    if (!option && isIgnored(key, model)) findings.note(place, ignoredOption(key, model));
+  }
+}
+
+/** A model of a provider is given whatever the file says; what it makes of it is not known here. */
+function isIgnored(key: string, { provider }: ModelEntry): boolean {
+  return provider === undefined && !PROVIDER_SETTINGS.has(key);
+}
+
+function ignoredOption(key: string, { model, runOptions }: ModelEntry): string {
+  const keys = runOptions.map(({ key }) => key);
+  const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
+  return `the model \`${model}\` ignores \`${key}\`${known}`;
+}

@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../files/json.ts';
+import { type Finding, Findings, invalid } from '../check/findings.ts';
+import { filled } from './as-template.ts';
+import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
+import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
+import { explainForm, formOf } from './forms.ts';
+import { type GithubPrompt, readGithubPrompt } from './github-models.ts';
+
+/**
+ * Writes a file of another form as a prompt file of ours, with its tests.
+ *
+ * @param file as messages name it
+ * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
+ */
+export async function convertForeign(
+  text: string,
+  file: string,
+  options: ConvertOptions,
+): Promise<Converted> {
+  if (formOf(file, text).kind === 'promptfoo') {
+    const { convertPromptfoo } = await import('./promptfoo/convert.ts');
+    return await convertPromptfoo(text, file, options);
+  }
+  // A check that has no equivalent is left out, and told.
+  const left = new Findings(file);
+  const { prompt, findings } = readForm(text, file, left);
+  return convertedGithub(prompt, file, [...findings.list(), ...left.list()]);
+}
+
+/**
+ * The cases of a file of another form that has tests of its own; undefined if it has none.
+ *
+ * @throws {InvalidPromptFile} whose message names file and line
+ */
+export function foreignTests(text: string, file: string): ForeignTests | undefined {
+  const github = readForm(text, file);
+  return github.prompt.tests;
+}
+
+function readForm(
+  text: string,
+  file: string,
+  testFindings?: Findings,
+): { prompt: GithubPrompt; findings: Findings } {
+  const form = formOf(file, text);
+  const findings = new Findings(file);
+  const prompt =
+    form.kind === 'github-models' ? readGithubPrompt(text, findings, testFindings ?? findings) : undefined;
+  if (form.kind !== 'github-models') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+  if (!prompt || findings.hasFaults) throw invalid(findings);
+  return { prompt, findings };
+}
+
+function convertedGithub(
+  { prompt, tests }: GithubPrompt,
+  file: string,
+  findings: readonly Finding[],
+): Converted {
+  const notes = findings.map(({ file, line, message }) => ({ file, line, message }));
+  if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
+  const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
+    name,
+    inputs,
+    expect: expect.map(expectation => written(expectation, data)),
+  }));
+  const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
+  return {
+    prompt,
+    test: testFileText({ trim: true, cases }),
+    notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED }] : [])],
+  };
+}
+
+function written(expectation: ForeignExpectation, data: Readonly<Record<string, string>>): JsonObject {
+  const { kind } = expectation;
+  if (kind !== 'llm') return { [kind]: expectation.text };
+  const { prompt, systemPrompt, model, choices } = expectation;
+  const { completion: _, ...fields } = data;
+  return {
+    llm: {
+      prompt: filled(prompt, fields),
+      ...(systemPrompt !== undefined && { systemPrompt: filled(systemPrompt, fields) }),
+      ...(model !== undefined && { model }),
+      choices: choices.map(({ choice, score }) => ({ choice, score })),
+    },
+  };
+}

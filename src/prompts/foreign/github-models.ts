@@ -1,0 +1,186 @@
+import { type Place, placeOf } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../files/json.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { Findings } from '../check/findings.ts';
+import type { PromptPlaces } from '../definition.ts';
+import { chatRole, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
+import { promptFileText } from './converted.ts';
+import type { ForeignTests } from './foreign-tests.ts';
+import { readGithubTests } from './github-tests.ts';
+
+/** A `.prompt.yml` of GitHub Models, as a prompt file and the cases of its tests. */
+export interface GithubPrompt {
+  /** The text of a prompt file of ours. */
+  readonly prompt: string;
+  /** Where its parts stand in the file it was read from. */
+  readonly places: PromptPlaces;
+  /** Undefined if there is no test data. */
+  readonly tests: ForeignTests | undefined;
+}
+
+const KEYS = new Set([
+  'name',
+  'description',
+  'model',
+  'modelParameters',
+  'messages',
+  'responseFormat',
+  'jsonSchema',
+  'testData',
+  'evaluators',
+]);
+/** Their names of parameters, where ours differ. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  maxTokens: 'maxOutputTokens',
+  maxCompletionTokens: 'maxOutputTokens',
+  max_tokens: 'maxOutputTokens',
+};
+
+/** Whether a text is YAML with messages, whatever its file is called. */
+export function isGithubPrompt(whole: JsonValue): boolean {
+  const messages = ownValue(whole, 'messages');
+  return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
+}
+
+/**
+ * Reads the `.prompt.yml` of GitHub Models. What is wrong becomes a finding; undefined where nothing can be read.
+ *
+ * @param testFindings takes what is wrong with its tests, which need not keep it from being run
+ */
+export function readGithubPrompt(
+  text: string,
+  findings: Findings,
+  testFindings: Findings,
+): GithubPrompt | undefined {
+  return findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings));
+}
+
+class GithubReader {
+  readonly #root: YamlValue;
+  readonly #entries: ReadonlyMap<string, YamlEntry>;
+  readonly #findings: Findings;
+
+  constructor(root: YamlValue, findings: Findings) {
+    this.#root = root;
+    this.#findings = findings;
+    const entries = root.entries('a prompt of GitHub Models');
+    this.#entries = new Map(entries.map(entry => [entry.key, entry]));
+  }
+
+  prompt(testFindings: Findings): GithubPrompt {
+    const entries = this.#entries;
+    for (const entry of entries.values()) {
+      if (KEYS.has(entry.key)) continue;
+      this.#findings.note(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
+    }
+    const body = this.#messages();
+    const parameters = this.#parameters();
+    const head = {
+      ...this.#texts(),
+      ...(parameters.length > 0 && {
+        config: Object.fromEntries(parameters.map(({ key, value }) => [key, value])),
+      }),
+      ...this.#output(),
+    };
+    return {
+      prompt: promptFileText(head, ended(body)),
+      places: {
+        model: placeOf(entries.get('model')?.value ?? this.#root),
+        output: placeOf(entries.get('jsonSchema') ?? this.#root),
+        config: Object.fromEntries(parameters.map(({ key, place }) => [key, placeOf(place)])),
+        defaults: {},
+      },
+      tests: readGithubTests(entries, testFindings, inputsIn(body)),
+    };
+  }
+
+  #texts(): JsonObject {
+    const texts = { title: 'name', description: 'description', model: 'model' };
+    return Object.fromEntries(
+      Object.entries(texts).flatMap(([ours, theirs]) => {
+        const text = this.#text(this.#entries.get(theirs)?.value, theirs);
+        return text === undefined ? [] : [[ours, text]];
+      }),
+    );
+  }
+
+  /** Undefined if nothing is written. */
+  #text(value: YamlValue | undefined, name: string): string | undefined {
+    if (!value || value.isEmpty) return undefined;
+    return this.#findings.attempt(() => value.text(name));
+  }
+
+  #parameters(): { key: string; value: JsonValue; place: Place }[] {
+    const value = this.#entries.get('modelParameters')?.value;
+    const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
+    return (entries ?? []).map(({ key, value, ...place }) => ({
+      key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
+      value: this.#findings.attempt(() => value.json()) ?? null,
+      place,
+    }));
+  }
+
+  #messages(): Piece[] {
+    const entry = this.#entries.get('messages');
+    const items = this.#findings.attempt(() => entry?.value.items('messages') ?? []) ?? [];
+    const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
+    if (items.length === 0 && !isFaulty) {
+      this.#findings.fault(entry ?? this.#root, '`messages` must be a list with a message');
+    }
+    const pieces = items.flatMap(item => this.#findings.attempt(() => this.#message(item)) ?? []);
+    const bytes = pieces.reduce(
+      (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0),
+      0,
+    );
+    if (bytes > BOUNDS.fileBytes && entry) {
+      this.#findings.fault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    }
+    return pieces;
+  }
+
+  #message(item: YamlValue): Piece[] {
+    const entries = item.entries('a message');
+    const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+    for (const stranger of entries) {
+      if (stranger.key !== 'role' && stranger.key !== 'content') {
+        this.#findings.note(stranger, `\`${stranger.key}\` of a message has no effect`);
+      }
+    }
+    const [role, content] = [value('role'), value('content')];
+    const name = chatRole(this.#text(role, 'role'));
+    if (name === undefined) {
+      this.#findings.fault(role ?? item, 'the `role` of a message must be system, user or assistant');
+    }
+    if (!content) this.#findings.fault(item, 'a message needs `content`');
+    const text = content?.isEmpty === false ? content.text('content') : '';
+    return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...piecesOf(text)];
+  }
+
+  /** `jsonSchema` is the text of `{name, strict, schema}`, or that map itself. */
+  #output(): JsonObject {
+    const format = this.#entries.get('responseFormat')?.value;
+    const name = this.#text(format, 'responseFormat');
+    if (!format || name === undefined || name === 'text') return {};
+    if (name === 'json_object') return { output: { format: 'json' } };
+    if (name !== 'json_schema') {
+      this.#findings.fault(format, `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``);
+      return {};
+    }
+    const written = this.#entries.get('jsonSchema')?.value;
+    const value = this.#findings.attempt(() => written?.json());
+    const schema = typeof value === 'string' ? parseJson(value) : value;
+    if (isJsonObject(schema)) {
+      return { output: { format: 'json', schema: ownValue(schema, 'schema') ?? schema } };
+    }
+    this.#findings.fault(written ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
+    return {};
+  }
+}
+
+/** Blanks at the end of a file are layout, but these are text. */
+function ended(body: readonly Piece[]): readonly Piece[] {
+  const last = body.at(-1);
+  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
+}

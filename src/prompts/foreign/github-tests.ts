@@ -1,0 +1,178 @@
+import { faultAt } from '../../files/file-fault.ts';
+import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import type { Findings } from '../check/findings.ts';
+import { filled } from './as-template.ts';
+import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-tests.ts';
+
+type Entries = ReadonlyMap<string, YamlEntry>;
+
+/** An evaluator, as the expectation that it is for a row. */
+type Evaluator = (row: Row) => ForeignExpectation;
+
+interface Row {
+  readonly line: number;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** In the order in which the first one counts. */
+const STRING_CHECKS = {
+  equals: 'equals',
+  contains: 'icontains',
+  startsWith: 'istartsWith',
+  endsWith: 'iendsWith',
+} as const;
+
+/** What the built-in evaluators of GitHub Models ask, in words of ours, and the fields of a row that they ask about. */
+const BUILT_IN: { readonly [name: string]: { readonly asks: string; readonly about: readonly string[] } } = {
+  similarity: { asks: 'says in substance the same as the expected answer', about: ['expected'] },
+  relevance: { asks: 'answers what the input asks, and keeps to it', about: ['input'] },
+  coherence: { asks: 'hangs together: it is logical, ordered and easy to follow', about: ['input'] },
+  fluency: { asks: 'is fluent: correct in grammar, natural in wording, and readable', about: [] },
+  groundedness: {
+    asks: 'says nothing that the context does not support',
+    about: ['input', 'context'],
+  },
+};
+
+/** The cases that `testData` and `evaluators` are; undefined without test data. What is wrong becomes a finding. */
+export function readGithubTests(
+  entries: Entries,
+  findings: Findings,
+  inputs: readonly string[],
+): ForeignTests | undefined {
+  const data = entries.get('testData')?.value;
+  if (!data || data.isEmpty) return undefined;
+  const notes: { line: number; message: string }[] = [];
+  const note = (at: YamlEntry, message: string): void => {
+    notes.push({ line: at.line, message });
+    findings.note(at, message);
+  };
+  const listed = entries.get('evaluators')?.value;
+  const items = findings.attempt(() => (listed?.isEmpty === false ? listed.items('evaluators') : []));
+  const evaluators = (items ?? []).flatMap(
+    (item, at) => findings.attempt(() => readEvaluator(item, at + 1, note)) ?? [],
+  );
+  const rows = findings.attempt(() => data.items('testData')) ?? [];
+  const cases = rows.flatMap(
+    (row, at) => findings.attempt(() => readRow(row, at + 1, evaluators, inputs)) ?? [],
+  );
+  const model = entries.get('model')?.value.scalar;
+  return { ...(model !== undefined && { model }), cases, notes };
+}
+
+function readRow(
+  item: YamlValue,
+  number: number,
+  evaluators: readonly Evaluator[],
+  inputs: readonly string[],
+): ForeignCase {
+  const entries = item.entries('a row of testData');
+  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldOf(value)]));
+  const [first = ''] = Object.values(fields);
+  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
+  const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
+  return {
+    name: beginning === '' ? String(number) : `${number}: ${beginning}`,
+    line: item.line,
+    inputs: Object.fromEntries(Object.entries(fields).filter(isInput)),
+    data: Object.fromEntries(Object.entries(fields).filter(field => !isInput(field))),
+    expect: evaluators.map(evaluator => evaluator({ line: item.line, fields })),
+  };
+}
+
+/** Numbers and booleans stand for their text, as written; lists and maps for their JSON. */
+function fieldOf(value: YamlValue): string {
+  return value.isEmpty ? '' : (value.scalar ?? JSON.stringify(value.json()));
+}
+
+/** Where an evaluator stands, and what tells it from the others of its file. */
+interface EvaluatorPlace {
+  readonly line: number;
+  readonly at: number;
+}
+
+type Note = (at: YamlEntry, message: string) => void;
+
+function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
+  const entries = item.entries('an evaluator');
+  const [kind, ...others] = entries.filter(({ key }) => ['string', 'llm', 'uses'].includes(key));
+  const stranger = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
+  if (!kind || stranger || others.length > 0) {
+    const what = stranger ? `\`${stranger.key}\` is not known` : 'an evaluator has one kind';
+    throw faultAt(stranger ?? others[0] ?? item, `${what}: there are string, llm and uses`);
+  }
+  const place = { line: kind.line, at };
+  if (kind.key === 'string') return stringCheck(kind, place, note);
+  return kind.key === 'llm' ? llm(kind, place) : builtIn(kind, place);
+}
+
+function stringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
+  const checks = entry.value.entries('string');
+  const stranger = checks.find(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
+  if (stranger) {
+    const known = Object.keys(STRING_CHECKS).join(', ');
+    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string: there are ${known}`);
+  }
+  const [first, ...others] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
+    const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
+    return check ? [{ kind, check }] : [];
+  });
+  if (!first) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+  for (const { check } of others) {
+    note(check, `\`${check.key}\` does not count beside \`${first.check.key}\``);
+  }
+  const text = first.check.value.text(first.check.key);
+  return ({ fields }) => ({ kind: first.kind, ...place, text: filled(text, fields) });
+}
+
+function llm(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
+  const entries = entry.value.entries('llm');
+  const known = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
+  const stranger = entries.find(({ key }) => !known.includes(key));
+  if (stranger) throw faultAt(stranger, `\`${stranger.key}\` is not a key of llm`);
+  const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+  const text = (name: string): string | undefined => {
+    const written = value(name);
+    return written?.isEmpty === false ? written.text(name) : undefined;
+  };
+  const [prompt, listed] = [text('prompt'), value('choices')];
+  if (prompt === undefined || !listed) throw faultAt(entry, '`llm` needs a prompt and choices');
+  const choices = listed.items('choices').map(readChoice);
+  const [model, systemPrompt] = [text('modelId') ?? text('model'), text('systemPrompt')];
+  const question = {
+    ...(model !== undefined && { model }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+  };
+  return () => ({ kind: 'llm', ...place, prompt, ...question, choices });
+}
+
+function readChoice(item: YamlValue): { choice: string; score: number } {
+  const entries = item.valuesByKey('a choice');
+  const [choice, score] = [entries.get('choice'), entries.get('score')?.json()];
+  if (!choice || typeof score !== 'number') throw faultAt(item, 'a choice needs `choice` and a `score`');
+  return { choice: choice.text('choice'), score };
+}
+
+function builtIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
+  const name = written.text('uses');
+  const short = name.replace(/^github\//u, '');
+  const known = name.startsWith('github/') && Object.hasOwn(BUILT_IN, short) ? BUILT_IN[short] : undefined;
+  if (!known) {
+    const names = Object.keys(BUILT_IN).map(name => `github/${name}`);
+    throw faultAt(written, `\`${name}\` is not an evaluator: there are ${names.join(', ')}`);
+  }
+  return ({ line, fields }) => {
+    // The context of groundedness is what the row expects.
+    const value = (about: string): string | undefined => fields[about === 'context' ? 'expected' : about];
+    if (short === 'similarity' && value('expected') === undefined) {
+      throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
+    }
+    const facts = known.about.flatMap(about => {
+      const fact = value(about);
+      return fact === undefined
+        ? []
+        : [`\n\nThe ${about === 'expected' ? 'expected answer' : about}:\n${fact}`];
+    });
+    return { kind: 'rubric', ...place, text: `${known.asks}${facts.join('')}` };
+  };
+}

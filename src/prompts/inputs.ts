@@ -1,0 +1,196 @@
+import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../files/json.ts';
+import { isJsonObject } from '../wire/bounded-json.ts';
+import type { Findings } from './check/findings.ts';
+import type { ImageInputField, InputType, TextInput } from './definition.ts';
+import type { FrontMatter, Placed } from './parse/front-matter.ts';
+import type { FieldUse } from './template/syntax.ts';
+
+export interface PromptInputs {
+  readonly textInputs: readonly TextInput[];
+  readonly imageInputs: readonly ImageInputField[];
+}
+
+interface Field {
+  readonly key: string;
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+}
+
+/** Sorts the inputs into texts and pictures by how the template uses them. */
+export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], findings: Findings): PromptInputs {
+  const declared = declaredFields(head);
+  const fields = [...declared, ...furtherFields(head, new Set(declared.map(({ key }) => key)), uses)];
+  const known = new Set(fields.map(({ key }) => key));
+  for (const use of uses) {
+    // A field that can't be read is not missing as well.
+    const isMissing = !known.has(use.key) && !head.mentions(use.key);
+    if (use.certain && isMissing) reportUnknown(use, findings);
+  }
+  for (const [key, { place }] of head.defaults) {
+    if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
+  }
+  const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
+  for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
+  const texts = fields.filter(({ key }) => !pictures.has(key));
+  return {
+    textInputs: texts.map(field => textInput(field, head.defaults.get(field.key), findings)),
+    imageInputs: fields
+      .filter(({ key }) => pictures.has(key))
+      .map(({ key, schema }) => ({ key, ...described(schema) })),
+  };
+}
+
+function declaredFields({ inputSchema }: FrontMatter): Field[] {
+  if (!inputSchema) return [];
+  const properties = ownValue(inputSchema, 'properties');
+  const required = ownValue(inputSchema, 'required');
+  if (!isJsonObject(properties)) return [];
+  const names = new Set(isJsonList(required) ? required : []);
+  return Object.entries(properties).map(([key, schema]) => {
+    const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
+    return { key, schema: field, isRequired: names.has(key) && ownValue(field, 'default') === undefined };
+  });
+}
+
+/** A field is checked by itself, with what it may refer to. */
+function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject): JsonObject {
+  if (!JSON.stringify(schema).includes('"$ref"')) return schema;
+  return {
+    ...schema,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  };
+}
+
+/** What is used without being declared: all of it without a schema, else what the schema leaves open, and defaults. */
+function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: readonly FieldUse[]): Field[] {
+  const { inputSchema, defaults } = head;
+  const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
+  const more = inputSchema?.['additionalProperties'] ?? true;
+  const schema = isJsonObject(more) ? more : {};
+  const used = isOpen || more !== false ? uses : [];
+  const defaulted = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
+  const keys = new Set([...used.map(({ key }) => key), ...defaulted]);
+  const certain = new Set(uses.filter(use => use.certain).map(({ key }) => key));
+  return [...keys]
+    .filter(key => !declared.has(key))
+    .map(key => ({
+      key,
+      schema: isOpen || !isJsonObject(more) ? typeOfDefault(defaults.get(key)) : schema,
+      isRequired: isOpen && certain.has(key),
+    }));
+}
+
+/** Without a schema an input is a text, or what its default is. */
+function typeOfDefault(placed: Placed<JsonValue> | undefined): JsonObject {
+  const value = placed?.value ?? '';
+  return { type: isJsonList(value) ? 'array' : typeof value };
+}
+
+function reportUnknown({ key, file, ...place }: FieldUse, findings: Findings): void {
+  findings.fault(place, `\`${key}\` is not in input.schema: declare it there`, file);
+}
+
+function notePicture(
+  { key, schema, isRequired }: Field,
+  { defaults, placeOfField }: FrontMatter,
+  findings: Findings,
+): void {
+  const place = placeOfField(key);
+  const standard = defaults.get(key);
+  if (standard) {
+    findings.note(standard.place, `\`${key}\` is a picture: a run needs one in spite of the default`);
+  } else if (!isRequired) {
+    findings.note(place, `\`${key}\` is a picture: a run needs it in spite of the \`?\``);
+  }
+  if (!isTextType(typesOf(schema))) findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
+}
+
+function textInput(
+  { key, schema, isRequired }: Field,
+  placed: Placed<JsonValue> | undefined,
+  findings: Findings,
+): TextInput {
+  const choices = choicesOf(schema);
+  const type = typeOf(schema);
+  const standard = placed?.value ?? ownValue(schema, 'default');
+  const otherwise = standard === undefined ? undefined : textOfValue(standard);
+  const fault = placed && defaultFault(key, placed.value, schema, choices);
+  if (placed && fault !== undefined) findings.fault(placed.place, fault);
+  return {
+    key,
+    ...described(schema),
+    required: isRequired && placed === undefined,
+    type,
+    ...(otherwise !== undefined && { default: otherwise }),
+    ...(choices && { enum: choices }),
+    ...(needsCheck(schema, choices) && { schema }),
+  };
+}
+
+function defaultFault(
+  key: string,
+  value: JsonValue,
+  schema: JsonObject,
+  choices: readonly string[] | undefined,
+): string | undefined {
+  if (choices) {
+    return value === null || choices.includes(textOfValue(value))
+      ? undefined
+      : `the default of \`${key}\` is none of its values: ${choices.join(', ')}`;
+  }
+  const types = typesOf(schema);
+  if (types.length === 0 || types.some(type => hasType(value, type))) return undefined;
+  return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${kindOf(value)}`;
+}
+
+function hasType(value: JsonValue, type: string): boolean {
+  if (type === 'array') return isJsonList(value);
+  if (type === 'object') return isJsonObject(value);
+  if (type === 'integer') return Number.isInteger(value);
+  return type === 'null' ? value === null : typeof value === type;
+}
+
+export function typesOf(schema: JsonObject): readonly string[] {
+  const { type } = schema;
+  const types: readonly JsonValue[] = isJsonList(type) ? type : type === undefined ? [] : [type];
+  return types.filter(type => typeof type === 'string');
+}
+
+function isTextType(types: readonly string[]): boolean {
+  return types.length === 0 || types.includes('string');
+}
+
+function choicesOf({ enum: choices }: JsonObject): string[] | undefined {
+  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOfValue) : undefined;
+}
+
+const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+
+function typeOf(schema: JsonObject): InputType {
+  const { enum: choices } = schema;
+  const kinds = isJsonList(choices)
+    ? choices.filter(choice => choice !== null).map(choice => typeof choice)
+    : typesOf(schema).filter(type => type !== 'null');
+  const [kind, ...others] = new Set(kinds);
+  return kind !== undefined && others.length === 0 && TYPES.has(kind) ? (kind as InputType) : 'any';
+}
+
+/** Keywords that say nothing of a text's form. */
+const PLAIN = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
+
+function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
+  const { enum: values } = schema;
+  if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
+  const isText = typeOf(schema) === 'string';
+  return !isText || Object.keys(schema).some(keyword => !PLAIN.has(keyword));
+}
+
+function described({ description }: JsonObject): { description?: string } {
+  return typeof description === 'string' && description !== '' ? { description } : {};
+}
+
+/** A value as a text input would give it. */
+export function textOfValue(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

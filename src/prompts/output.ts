@@ -1,0 +1,66 @@
+import { messageOf } from '../files/error-utils.ts';
+import type { JsonObject, JsonValue } from '../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
+import { BOUNDS, PastBound } from './bounds.ts';
+import { schemaChecker } from './schemas/validate.ts';
+
+/** What a prompt wants back from its model. */
+export interface PromptOutput {
+  /** Such as `json` or `text`, as the file has it. */
+  readonly format?: string;
+  readonly schema?: JsonObject;
+}
+
+export interface CheckedOutput {
+  /** The model's answer; without the code fence where it was alone in one and matches. */
+  readonly text: string;
+  /** What does not match, with the place; the run has failed then, and `text` is the answer as it came. */
+  readonly fault?: string;
+}
+
+/** Whether a prompt's answers are JSON, which the model can be asked for and which is checked here. */
+export function wantsJson({ format, schema }: PromptOutput): boolean {
+  return schema !== undefined || format === 'json';
+}
+
+/**
+ * Checks an answer whatever the model claims. A schema that can't be used is a fault as well.
+ *
+ * @throws {PastBound} where checking takes longer than `limitMs`
+ */
+export async function checkOutput(
+  { output }: { readonly output: PromptOutput },
+  text: string,
+  limitMs: number = BOUNDS.checkMs,
+): Promise<CheckedOutput> {
+  if (!wantsJson(output)) return { text };
+  const bare = withoutFence(text);
+  const parsed = parse(bare);
+  if ('fault' in parsed) return { text, fault: parsed.fault };
+  const fault = output.schema && (await faultOf(output.schema, parsed.value, limitMs));
+  return fault === undefined ? { text: bare } : { text, fault };
+}
+
+/** ```` ```json … ``` ```` and nothing around it. */
+function withoutFence(text: string): string {
+  const lines = text.trim().split('\n');
+  const [first = '', last = ''] = [lines[0]?.trim(), lines.at(-1)?.trim()];
+  const isFenced = lines.length > 2 && /^(`{3,}|~{3,})[\w+-]*$/.test(first) && /^(`{3,}|~{3,})$/.test(last);
+  return isFenced && first.startsWith(last) ? lines.slice(1, -1).join('\n') : text;
+}
+
+function parse(text: string): { value: JsonValue } | { fault: string } {
+  try {
+    return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
+    return { fault: `the output is not JSON, at "": ${messageOf(error)}` };
+  }
+}
+
+async function faultOf(schema: JsonObject, value: JsonValue, limitMs: number): Promise<string | undefined> {
+  const check = await schemaChecker(limitMs);
+  const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+  if (message === undefined || isOfSchema) return message;
+  return `the output does not match output.schema at "${pointer}": ${message}`;
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { lookAtNamedFile } from '../../files/named-file.ts';
+import { BOUNDS } from '../bounds.ts';
+import { InvalidPromptFile } from '../check/findings.ts';
+import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
+import type { PartialLookup } from '../template/syntax.ts';
+
+/** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
+export async function readPromptText(file: string): Promise<string> {
+  const facts = await stat(file);
+  if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
+  // What another form has besides messages, such as rows for its tests, is not bounded with them.
+  const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
+  if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
+  const text = textOf(await readFile(file));
+  if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
+  return text;
+}
+
+/**
+ * The partials of a prompt file: `{{> name}}` is `_name.prompt` beside it or below.
+ *
+ * @param allowOutside whether a link may lead out of the file's folder
+ */
+export function partialsBeside(file: string, allowOutside = false): PartialLookup {
+  return name => {
+    const partial = partialPath(path.dirname(file), name);
+    if (partial === undefined) {
+      return { fault: `there is no partial \`${name}\`: partials lie beside their prompt or below` };
+    }
+    try {
+      return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+      return { fault: `the partial \`${name}\` can’t be read: ${messageOf(error)}` };
+    }
+  };
+}
+
+function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
+  const { real, fault } = lookAtNamedFile(file, folder, BOUNDS.fileBytes);
+  if (fault === 'outside') {
+    const what =
+      'lies outside the folder of its prompt (with --allow-outside it can be run and checked all the same)';
+    return { fault: `the partial \`${name}\` ${what}` };
+  }
+  if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
+  const text = fault === 'large' ? undefined : textOf(readFileSync(real));
+  if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+  return { fault: `the partial \`${name}\` is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB` };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `folder/name` is the file `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
+function partialPath(directory: string, name: string): string | undefined {
+  const steps = name.split('/');
+  if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
+  const file = `_${steps.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
+  return path.join(directory, ...steps, file);
+}
+
+/** Paths of the prompt files in a directory, sorted. */
+export async function promptFilesIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory);
+  return names
+    .filter(isPromptFile)
+    .sort()
+    .map(name => path.join(directory, name));
+}
+
+export function isPromptFile(name: string): boolean {
+  return isPromptText(name) && !isPartialFile(name);
+}
+
+/** Prompts and partials; names that begin with a dot are what editors leave while they write. */
+export function isPromptText(name: string): boolean {
+  return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
+}

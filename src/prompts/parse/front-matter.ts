@@ -1,0 +1,142 @@
+import type { Place } from '../../files/file-fault.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { Findings } from '../check/findings.ts';
+import type { PromptOutput } from '../output.ts';
+import { readSchema } from '../schemas/picoschema.ts';
+import { schemaContext } from '../schemas/schema-reader.ts';
+
+export interface Placed<T> {
+  readonly value: T;
+  readonly place: Place;
+}
+
+export type FrontMatter = ReturnType<typeof readFrontMatter>;
+
+/** Keys of the format that are kept without an effect on what is sent. */
+const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
+const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
+const FORMATS = ['json', 'text'];
+const TOP: Place = { line: 1, column: 1 };
+
+type Entries = ReadonlyMap<string, YamlEntry>;
+
+/** Reads front matter that begins at line `firstLine` of its file. What is wrong becomes a finding. */
+export function readFrontMatter(
+  text: string,
+  firstLine: number,
+  findings: Findings,
+  named?: Readonly<Record<string, JsonObject>>,
+) {
+  const root = findings.attempt(() => parseYaml(text, firstLine));
+  const entries = entriesOf(root, 'the front matter', findings);
+  for (const entry of entries.values()) noteUnknown(entry, findings);
+  const input = entriesOf(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
+  const output = entriesOf(entries.get('output')?.value, 'output', findings, ['format', 'schema']);
+  const context = schemaContext(findings, named);
+  const schemaOf = (entry: YamlEntry | undefined): JsonObject | undefined =>
+    entry && readSchema(entry.value, context);
+  const inputSchema = input.get('schema');
+  const fields = fieldsIn(inputSchema);
+  const whole = [...valuesOf(entries, findings)].map(([key, { value }]) => [key, value] as const);
+  return {
+    isReadable: root !== undefined,
+    title: textOf(entries.get('title'), findings),
+    description: textOf(entries.get('description'), findings),
+    model: textOf(entries.get('model'), findings),
+    modelPlace: entries.get('model')?.value ?? TOP,
+    config: valuesOf(entriesOf(entries.get('config')?.value, 'config', findings), findings),
+    /** Undefined where no schema is given: then the template's own names are the inputs. */
+    inputSchema: schemaOf(inputSchema),
+    /** Whether a name stands in the schema, be it that of a field that can't be read. */
+    mentions: (key: string) => fields.some(({ name }) => name === key),
+    placeOfField: (key: string): Place => fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
+    defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
+    output: outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
+    outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
+    ext: extensionsOf(whole),
+    /** Everything, as written. */
+    whole: Object.fromEntries(whole),
+  };
+}
+
+function outputOf(
+  entry: YamlEntry | undefined,
+  schema: JsonObject | undefined,
+  findings: Findings,
+): PromptOutput {
+  const format = textOf(entry, findings, 'output.format');
+  if (entry && format !== undefined && !FORMATS.includes(format)) {
+    findings.note(entry.value, `the format \`${format}\` is not checked: json is`);
+  }
+  return { ...(format !== undefined && { format }), ...(schema && { schema }) };
+}
+
+/** The entries of a map; those that are not among `known` are reported. */
+function entriesOf(
+  value: YamlValue | undefined,
+  name: string,
+  findings: Findings,
+  known?: readonly string[],
+): Entries {
+  const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
+  for (const entry of entries) {
+    if (!known || known.includes(entry.key)) continue;
+    findings.note(entry, `\`${entry.key}\` is kept without effect: ${name} takes ${known.join(' and ')}`);
+  }
+  return new Map(entries.map(entry => [entry.key, entry]));
+}
+
+function valuesOf(entries: Entries, findings: Findings): Map<string, Placed<JsonValue>> {
+  const values = [...entries].map(([key, place]) => {
+    const value = findings.attempt(() => place.value.json());
+    return value === undefined ? undefined : ([key, { value, place }] as const);
+  });
+  return new Map(values.filter(value => value !== undefined));
+}
+
+/** In one line; undefined if nothing is written. */
+function textOf(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+  name = entry?.key ?? '',
+): string | undefined {
+  if (!entry || entry.value.isEmpty) return undefined;
+  const text = findings.attempt(() => entry.value.text(name));
+  return text?.replace(/\s+/g, ' ').trim() || undefined;
+}
+
+function noteUnknown({ key, ...place }: YamlEntry, findings: Findings): void {
+  if (READ.includes(key) || SILENT.has(key)) return;
+  if (key.includes('.')) return findings.note(place, `\`${key}\` is kept in ext, without effect here`);
+  const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
+  const what = isOfFormat
+    ? 'has no effect here: no tools are called'
+    : 'is not a key of the format: it is kept without effect';
+  findings.note(place, `\`${key}\` ${what}`);
+}
+
+/** What `ext` says, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
+function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
+  const spaces = new Map<string, Map<string, JsonValue>>();
+  for (const [key, value] of entries) {
+    const dot = key.lastIndexOf('.');
+    if (dot < 0) continue;
+    const space = spaces.get(key.slice(0, dot)) ?? new Map<string, JsonValue>();
+    spaces.set(key.slice(0, dot), space.set(key.slice(dot + 1), value));
+  }
+  const written = entries.find(([key]) => key === 'ext')?.[1];
+  const nested = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
+  return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...nested]);
+}
+
+/** Where fields are declared: Picoschema has marks beside the name, JSON Schema a map of properties. */
+function fieldsIn(schema: YamlEntry | undefined): (Place & { readonly name: string })[] {
+  const fields = schema?.value.at('/properties');
+  if (!fields?.isMap) return [];
+  return fields.entries('a schema', []).map(({ key, line, column }) => {
+    const [name = ''] = key.split('(');
+    return { name: name.replace(/\?\s*$/, '').trim(), line, column };
+  });
+}

@@ -1,0 +1,156 @@
+import { type Place, placeOf } from '../../files/file-fault.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { BOUNDS } from '../bounds.ts';
+import { Findings, invalid } from '../check/findings.ts';
+import type { PromptDefinition, PromptPlaces } from '../definition.ts';
+import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
+import { readGithubPrompt } from '../foreign/github-models.ts';
+import { sortInputs, textOfValue } from '../inputs.ts';
+import { isPartialFile, slugFault, slugOf } from '../slug.ts';
+import { readTemplate } from '../template/read-template.ts';
+import type { PartialLookup } from '../template/syntax.ts';
+import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
+import { type PromptSource, splitSource, wholeSource } from './source.ts';
+
+/** The model of a prompt that names none. */
+export const DEFAULT_MODEL = 'echo';
+
+export interface ParseOptions {
+  readonly partials?: PartialLookup;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  readonly checksTests?: boolean | undefined;
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
+}
+
+/** A prompt file as far as it can be read, and everything that was found on the way. */
+export interface ParsedPrompt {
+  readonly findings: Findings;
+  /** Undefined where not even its parts can be distinguished. */
+  readonly definition: PromptDefinition | undefined;
+}
+
+/** Reads a prompt file: YAML front matter and a Handlebars template. Throws InvalidPromptFile. */
+export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
+  const { findings, definition } = parsePrompt(text, file, options);
+  if (findings.hasFaults || !definition) throw invalid(findings);
+  return definition;
+}
+
+/** As `parsePromptFile`, with all findings instead of an error. */
+export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
+  const findings = new Findings(file);
+  const form = formOf(file, text);
+  if (form.kind === 'prompt' && Buffer.byteLength(text) > BOUNDS.fileBytes) {
+    findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return { findings, definition: undefined };
+  }
+  if (form.kind !== 'prompt' && form.kind !== 'github-models') {
+    findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+    return { findings, definition: undefined };
+  }
+  const fault = isPartialFile(file) ? undefined : slugFault(file);
+  if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
+  const read = form.kind === 'prompt' ? define : defineGithub;
+  return { findings, definition: findings.attempt(() => read(text, file, findings, options)) };
+}
+
+/** A prompt of GitHub Models is read as the prompt file it can be converted to. */
+function defineGithub(
+  text: string,
+  file: string,
+  findings: Findings,
+  { checksTests = false }: ParseOptions,
+): PromptDefinition | undefined {
+  const github = readGithubPrompt(text, findings, checksTests ? findings : new Findings(file));
+  if (!github || findings.hasFaults) return undefined;
+  const converted = new Findings(file);
+  const definition = define(github.prompt, file, converted, {});
+  // Its own places are those of the converted text.
+  for (const { severity, message } of converted.list()) {
+    if (severity === 'fault') findings.fault(github.places.output, message);
+  }
+  return { ...definition, places: github.places };
+}
+
+function define(
+  text: string,
+  file: string,
+  findings: Findings,
+  { partials = () => undefined, schemas }: ParseOptions,
+): PromptDefinition {
+  const isPartial = isPartialFile(file);
+  const parts = isPartial ? wholeSource(text) : splitSource(text);
+  const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
+  const declared = ownValue(head.inputSchema, 'properties');
+  const reading = readTemplate({
+    template: parts.template,
+    start: parts.start,
+    findings,
+    declares: key => ownValue(declared, key) !== undefined,
+    partials,
+    isPartial,
+  });
+  const uses = head.isReadable ? reading.uses : [];
+  noteJinja(parts, findings);
+  const slug = slugOf(file);
+  return {
+    slug,
+    title: head.title ?? slug,
+    description: head.description ?? '',
+    model: head.model ?? DEFAULT_MODEL,
+    namesModel: head.model !== undefined,
+    ...configOf(head),
+    ...sortInputs(head, uses, findings),
+    input: inputOf(head),
+    output: head.output,
+    ext: head.ext,
+    frontMatter: head.whole,
+    source: parts.source,
+    partials: reading.partials,
+    template: parts.template,
+    places: placesOf(head),
+  };
+}
+
+/** Text that Handlebars leaves as it stands. */
+function noteJinja({ template, start }: PromptSource, findings: Findings): void {
+  const lines = template.split('\n');
+  const at = lines.findIndex(isJinja);
+  if (at < 0) return;
+  const place = {
+    line: start.line + at,
+    column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
+  };
+  findings.note(
+    place,
+    'this looks like Jinja and is sent as it stands: write {{#if name}} or {{#each list}}',
+  );
+}
+
+function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  const entries = [...config].map(([key, { value }]) => [key, value] as const);
+  const scalars = entries.filter(([, value]) => value !== null && typeof value !== 'object');
+  return {
+    config: Object.fromEntries(entries),
+    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOfValue(value)])),
+  };
+}
+
+function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
+  const values = [...defaults].map(([key, { value }]): [string, JsonValue] => [key, value]);
+  return {
+    ...(inputSchema && { schema: inputSchema }),
+    ...(values.length > 0 && { default: Object.fromEntries(values) }),
+  };
+}
+
+function placesOf({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
+  const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, Place> =>
+    Object.fromEntries([...values].map(([key, { place }]) => [key, placeOf(place)]));
+  return {
+    model: placeOf(modelPlace),
+    output: placeOf(outputPlace),
+    config: places(config),
+    defaults: places(defaults),
+  };
+}

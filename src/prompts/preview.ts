@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from '../files/json.ts';
+import { InvalidInputs, type PromptDefinition } from './definition.ts';
+import { promptVariables, templateOf } from './render.ts';
+import type { Limits } from './template/budget.ts';
+import type { Message } from './template/messages.ts';
+import { renderTemplate } from './template/render.ts';
+
+/** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
+export interface PromptPreview {
+  readonly messages: readonly Message[];
+  readonly input?: PromptDefinition['input'];
+  readonly output?: PromptDefinition['output'];
+  readonly config: JsonObject;
+  /** As the file has it; left out where it names none. */
+  readonly model?: string;
+  readonly ext: JsonObject;
+}
+
+export interface PreviewInputs {
+  /** Taken as they are. The value of a picture is its URL, of any kind. */
+  readonly inputs?: JsonObject;
+  /** URLs of pictures, in the prompt's order, for those that `inputs` does not hold. */
+  readonly images?: readonly string[];
+  /** Variables such as `@state`; runs have none. */
+  readonly context?: JsonObject;
+  /** Earlier messages, for `{{history}}`; runs have none. */
+  readonly history?: readonly Message[];
+}
+
+/**
+ * Renders a prompt without running it. Fetches nothing.
+ *
+ * @throws {InvalidInputs} that names every required input that is missing
+ * @throws {PastBound} where the prompt takes too much, with the bound in the message
+ */
+export function previewPrompt(
+  definition: PromptDefinition,
+  values: PreviewInputs,
+  limits?: Limits,
+): PromptPreview {
+  const inputs = inputsOf(definition, values);
+  const variables = { ...values.context, ...promptVariables(definition) };
+  const history = values.history ?? [];
+  const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
+  const { input, output, config, model, namesModel, ext } = definition;
+  return {
+    messages,
+    ...(Object.keys(input).length > 0 && { input }),
+    ...(Object.keys(output).length > 0 && { output }),
+    config,
+    ...(namesModel && { model }),
+    ext,
+  };
+}
+
+function inputsOf(definition: PromptDefinition, { inputs = {}, images = [] }: PreviewInputs): JsonObject {
+  const { textInputs, imageInputs, input } = definition;
+  const open = imageInputs.filter(({ key }) => !Object.hasOwn(inputs, key));
+  const pictures = open.flatMap(({ key }, index): [string, JsonValue][] => {
+    const url = images[index];
+    return url === undefined ? [] : [[key, url]];
+  });
+  const values = { ...defaultsOf(definition), ...inputs, ...Object.fromEntries(pictures) };
+  const needed = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
+  const missing = needed.filter(key => !Object.hasOwn(values, key));
+  if (missing.length > 0) throw new InvalidInputs(missing.map(key => `the input ${key} is required`));
+  if (images.length > open.length) {
+    throw new InvalidInputs([`the prompt takes ${open.length} more pictures, not ${images.length}`]);
+  }
+  return input.default ? { ...input.default, ...values } : values;
+}
+
+/** Defaults that stand in the fields of a schema. */
+function defaultsOf({ textInputs }: PromptDefinition): JsonObject {
+  const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
+  return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+}

@@ -1,0 +1,130 @@
+import type { PromptDefinition } from './definition.ts';
+import { describeImage } from './images/describe.ts';
+import { decodeBase64, imageType, type LoadedImage } from './images/loaded-image.ts';
+import { type Limits, RENDER_LIMITS } from './template/budget.ts';
+import type { Message as TemplateMessage } from './template/messages.ts';
+import { renderTemplate, type Template } from './template/render.ts';
+import type { Role } from './template/syntax.ts';
+import { Picture } from './template/values.ts';
+import { readTextInputs } from './typed-inputs.ts';
+
+interface RenderInputs {
+  /** Keys the prompt does not know are ignored; missing ones take their default. */
+  readonly textInputs: Readonly<Record<string, string>>;
+  /** In the order of the prompt's `imageInputs`. */
+  readonly images: readonly LoadedImage[];
+}
+
+/** What a prompt is rendered from: plain data, that another process can be given. */
+export interface RenderWork {
+  readonly definition: RenderedDefinition;
+  readonly textInputs: Readonly<Record<string, string>>;
+  readonly pictures: readonly string[];
+}
+
+export type RenderedDefinition = Pick<
+  PromptDefinition,
+  'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'
+>;
+
+/** Does what rendering a prompt takes; the way it is done is the caller's. */
+type RenderTemplate = (work: RenderWork) => Promise<readonly TemplateMessage[]>;
+
+/**
+ * Puts the inputs of a run into its prompt, for the engine.
+ *
+ * @throws {InvalidInputs} for texts that do not fit the prompt's schema
+ * @throws {PastBound} where the prompt takes too much, with the bound in the message
+ * @throws {Error} for a picture that is neither an input of its own nor a `data:` URL of one
+ */
+export async function renderPrompt(
+  definition: RenderedDefinition,
+  { textInputs, images }: RenderInputs,
+  render: RenderTemplate = work => renderMessages(work),
+): Promise<RenderedPrompt> {
+  const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
+  const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
+  const written = await render({ definition: rendered, textInputs, pictures: images.map(describeImage) });
+  const all = await Promise.all(written.map(message => forEngine(message, images)));
+  const messages = all.filter(({ parts }) => parts.length > 0);
+  return { messages, text: oneText(messages.map(({ parts }) => parts.map(asText).join(''))) };
+}
+
+/** The messages of a prompt. Throws InvalidInputs and PastBound. */
+export async function renderMessages(
+  { definition, textInputs, pictures }: RenderWork,
+  { checkMs, ...limits }: Partial<Limits> & { readonly checkMs?: number } = {},
+): Promise<TemplateMessage[]> {
+  const values = await readTextInputs(definition, textInputs, checkMs);
+  const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
+    const description = pictures[index];
+    return description === undefined ? [] : [[key, new Picture(index, description)]];
+  });
+  const inputs = { ...values, ...Object.fromEntries(placed) };
+  const filled = { inputs, variables: promptVariables(definition) };
+  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits });
+}
+
+export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {
+  return { template, partials, declares: name => textInputs.some(({ key }) => key === name) };
+}
+
+/** `@metadata.prompt` is the front matter. */
+export function promptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMatter'>): {
+  metadata: { prompt: PromptDefinition['frontMatter'] };
+} {
+  return { metadata: { prompt: frontMatter } };
+}
+
+async function forEngine(
+  { role, content }: TemplateMessage,
+  images: readonly LoadedImage[],
+): Promise<Message> {
+  const parts = content.map(async (part): Promise<MessagePart | undefined> => {
+    if ('text' in part) return part;
+    // A section is a place that nothing fills here.
+    if ('metadata' in part) return undefined;
+    const { url, picture } = part.media;
+    const image = picture === undefined ? await imageOfDataUrl(url) : images[picture];
+    if (!image) throw new Error('the template places a picture that was not given');
+    return { image };
+  });
+  return { role, parts: (await Promise.all(parts)).filter(part => part !== undefined) };
+}
+
+/** Messages with an empty line between them, whatever layout stood around their markers. */
+function oneText([first = '', ...rest]: readonly string[]): string {
+  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
+}
+
+const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;
+
+async function imageOfDataUrl(url: string): Promise<LoadedImage> {
+  const [head] = DATA_URL.exec(url.slice(0, 1000)) ?? [];
+  if (head === undefined) {
+    const what = 'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
+    throw new Error(`the template places the picture ${url.slice(0, 100)}: ${what}`);
+  }
+  const bytes = decodeBase64(url.slice(head.length));
+  const mediaType = await imageType(bytes);
+  if (mediaType === undefined) throw new Error('the template places a `data:` URL that is not a picture');
+  return { bytes, mediaType };
+}
+
+function asText(part: MessagePart): string {
+  return 'text' in part ? part.text : describeImage(part.image);
+}
+
+export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
+
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly MessagePart[];
+}
+
+/** A prompt with its inputs in place, for an engine. */
+export interface RenderedPrompt {
+  readonly messages: readonly Message[];
+  /** The messages as one text, pictures described. */
+  readonly text: string;
+}

@@ -1,0 +1,134 @@
+import { faultAt } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
+import { type SchemaContext, splitDescription } from './schema-reader.ts';
+
+const SCALARS = new Set(['any', 'boolean', 'integer', 'null', 'number', 'string']);
+const FORMS =
+  'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
+
+/** `name`, `name?`, `name(array)`, `name?(enum, what it is for)`. */
+const KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
+const WILDCARD = '(*)';
+
+/** Reads a schema in either form as JSON Schema; undefined where nothing is written. What is wrong becomes a finding. */
+export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
+  if (value.isEmpty) return undefined;
+  return context.findings.attempt(() => {
+    if (!isJsonSchema(value)) return readType(value, context);
+    const schema = value.json() as JsonObject;
+    checkJsonSchema(schema, value, context);
+    return 'type' in schema || !isJsonObject(schema['properties']) ? schema : { ...schema, type: 'object' };
+  });
+}
+
+/** What has a type of JSON Schema, or properties, at its top is not Picoschema. */
+function isJsonSchema(value: YamlValue): boolean {
+  if (!value.isMap) return false;
+  const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value]));
+  const type = entries.get('type');
+  if ([...JSON_TYPES, 'any'].includes(type?.scalar ?? '')) return true;
+  if (type?.isList || entries.get('properties')?.isMap) return true;
+  const lists = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
+  return lists || [...entries.keys()].some(key => key.startsWith('$'));
+}
+
+/** `type, description`, or a map of fields. */
+function readType(value: YamlValue, context: SchemaContext): JsonObject {
+  if (value.isMap) return readFields(value.entries('this object'), context);
+  if (value.isList) throw faultAt(value, `a list is not a type: ${FORMS}`);
+  // YAML takes the type `null` for nothing at all.
+  const written = value.isNull ? 'null' : value.text('a type');
+  const { type, description } = splitDescription(written);
+  const described = description === undefined ? {} : { description };
+  if (type === 'any') return described;
+  if (SCALARS.has(type)) return { type, ...described };
+  const named = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
+  if (named) return { ...named, ...described };
+  throw faultAt(value, `\`${type}\` is not a type: ${FORMS}`);
+}
+
+function readFields(entries: readonly YamlEntry[], context: SchemaContext): JsonObject {
+  const properties: [string, JsonObject][] = [];
+  const required: string[] = [];
+  let additionalProperties: JsonValue = false;
+  for (const entry of entries) {
+    if (context.isFull()) break;
+    if (entry.key === WILDCARD) {
+      additionalProperties = context.findings.attempt(() => readType(entry.value, context)) ?? {};
+      continue;
+    }
+    const field = context.findings.attempt(() => readField(entry, context));
+    if (!field) continue;
+    if (properties.some(([name]) => name === field.name)) {
+      context.findings.fault(entry, `the field \`${field.name}\` is declared twice`);
+    }
+    properties.push([field.name, field.schema]);
+    if (!field.isOptional) required.push(field.name);
+  }
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    additionalProperties,
+  };
+}
+
+interface Field {
+  readonly name: string;
+  readonly isOptional: boolean;
+  readonly schema: JsonObject;
+}
+
+function readField(entry: YamlEntry, context: SchemaContext): Field {
+  context.countField(entry);
+  const [, written, mark, type, note] = KEY.exec(entry.key) ?? [];
+  const name = written?.trim() ?? '';
+  if (!isFieldName(name)) throw faultAt(entry, `\`${entry.key}\` is not a field: ${FORMS}`);
+  const isOptional = mark !== undefined;
+  const schema = readFieldType(entry, type?.trim(), name, context);
+  const description = note?.trim() ?? '';
+  const described = description === '' ? schema : { ...schema, description };
+  return { name, isOptional, schema: isOptional ? nullable(described) : described };
+}
+
+/** Names reach the command line as `name=value`. */
+function isFieldName(name: string): boolean {
+  return name !== '' && !/[\p{Cc}=]/u.test(name);
+}
+
+function readFieldType(
+  entry: YamlEntry,
+  type: string | undefined,
+  name: string,
+  context: SchemaContext,
+): JsonObject {
+  switch (type) {
+    case undefined:
+    case 'object':
+      return readType(entry.value, context);
+    case 'array':
+      return { type: 'array', items: readType(entry.value, context) };
+    case 'enum':
+      return { enum: readChoices(entry, name) };
+    default:
+      throw faultAt(entry, `\`${name}\`: in parentheses stands array, object or enum, not \`${type}\``);
+  }
+}
+
+function readChoices(entry: YamlEntry, name: string): JsonValue[] {
+  const choices = entry.value.items(`the values of \`${name}\``).map(item => item.json());
+  if (choices.length === 0) throw faultAt(entry, `\`${name}\` has no values to choose from`);
+  const seen = new Map(choices.map(choice => [JSON.stringify(choice), choice]));
+  return [...seen.values()];
+}
+
+/** A field that may be left out may be null as well. */
+function nullable(schema: JsonObject): JsonObject {
+  const { type, enum: choices } = schema;
+  if (typeof type === 'string') return { ...schema, type: [type, 'null'] };
+  if (isJsonList(choices) && !choices.includes(null)) return { ...schema, enum: [...choices, null] };
+  return schema;
+}

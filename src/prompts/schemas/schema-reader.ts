@@ -1,0 +1,35 @@
+import { faultAt, type Place } from '../../files/file-fault.ts';
+import type { JsonObject } from '../../files/json.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { Findings } from '../check/findings.ts';
+
+/** What the schemas of a front matter are read with. */
+export interface SchemaContext {
+  readonly findings: Findings;
+  /** Schemas that can be named instead of a type. */
+  readonly named: Readonly<Record<string, JsonObject>>;
+  /** Throws FileFault once there are too many fields. */
+  readonly countField: (place: Place) => void;
+  readonly isFull: () => boolean;
+}
+
+export function schemaContext(
+  findings: Findings,
+  named: Readonly<Record<string, JsonObject>> = {},
+): SchemaContext {
+  let fields = 0;
+  const countField = (place: Place): void => {
+    fields += 1;
+    const most = BOUNDS.schemaFields.toLocaleString('en-US');
+    if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);
+  };
+  return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
+}
+
+/** The words of `type, description`. */
+export function splitDescription(text: string): { type: string; description?: string } {
+  const comma = text.indexOf(',');
+  if (comma < 0) return { type: text.trim() };
+  const description = text.slice(comma + 1).trim();
+  return { type: text.slice(0, comma).trim(), ...(description !== '' && { description }) };
+}

@@ -1,0 +1,47 @@
+import { isJsonObject } from '../../wire/bounded-json.ts';
+
+/** Keywords that models which are held to a schema strictly don't know. */
+const UNKNOWN = [
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+];
+
+/**
+ * Whether a provider can hold a model to a schema strictly: an object whose every object names all of its properties as
+ * required and allows no others.
+ */
+export function isStrict(schema: unknown): boolean {
+  return isJsonObject(schema) && schema['type'] === 'object' && isStrictPart(schema);
+}
+
+function isStrictPart(schema: unknown): boolean {
+  if (!isJsonObject(schema) || UNKNOWN.some(keyword => keyword in schema)) return false;
+  const {
+    type,
+    properties,
+    required,
+    additionalProperties,
+    items,
+    anyOf,
+    enum: values,
+    $ref,
+    $defs,
+  } = schema;
+  const parts = [anyOf, isJsonObject($defs) ? Object.values($defs) : []].flatMap(list => list ?? []);
+  if (!parts.every(isStrictPart)) return false;
+  if ((Array.isArray(type) ? type : [type]).includes('object')) {
+    if (additionalProperties !== false || !isJsonObject(properties)) return false;
+    const names = Array.isArray(required) ? (required as unknown[]) : [];
+    if (!Object.keys(properties).every(name => names.includes(name))) return false;
+    return Object.values(properties).every(isStrictPart);
+  }
+  if (type === 'array') return isStrictPart(items);
+  return type !== undefined || anyOf !== undefined || values !== undefined || $ref !== undefined;
+}

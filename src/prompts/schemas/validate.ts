@@ -1,0 +1,109 @@
+import { createContext, Script } from 'node:vm';
+import type { ErrorObject } from 'ajv';
+import { messageOf } from '../../files/error-utils.ts';
+import { type JsonObject, type JsonValue, pointerStep } from '../../files/json.ts';
+import { PastBound } from '../bounds.ts';
+
+/** The first place where a value does not match its schema. */
+export interface Mismatch {
+  /** A JSON Pointer; empty for the whole value. */
+  readonly pointer: string;
+  readonly message: string;
+  /** The schema can't be used, so nothing was checked. */
+  readonly isOfSchema?: true;
+}
+
+/** Checks values against schemas; undefined where one matches. */
+export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Mismatch | undefined;
+
+/**
+ * A checker whose checks may all together take `limitMs`. References to other documents are not fetched. It throws
+ * PastBound when that is not enough, as for a pattern that tries every way to match.
+ */
+export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const newCompiler = (): Compiler =>
+    new Ajv2020({
+      strict: false,
+      validateFormats: false,
+      validateSchema: false,
+      // Written out in each place, a part that is used often would make the code grow.
+      inlineRefs: false,
+      logger: false,
+    });
+  const common = newCompiler();
+  let leftMs = limitMs;
+  return (declared, value) => {
+    const { $schema: _, ...schema } = declared;
+    const startedAt = performance.now();
+    try {
+      return withinTime({ limitMs, leftMs }, () => {
+        // Schemas that have names of their own could be taken for each other.
+        const isNamed = JSON.stringify(schema).includes('"$id"');
+        return check(isNamed ? newCompiler() : common, schema, value);
+      });
+    } finally {
+      leftMs -= performance.now() - startedAt;
+    }
+  };
+}
+
+interface Compiler {
+  compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
+}
+
+function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismatch | undefined {
+  let validate: ReturnType<Compiler['compile']>;
+  try {
+    validate = compiler.compile(schema);
+  } catch (error) {
+    return { pointer: '', message: `the schema can’t be used: ${messageOf(error)}`, isOfSchema: true };
+  }
+  try {
+    return validate(value) ? undefined : mismatchOf(validate.errors?.[0]);
+  } catch (error) {
+    if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
+    throw error;
+  }
+}
+
+function mismatchOf(error: ErrorObject | undefined): Mismatch {
+  const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
+  const params: Record<string, unknown> = error?.params ?? {};
+  if (keyword === 'additionalProperties') {
+    const name = String(params['additionalProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
+  }
+  if (keyword === 'required') {
+    const name = String(params['missingProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is missing' };
+  }
+  const types = params['type'];
+  if (keyword === 'type' && Array.isArray(types)) {
+    return { pointer: instancePath, message: `must be ${types.join(' or ')}` };
+  }
+  const choices = params['allowedValues'];
+  if (keyword === 'enum' && Array.isArray(choices)) {
+    const written = choices.map(choice => JSON.stringify(choice)).join(', ');
+    return { pointer: instancePath, message: `must be one of ${written}` };
+  }
+  return { pointer: instancePath, message };
+}
+
+/** Runs something that the engine itself stops: no bound of steps reaches into a regular expression. */
+function withinTime<T>({ limitMs, leftMs }: { limitMs: number; leftMs: number }, action: () => T): T {
+  const result: { value?: T } = {};
+  const context = createContext({
+    run: () => {
+      result.value = action();
+    },
+  });
+  try {
+    new Script('run()').runInContext(context, { timeout: Math.max(1, Math.ceil(leftMs)) });
+  } catch (error) {
+    // It comes from the other context, and is not an Error of this one.
+    if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new PastBound(`checking a value against its schema takes longer than ${limitMs / 1000} s`);
+  }
+  return result.value as T;
+}

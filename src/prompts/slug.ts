@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { isUuid } from '../wire/index.ts';
+
+export const PROMPT_FILE_EXTENSION = '.prompt';
+
+const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
+
+/** The slug of a prompt file: its name without `.prompt`, or `.prompt.yml` as GitHub Models has it. */
+export function slugOf(file: string): string {
+  return path
+    .basename(file)
+    .replace(/\.prompt(?:\.ya?ml)?$|\.ya?ml$/u, '')
+    .normalize('NFC');
+}
+
+/** Why a file's name can't be a slug; undefined if it can. */
+export function slugFault(file: string): string | undefined {
+  const slug = slugOf(file);
+  if (!SLUG.test(slug)) {
+    return 'the file’s name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first';
+  }
+  return isUuid(slug) ? 'the file’s name looks like an identifier: rename it' : undefined;
+}
+
+/** `_name.prompt` is put into other prompts, and is not a prompt of its own. */
+export function isPartialFile(file: string): boolean {
+  return path.basename(file).startsWith('_');
+}

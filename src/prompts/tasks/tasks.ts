@@ -1,0 +1,127 @@
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { BOUNDS, PastBound } from '../bounds.ts';
+import type { PromptDefinition } from '../definition.ts';
+import { checkOutput, type PromptOutput } from '../output.ts';
+import { partialsBeside } from '../parse/files.ts';
+import { renderMessages } from '../render.ts';
+import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
+import type { PartialLookup } from '../template/syntax.ts';
+import { readTextInputs } from '../typed-inputs.ts';
+
+export interface SchemaFault {
+  /** Continues a sentence that begins with what the value is. */
+  readonly what: string;
+  /** False where the value could not be checked. */
+  readonly isMismatch: boolean;
+}
+
+export type TaskLimits = Omit<Limits, 'now'> & {
+  /** Default the time that passes. */
+  readonly now?: Limits['now'];
+  /** For checking values, in milliseconds. */
+  readonly checkMs: number;
+};
+
+export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
+
+/**
+ * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another process can do it;
+ * each throws PastBound past the limits it is given.
+ */
+const TASKS = {
+  readTexts: (
+    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: Texts },
+    { checkMs }: TaskLimits,
+  ) => readTextInputs(definition, texts, checkMs),
+  render: renderMessages,
+  checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
+    checkOutput({ output }, text, checkMs),
+  trySchemas,
+  parse: parseFile,
+};
+
+type Texts = Readonly<Record<string, string>>;
+export type TaskName = keyof typeof TASKS;
+export type Work<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
+export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
+
+/** Does it in this process. */
+export async function perform<N extends TaskName>(
+  name: N,
+  work: Work<N>,
+  limits: TaskLimits,
+): Promise<Result<N>> {
+  // Which task goes with which work is lost to the compiler in a table.
+  const task = TASKS[name] as (work: Work<N>, limits: TaskLimits) => Promise<unknown>;
+  return (await task(work, limits)) as Result<N>;
+}
+
+/** A character of a template or a prompt file takes as long as so many of a value. */
+const TEMPLATE_WEIGHT = 4;
+
+const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
+  readTexts: ({ texts }) => sizeOfTexts(texts),
+  render: ({ definition: { template, partials }, textInputs }) =>
+    sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
+  checkOutput: ({ text }) => text.length,
+  trySchemas: () => 0,
+  parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
+};
+
+/** What is worked on, in characters of a value, as far as no limit is set to the work itself. */
+export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
+  return SIZES[name](work);
+}
+
+function sizeOfTexts(texts: Texts = {}): number {
+  return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+}
+
+/** A prompt file as far as it can be read. */
+async function parseFile({
+  text,
+  file,
+  partials,
+  allowOutside,
+  checksTests,
+}: {
+  text: string;
+  file: string;
+  partials?: Texts;
+  /** Whether those may lie outside its folder; default false. */
+  allowOutside?: boolean;
+  /** Whether what is wrong with tests of its own is a fault; default false. */
+  checksTests?: boolean;
+}) {
+  // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
+  const { parsePrompt } = await import('../parse/parse.ts');
+  const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
+  const { findings, definition } = parsePrompt(text, file, { checksTests, partials: lookup });
+  return { findings: findings.list(), definition };
+}
+
+function partialsIn(partials: Texts): PartialLookup {
+  return name =>
+    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+}
+
+/** What is wrong with each value, and undefined where it matches its schema. */
+async function trySchemas(
+  work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
+  { checkMs: limitMs }: TaskLimits,
+): Promise<(SchemaFault | undefined)[]> {
+  const { schemaChecker } = await import('../schemas/validate.ts');
+  const check = await schemaChecker(limitMs);
+  return work.map(({ schema, value }) => {
+    try {
+      const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+      if (message === undefined) return undefined;
+      if (isOfSchema) return { what: message, isMismatch: false };
+      return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
+    } catch (error) {
+      const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
+      if (!isLast) throw error;
+      return { what: error.message, isMismatch: false };
+    }
+  });
+}

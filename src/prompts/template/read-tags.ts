@@ -1,0 +1,97 @@
+import type { Findings } from '../check/findings.ts';
+import { type Here, placeIn } from './scope.ts';
+import { type FieldUse, HELPERS, isPath, isText, isValueTag, pathOf, roleNamed } from './syntax.ts';
+
+type Call = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
+
+/** Reads what stands between two braces: the inputs it uses, and what is wrong with it. */
+export class TagReader {
+  readonly uses: FieldUse[] = [];
+  readonly #findings: Findings;
+  readonly #declares: (key: string) => boolean;
+
+  constructor(findings: Findings, declares: (key: string) => boolean) {
+    this.#findings = findings;
+    this.#declares = declares;
+  }
+
+  fault(node: hbs.AST.Node, message: string, here: Here): void {
+    this.#findings.fault(placeIn(here, node.loc.start), message, here.file);
+  }
+
+  note(node: hbs.AST.Node, message: string, here: Here): void {
+    this.#findings.note(placeIn(here, node.loc.start), message, here.file);
+  }
+
+  mustache(statement: hbs.AST.MustacheStatement, here: Here): void {
+    const name = pathOf(statement.path).original;
+    if (isValueTag(statement, this.#declares)) return this.path(pathOf(statement.path), here);
+    if (name === 'media') return this.#media(statement, here);
+    const [param] = statement.params;
+    if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
+      const what = 'a role is written {{role "system"}}, {{role "user"}} or {{role "model"}}';
+      return this.fault(statement, what, here);
+    }
+    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, here);
+    else this.unknownHelper(pathOf(statement.path), name, here);
+  }
+
+  #media(statement: hbs.AST.MustacheStatement, here: Here): void {
+    const pair = (name: string): hbs.AST.Expression | undefined =>
+      statement.hash?.pairs.find(({ key }) => key === name)?.value;
+    const [url, contentType] = [pair('url'), pair('contentType')];
+    if (!url || statement.params.length > 0) {
+      const what = 'a picture is written {{media url=field}}, where `field` names the input';
+      return this.fault(statement, what, here);
+    }
+    if (!isPath(url) || here.scope.meaning(url).kind !== 'input') {
+      const what =
+        'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
+      this.note(url, what, here);
+    }
+    this.expression(url, here, true);
+    if (contentType) this.expression(contentType, here);
+  }
+
+  /** A helper with its values. */
+  call({ params, hash, ...call }: Call, name: string, here: Here): void {
+    const values = HELPERS[name]?.values ?? 0;
+    if (values < Number.POSITIVE_INFINITY && params.length !== values) {
+      const words = ['no value', 'one value', 'two values'][values] ?? '';
+      return this.fault(call, `\`${name}\` takes ${words}`, here);
+    }
+    for (const param of params) this.expression(param, here);
+    for (const { value } of hash?.pairs ?? []) this.expression(value, here);
+  }
+
+  unknownHelper(node: hbs.AST.Node, name: string, here: Here): void {
+    const names = Object.keys(HELPERS);
+    const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+    this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, here);
+  }
+
+  expression(expression: hbs.AST.Expression, here: Here, isPicture = false): void {
+    if (isPath(expression)) return this.path(expression, here, isPicture);
+    if (expression.type !== 'SubExpression') return;
+    const call = expression as hbs.AST.SubExpression;
+    const name = isPath(call.path) ? call.path.original : '';
+    // Every other helper writes something.
+    if (name === 'lookup' || name === 'json') this.call(call, name, here);
+    else this.unknownHelper(call.path, name, here);
+  }
+
+  path(path: hbs.AST.PathExpression, here: Here, isPicture = false): void {
+    const meaning = here.scope.meaning(path);
+    if (meaning.kind === 'input') {
+      const { key, certain, whole } = meaning;
+      const { line, column } = placeIn(here, path.loc.start);
+      this.uses.push({ key, line, column, file: here.file, certain, isPicture: isPicture && whole });
+    }
+    if (meaning.kind === 'data' && !meaning.isKnown) {
+      this.note(path, `\`${path.original}\` has no value here: a run knows no such variable`, here);
+    }
+    if (meaning.kind === 'nowhere') {
+      this.note(path, `\`${path.original}\` leads out of the template, so it has no value`, here);
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import type { Place } from '../../files/file-fault.ts';
+import { BOUNDS } from '../bounds.ts';
+import type { Findings } from '../check/findings.ts';
+import { parseTemplate } from './parse.ts';
+import { TagReader } from './read-tags.ts';
+import { type Here, placeIn, Scope } from './scope.ts';
+import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type PartialLookup } from './syntax.ts';
+
+export interface TemplateSource {
+  readonly template: string;
+  /** Where the template begins in its file. */
+  readonly start: Place;
+  readonly findings: Findings;
+  /** Whether the schema declares an input of this name. */
+  readonly declares: (key: string) => boolean;
+  readonly partials: PartialLookup;
+  /** Whether it is a partial read by itself, of whose `this` nothing is known. */
+  readonly isPartial: boolean;
+}
+
+export interface TemplateReading {
+  /** Every use of every input, in order of appearance. */
+  readonly uses: readonly FieldUse[];
+  /** The texts of the partials it uses, those of partials included, by name. */
+  readonly partials: Readonly<Record<string, string>>;
+}
+
+/** Reads a Handlebars template: what it uses. Everything that is wrong with it becomes a finding. */
+export function readTemplate({
+  template,
+  start,
+  findings,
+  isPartial,
+  ...source
+}: TemplateSource): TemplateReading {
+  const tags = new TagReader(findings, source.declares);
+  const reader = new TemplateReader(findings, tags, source.partials);
+  const scope = Scope.root(isPartial ? 'other' : 'inputs');
+  reader.read(template, { scope, start, file: findings.file, inlines: new Set() });
+  return { uses: tags.uses, partials: reader.partials() };
+}
+
+type Program = hbs.AST.Program | undefined;
+type PartialTag = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
+
+/** `{{> @partial-block}}` is what stands between `{{#> name}}` and its end. */
+const PARTIAL_BLOCK = '@partial-block';
+
+/** How often partials are read again to see which inputs they use in another context. */
+const MAX_READINGS = 300;
+
+class TemplateReader {
+  readonly #findings: Findings;
+  readonly #tags: TagReader;
+  readonly #find: PartialLookup;
+  /** The partials that are used, and each with the contexts it was read in. */
+  readonly #texts = new Map<string, string>();
+  readonly #readings = new Set<string>();
+  #partialBytes = 0;
+
+  constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
+    this.#findings = findings;
+    this.#tags = tags;
+    this.#find = find;
+  }
+
+  partials(): Record<string, string> {
+    return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  read(text: string, here: Here): void {
+    const { program, faults } = parseTemplate(text);
+    for (const { line, column, what } of faults) {
+      this.#findings.fault(placeIn(here, { line, column: column - 1 }), what, here.file);
+    }
+    this.#program(program, here);
+  }
+
+  #program(program: Program, here: Here): void {
+    const body = program?.body ?? [];
+    const names = body.map(inlineName).filter(name => name !== undefined);
+    const inside = names.length === 0 ? here : { ...here, inlines: new Set([...here.inlines, ...names]) };
+    for (const statement of body) this.#statement(statement, inside);
+  }
+
+  #statement(statement: hbs.AST.Statement, here: Here): void {
+    switch (statement.type) {
+      case 'ContentStatement':
+      case 'CommentStatement':
+        return;
+      case 'MustacheStatement':
+        return this.#tags.mustache(statement as hbs.AST.MustacheStatement, here);
+      case 'BlockStatement':
+        return this.#block(statement as hbs.AST.BlockStatement, here);
+      case 'PartialStatement':
+      case 'PartialBlockStatement':
+        return this.#partial(statement as PartialTag, here);
+      case 'DecoratorBlock':
+        return this.#inline(statement as hbs.AST.DecoratorBlock, here);
+      default:
+        return this.#tags.fault(statement, 'the only decorator there is is {{#*inline "name"}}', here);
+    }
+  }
+
+  /** A block and its `{{else}}`. */
+  #block(block: hbs.AST.BlockStatement, here: Here): void {
+    const { original: name } = block.path;
+    if (isHelperBlock(block)) {
+      const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
+      if (isKnown) this.#tags.call(block, name, here);
+      else this.#tags.unknownHelper(block.path, name, here);
+    } else {
+      this.#tags.path(block.path, here);
+    }
+    const scope = this.#scopeInside(block, here.scope).withParams(block.program?.blockParams);
+    this.#program(block.program, { ...here, scope });
+    this.#program(block.inverse, here);
+  }
+
+  #scopeInside(block: hbs.AST.BlockStatement, scope: Scope): Scope {
+    if (!isHelperBlock(block)) return scope.within('perhaps');
+    const [param] = block.params;
+    switch (block.path.original) {
+      case 'each':
+        return scope.inLoop();
+      case 'with':
+        return param && isPath(param) && scope.meaning(param).kind === 'inputs'
+          ? scope
+          : scope.within('other');
+      default:
+        return scope;
+    }
+  }
+
+  /** `{{> name context key=value}}` puts another file in; `{{#> name}}…{{/name}}` has what stands in for it. */
+  #partial(partial: PartialTag, here: Here): void {
+    const { name: written, params, hash } = partial;
+    const name = 'original' in written ? written.original : undefined;
+    if (name === undefined || name === '__proto__') {
+      const what = 'the name of a partial is written out: no input can choose it';
+      return this.#tags.fault(
+        partial,
+        name === undefined ? what : `a partial can’t be named \`${name}\``,
+        here,
+      );
+    }
+    for (const value of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
+      if (!isPath(value) || here.scope.meaning(value).kind !== 'inputs') this.#tags.expression(value, here);
+    }
+    const isHere = name === PARTIAL_BLOCK || here.inlines.has(name);
+    const isThere = isHere || this.#readPartial(name, partial, here);
+    if (partial.type === 'PartialBlockStatement') {
+      return this.#program(partial.program, { ...here, scope: here.scope.within('perhaps') });
+    }
+    if (isThere) return;
+    const at = name.lastIndexOf('/') + 1;
+    const file = `${name.slice(0, at)}_${name.slice(at)}.prompt`;
+    this.#tags.fault(
+      partial,
+      `there is no partial \`${name}\`: it would be the file ${file} beside this one`,
+      here,
+    );
+  }
+
+  /** False if there is no such partial. */
+  #readPartial(name: string, tag: PartialTag, here: Here): boolean {
+    const partial = this.#find(name);
+    if (!partial) return false;
+    if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
+    if ('fault' in partial) return true;
+    const { file, text } = partial;
+    const scope = scopeOf(tag, here);
+    const reading = `${name}\n${scope.key}`;
+    if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
+    this.#readings.add(reading);
+    if (this.#keeps(name, text)) {
+      this.read(text, { scope, file, start: { line: 1, column: 1 }, inlines: new Set() });
+    }
+    return true;
+  }
+
+  /** False for one partial more than there may be. */
+  #keeps(name: string, text: string): boolean {
+    if (this.#texts.has(name)) return true;
+    this.#partialBytes += Buffer.byteLength(text);
+    const { partials, partialBytes } = BOUNDS;
+    if (this.#texts.size >= partials || this.#partialBytes > partialBytes) {
+      const what = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
+      this.#findings.fault({ line: 1, column: 1 }, what);
+      return false;
+    }
+    this.#texts.set(name, text);
+    return true;
+  }
+
+  /** What is inside has the context of the place it is used at, of which nothing is known here. */
+  #inline(block: hbs.AST.DecoratorBlock, here: Here): void {
+    const name = inlineName(block);
+    if (name === undefined || name === '__proto__') {
+      const what = 'a partial of this file is written {{#*inline "name"}}…{{/inline}}';
+      return this.#tags.fault(
+        block,
+        name === undefined ? what : `a partial can’t be named \`${name}\``,
+        here,
+      );
+    }
+    this.#program(block.program, { ...here, scope: here.scope.within('perhaps') });
+  }
+}
+
+function scopeOf({ params: [param], hash }: PartialTag, { scope }: Here): Scope {
+  const args = hash?.pairs.map(({ key }) => key) ?? [];
+  const isHere = param === undefined || (isPath(param) && scope.meaning(param).kind === 'inputs');
+  return scope.inPartial(isHere ? undefined : 'other', args);
+}

@@ -1,0 +1,86 @@
+import type { Place } from '../../files/file-fault.ts';
+
+/** The helpers of the language, and how many values each takes; `history` and `log` may stand alone. */
+export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {
+  if: { block: true, values: 1 },
+  unless: { block: true, values: 1 },
+  each: { block: true, values: 1 },
+  with: { block: true, values: 1 },
+  ifEquals: { block: true, values: 2 },
+  unlessEquals: { block: true, values: 2 },
+  media: { values: 0 },
+  role: { values: 1 },
+  history: { values: 0 },
+  section: { values: 1 },
+  json: { values: 1 },
+  lookup: { values: 2 },
+  log: { values: Number.POSITIVE_INFINITY },
+};
+
+export const ROLES = ['system', 'user', 'model'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The role a template names; that of the model has two names. */
+export function roleNamed(name: unknown): Role | undefined {
+  return ROLES.find(role => role === (name === 'assistant' ? 'model' : name));
+}
+
+/** The text of a partial, or why it can't be taken; undefined if there is none of that name. */
+export type PartialLookup = (name: string) => PartialText | { readonly fault: string } | undefined;
+
+interface PartialText {
+  /** As faults name it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export function isPath(node: hbs.AST.Node): node is hbs.AST.PathExpression {
+  return node.type === 'PathExpression';
+}
+
+export function isText(node: hbs.AST.Node | undefined): node is hbs.AST.StringLiteral {
+  return node?.type === 'StringLiteral';
+}
+
+/** `{{"first name"}}` is the field of that name. */
+export function pathOf(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
+  if (isPath(path)) return path;
+  const { original, loc } = path as hbs.AST.StringLiteral | hbs.AST.NumberLiteral;
+  const name = String(original);
+  return { type: 'PathExpression', loc, data: false, depth: 0, parts: [name], original: name };
+}
+
+/** Whether a tag shows a value: a name alone is one, also if a helper has that name. */
+export function isValueTag(
+  { path, params, hash }: hbs.AST.MustacheStatement,
+  declares: (key: string) => boolean,
+): boolean {
+  if (params.length > 0 || hash) return false;
+  const name = pathOf(path).original;
+  return (name !== 'history' && name !== 'log') || declares(name);
+}
+
+/** Whether a block is one of the helpers', not that of a value: `{{#name}}…{{/name}}`. */
+export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): boolean {
+  const isKnown = Object.hasOwn(HELPERS, path.original) && HELPERS[path.original]?.block === true;
+  return isKnown || params.length > 0 || hash !== undefined;
+}
+
+/** The name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
+export function inlineName(statement: hbs.AST.Statement): string | undefined {
+  if (statement.type !== 'DecoratorBlock') return undefined;
+  const { path, params } = statement as hbs.AST.DecoratorBlock;
+  const [name] = params;
+  return path.original === 'inline' && isText(name) ? name.value : undefined;
+}
+
+/** How a template uses an input. */
+export interface FieldUse extends Place {
+  readonly key: string;
+  /** Whether it is placed as a picture. */
+  readonly isPicture: boolean;
+  /** The file it stands in: the prompt's or a partial's. */
+  readonly file: string;
+  /** Inside a block like `{{#name}}` only the value of `name` decides whose field it is. */
+  readonly certain: boolean;
+}

@@ -1,0 +1,59 @@
+import type { JsonValue } from '../../files/json.ts';
+import { PastBound } from '../bounds.ts';
+
+/** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */
+export class Picture {
+  readonly #index: number;
+  readonly #description: string;
+
+  constructor(index: number, description: string) {
+    this.#index = index;
+    this.#description = description;
+  }
+
+  /** Among the prompt's `imageInputs`, from 0. */
+  get index(): number {
+    return this.#index;
+  }
+
+  toString(): string {
+    return this.#description;
+  }
+
+  toJSON(): string {
+    return this.#description;
+  }
+}
+
+/** What a template works with. */
+export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
+
+/** A value as text: nothing for what is not there, lists with commas. */
+export function textOf(value: Value): string {
+  if (value === null || value === undefined || typeof value === 'function') return '';
+  if (Array.isArray(value)) return value.map(textOf).join(',');
+  if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
+  return String(value);
+}
+
+/** @throws {PastBound} for a value that is nested too deeply */
+export function jsonOf(value: Value, indent: Value): string {
+  const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
+  try {
+    return JSON.stringify(value ?? null, null, width);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PastBound('a value is nested too deeply to be written as JSON');
+  }
+}
+
+/** Own names only: what every object and text inherits is not part of a value. */
+export function partOf(value: Value, name: string): Value {
+  const object = Object(value) as { readonly [key: string]: Value };
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** What `{{#if}}` takes for nothing: also 0, an empty text and an empty list. */
+export function isFilled(value: Value): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}

@@ -1,0 +1,123 @@
+import { FileFault } from '../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
+import { BOUNDS, PastBound } from './bounds.ts';
+import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
+import type { Mismatch, SchemaChecker } from './schemas/validate.ts';
+
+/**
+ * The values that the texts of a run stand for, by what the prompt's schema says; defaults where nothing was given.
+ * Keys the prompt does not know are left out.
+ *
+ * @throws {InvalidInputs} that names every field that is missing or does not fit, with the place in it
+ * @throws {PastBound} where checking all of them takes longer than `limitMs`
+ */
+export async function readTextInputs(
+  { textInputs, input }: Pick<PromptDefinition, 'textInputs' | 'input'>,
+  texts: Readonly<Record<string, string>>,
+  limitMs: number = BOUNDS.checkMs,
+): Promise<Record<string, JsonValue>> {
+  const check = await checkerFor(textInputs, limitMs);
+  const values: [string, JsonValue][] = [];
+  const faults: string[] = [];
+  for (const field of textInputs) {
+    const { key, required } = field;
+    const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
+    if (text === undefined && required) faults.push(`inputs.textInputs.${key} is required`);
+    const { value, fault } =
+      text === undefined ? { value: defaultOf(field, input) } : await readText(field, text, check);
+    if (fault !== undefined) faults.push(`inputs.textInputs.${key} ${fault}`);
+    else if (value !== undefined) values.push([key, value]);
+  }
+  if (faults.length > 0) throw new InvalidInputs(faults);
+  return Object.fromEntries(values);
+}
+
+interface Read {
+  readonly value?: JsonValue | undefined;
+  /** Continues a sentence that begins with the field. */
+  readonly fault?: string;
+}
+
+function defaultOf(
+  { key, schema, default: otherwise }: TextInput,
+  { default: defaults }: PromptDefinition['input'],
+): JsonValue | undefined {
+  return ownValue(defaults, key) ?? schema?.['default'] ?? otherwise;
+}
+
+async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<Read> {
+  const { schema, type, enum: choices } = input;
+  if (choices) {
+    if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
+    return { value: choiceOf(schema, text) };
+  }
+  if (!schema) return { value: text };
+  const parsed = type === 'string' ? { value: text } : await parseText(type, text);
+  if (parsed.value === undefined) return parsed;
+  const mismatch = mismatchOf(input, parsed.value, check);
+  if (!mismatch) return parsed;
+  // Where a text will do as well, what looks like a number may have been meant as one.
+  const isText = type === 'any' && typeof parsed.value !== 'string';
+  if (isText && !mismatchOf(input, text, check)) return { value: text };
+  const { pointer, message, isOfSchema } = mismatch;
+  if (isOfSchema) return { fault: `can’t be checked: ${message}` };
+  return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
+}
+
+function choiceOf(schema: JsonObject | undefined, text: string): JsonValue {
+  const values = schema?.['enum'];
+  const isChosen = (value: JsonValue): boolean => typeof value !== 'string' && JSON.stringify(value) === text;
+  return (isJsonList(values) ? values.find(isChosen) : undefined) ?? text;
+}
+
+const FORMS = {
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  any: 'a value',
+} as const;
+
+/** The value that a text stands for as JSON, else as YAML; `any` may be that very text. */
+async function parseText(type: keyof typeof FORMS, text: string): Promise<Read> {
+  try {
+    return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
+  } catch (error) {
+    if (error instanceof JsonPastBound) return { fault: error.message };
+  }
+  const value = type === 'any' ? text : await parseYamlText(text);
+  return value === undefined ? { fault: `must be ${FORMS[type]}, as JSON or YAML` } : { value };
+}
+
+async function parseYamlText(text: string): Promise<JsonValue | undefined> {
+  if (text.length > BOUNDS.yamlInput) return undefined;
+  const { parseYaml } = await import('../files/yaml.ts');
+  try {
+    return parseYaml(text).json();
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}
+
+/** Loads what checks values only where a field may need it. */
+async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
+  if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
+  const { schemaChecker } = await import('./schemas/validate.ts');
+  return await schemaChecker(limitMs);
+}
+
+function mismatchOf(
+  { key, schema = {} }: TextInput,
+  value: JsonValue,
+  check: SchemaChecker,
+): Mismatch | undefined {
+  try {
+    return check(schema, value);
+  } catch (error) {
+    if (!(error instanceof PastBound)) throw error;
+    throw new PastBound(`inputs.textInputs.${key} can’t be checked: ${error.message}`);
+  }
+}

@@ -1,0 +1,125 @@
+import type { EngineJob } from '../../models/engine.ts';
+import type { Env } from '../../models/outgoing/proxy.ts';
+import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
+import {
+  type BatchAnswer,
+  BatchFault,
+  type BatchProvider,
+} from '../../models/provider-batches/batch-provider.ts';
+import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
+import type { Access } from '../../models/providers/access.ts';
+import { messageParameters } from '../../models/providers/anthropic/parameters.ts';
+import { explain, retryWhileBusy } from '../../models/providers/fault.ts';
+import { chatParameters } from '../../models/providers/openai/parameters.ts';
+import { keyOf } from '../../models/providers/providers.ts';
+import { wantsJson } from '../../prompts/output.ts';
+import { renderPrompt } from '../../prompts/render.ts';
+import { invalid } from '../http/api-error.ts';
+import { UNCOUNTED } from '../http/route.ts';
+import type { CreateRun } from '../schemas/runs.ts';
+import type { Services } from '../services.ts';
+import { checkedRun } from './create-run.ts';
+import { requireAccess, requireRunnable } from './run-request.ts';
+
+/** Runs whose models are asked in batches of their providers. */
+export type ProviderBatches = ReturnType<typeof createProviderBatches>;
+
+export interface ProviderBatchesOptions {
+  readonly services: Services;
+  readonly userId: number;
+  readonly env: Env;
+  readonly answers: Map<string, BatchAnswer>;
+  readonly signal: AbortSignal;
+}
+
+export function createProviderBatches(options: ProviderBatchesOptions) {
+  const { services, userId, env, answers, signal } = options;
+  const sleep: EngineJob['sleep'] = (ms, stopped) => services.clock.sleep(ms, stopped);
+  return {
+    /**
+     * The batches of the provider that a version's model has.
+     *
+     * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
+     */
+    async of(promptVersionId: string): Promise<BatchProvider> {
+      const { model } = await requireRunnable(services, promptVersionId);
+      const { provider } = model;
+      if (provider?.batch !== true || model.modality !== 'text') {
+        throw invalid(
+          `the model ${model.model} can’t be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
+        );
+      }
+      requireAccess(services, model);
+      const access = { provider, key: keyOf(provider, env), env };
+      const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
+      return patient(await batches, access, { model, sleep });
+    },
+    /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
+    async prepare(creation: CreateRun): Promise<object> {
+      const { definition, model } = await requireRunnable(services, creation.promptVersionId);
+      const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
+      const { textInputs, runOptions } = run.request;
+      const prompt = await renderPrompt(definition, { textInputs, images }, work =>
+        services.tasks.do('render', work, { userId }),
+      );
+      const { output, config } = definition;
+      const job: EngineJob = {
+        model,
+        prompt,
+        runOptions: { ...config, ...runOptions },
+        json: wantsJson(output) ? { schema: output.schema } : undefined,
+        signal,
+        sleep,
+      };
+      const { stream: _, ...parameters } =
+        model.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
+      return parameters;
+    },
+    /** Until `withdraw` a creation under this key takes the answer instead of asking the provider. */
+    offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
+    withdraw: (key: string) => void answers.delete(key),
+  };
+}
+
+/** Asks again while the provider is busy, and after any passing fault if nothing can be made twice by it. */
+function patient(
+  batches: BatchProvider,
+  access: Access,
+  { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
+): BatchProvider {
+  const ask = async <T>(signal: AbortSignal, isRead: boolean, request: () => Promise<T>): Promise<T> => {
+    try {
+      return await retryWhileBusy({ sleep, signal }, request, isRead);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message, status } = await explain(error, { model, signal }, access);
+      throw new BatchFault(message, status, error);
+    }
+  };
+  return {
+    ...batches,
+    create: (requests, key, upload, signal) =>
+      ask(signal, false, () => batches.create(requests, key, upload, signal)),
+    find: (key, requests, signal) => ask(signal, true, () => batches.find(key, requests, signal)),
+    look: (id, signal) => ask(signal, true, () => batches.look(id, signal)),
+    cancel: (id, signal) => ask(signal, true, () => batches.cancel(id, signal)),
+    /** What was given before a fault is given once more. */
+    async *collect(id, signal) {
+      let answers = batches.collect(id, signal);
+      try {
+        for (;;) {
+          const { done, value } = await ask(signal, true, () =>
+            answers.next().catch((error: unknown) => {
+              answers = batches.collect(id, signal);
+              throw error;
+            }),
+          );
+          if (done) return;
+          yield value;
+        }
+      } finally {
+        await answers.return(undefined);
+      }
+    },
+  };
+}

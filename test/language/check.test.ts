@@ -1,0 +1,294 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BUILT_IN_MODELS } from '../../src/models/catalogue/entry.ts';
+import { newPrompt } from '../../src/prompts/built-in/files.ts';
+import { checkPrompt } from '../../src/prompts/check/check.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { readPromptFile } from '../../src/prompts/parse/read-prompt.ts';
+import { previewPrompt } from '../../src/prompts/preview.ts';
+import { type LocalStore, openStore } from '../../src/service/lifecycle/local-store.ts';
+
+const models = {
+  list: () => BUILT_IN_MODELS,
+  get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
+  explainMissing: (name: string) => `there is no model ${name}`,
+};
+
+async function found(...lines: string[]): Promise<string[]> {
+  const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
+  return findings.map(({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`);
+}
+
+describe('checking a prompt', () => {
+  it('finds every fault of front matter and template, in their order', async () => {
+    const faults = await found(
+      '---',
+      'model: gpt-9',
+      'title: [x]',
+      'input:',
+      '  schema:',
+      '    a: text',
+      '    b(list): string',
+      '    c: integer',
+      '  default:',
+      '    c: many',
+      'output:',
+      '  schema:',
+      '    type: object',
+      '    properties:',
+      '      d: {type: strin}',
+      '---',
+      '{{a}} {{shout c}}',
+      '  {{role c}} {{> none}}',
+    );
+    expect(faults).toEqual([
+      'note 2:8 there is no model gpt-9',
+      'fault 3:8 title must be a text',
+      expect.stringMatching(/^fault 6:8 `text` is not a type: /),
+      expect.stringMatching(/^fault 7:5 `b`: in parentheses stands array, object or enum, not `list`/),
+      'fault 10:5 the default of `c` must be of the type integer, not a text',
+      expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
+      expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
+      expect.stringMatching(/^fault 18:3 a role is written /),
+      expect.stringMatching(/^fault 18:14 there is no partial `none`: it would be the file _none\.prompt /),
+    ]);
+  });
+
+  it('finds every place that is not YAML, and goes on with the template', async () => {
+    const faults = await found('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
+    expect(faults[0]).toMatch(/^fault \d:\d+ this is not YAML: /);
+    expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
+  });
+
+  it('finds what is wrong beside tags that can’t be read', async () => {
+    expect(
+      await found(
+        '{{shout a}} {{a b',
+        ' {{#if a}} {{/each}}',
+        'x {{role "nobody"}} {{/if}} {{"}} é',
+        '{{#each l}}{{> none}}',
+      ),
+    ).toEqual([
+      expect.stringMatching(/^fault 1:3 the helper `shout`/),
+      'fault 1:13 this tag is never closed',
+      'fault 2:5 `if` is not ended by {{/each}}',
+      expect.stringMatching(/^fault 3:3 a role is written/),
+      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
+      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
+      'fault 4:1 this block is never closed',
+      expect.stringMatching(/^fault 4:12 there is no partial/),
+    ]);
+  });
+
+  it('tells what is merely unknown as a note', async () => {
+    const notes = await found(
+      '---',
+      'modle: echo',
+      'a.b: 1',
+      'tools: [x]',
+      'config: {quality: high}',
+      'input:',
+      '  schema:',
+      '    p?: string',
+      '  default: {z: 1}',
+      '  more: 1',
+      'output: {format: xml}',
+      '---',
+      '{{media url=p}} {{@state.x}} {{../up}}{{media url="data:,"}}',
+    );
+    expect(notes).toEqual([
+      'note 2:1 `modle` is not a key of the format: it is kept without effect',
+      'note 3:1 `a.b` is kept in ext, without effect here',
+      'note 4:1 `tools` has no effect here: no tools are called',
+      expect.stringMatching(/^note 5:10 the model `echo` ignores `quality`/),
+      'note 8:5 `p` is a picture: a run needs it in spite of the `?`',
+      'note 9:13 the default `z` belongs to no input',
+      'note 10:3 `more` is kept without effect: input takes schema and default',
+      'note 11:18 the format `xml` is not checked: json is',
+      expect.stringMatching(/^note 13:19 `@state\.x` has no value here/),
+      expect.stringMatching(/^note 13:32 `\.\.\/up` leads out of the template/),
+      expect.stringMatching(/^note 13:51 a run takes pictures from inputs of their own/),
+    ]);
+  });
+
+  it('says that a prompt without a template can’t be published', async () => {
+    expect(await found('---', 'model: echo', '---')).toEqual([
+      'note 1:1 the prompt has no template: it can’t be published',
+    ]);
+  });
+
+  it('finds a field that is not declared, unless the schema is open', async () => {
+    const source = (more: string) => [
+      '---',
+      'input:',
+      '  schema:',
+      '    a: string',
+      more,
+      '---',
+      '{{a}}',
+      ' {{b}}',
+    ];
+    expect(await found(...source(''))).toEqual(['fault 8:4 `b` is not in input.schema: declare it there']);
+    expect(await found(...source('    (*): any'))).toEqual([]);
+  });
+
+  it('finds defaults and schemas that only show when they are tried', async () => {
+    expect(
+      await found(
+        '---',
+        'input:',
+        '  schema:',
+        '    a(array): integer',
+        '  default: {a: [1, x]}',
+        '---',
+        '{{a}}',
+      ),
+    ).toEqual(['fault 5:13 the default of `a` does not match its schema at "/1": must be integer']);
+  });
+
+  it('finds nothing wrong with what a new prompt begins with, and its tests fit it', async () => {
+    for (const image of [false, true]) {
+      const { prompt, test } = await newPrompt('my-first_prompt', { image });
+      expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
+      const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
+      expect(definition.title).toBe('My first prompt');
+      expect(models.get(definition.model)?.modality).toBe(image ? 'image' : 'text');
+      const inputs = image ? { place: 'Oslo' } : { topic: 'tides' };
+      expect(JSON.stringify(previewPrompt(definition, { inputs }).messages)).toContain(
+        image ? 'Oslo' : 'tides',
+      );
+      expect(test).toContain(image ? 'place: Oslo' : 'topic: tides');
+    }
+  });
+});
+
+describe('prompts on this machine', () => {
+  let directory: string;
+  let store: LocalStore;
+  const write = async (name: string, ...lines: string[]): Promise<string> => {
+    const file = path.join(directory, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, lines.join('\n'));
+    return file;
+  };
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'check-'));
+    store = await openStore({ dataDir: path.join(directory, 'data') });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('are published with the partials they use, which are part of the version', async () => {
+    await write('_sign.prompt', 'Yours, {{name}}');
+    await write('parts/_head.prompt', 'Dear {{> sign}}');
+    const file = await write('mail.prompt', '{{> parts/head}}!');
+    const first = await store.publish(file);
+    expect(await store.publish(file)).toMatchObject({
+      changed: false,
+      promptVersionId: first.promptVersionId,
+    });
+    const { promptVersionId } = first;
+    expect(await store.config({ promptVersionId })).toMatchObject({
+      textInputs: { name: { required: true } },
+    });
+    await write('_sign.prompt', 'Bye, {{name}}');
+    expect(await store.render({ promptVersionId }, { inputs: { name: 'Ada' } })).toMatchObject({
+      messages: [{ role: 'user', content: [{ text: 'Dear Yours, Ada!' }] }],
+    });
+    expect(await store.publish(file)).toMatchObject({ changed: true });
+    expect(await store.text({ promptVersionId })).toEqual({
+      source: '{{> parts/head}}!',
+      template: '{{> parts/head}}!',
+      partials: { 'parts/head': 'Dear {{> sign}}', sign: 'Yours, {{name}}' },
+    });
+  });
+
+  it('can be a partial, which is checked by itself and not published', async () => {
+    const file = await write('_part.prompt', '{{anything}} {{shout x}}');
+    expect(await store.check(file)).toMatchObject([{ severity: 'fault', line: 1, column: 16 }]);
+    await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
+      'is published with the prompts',
+    );
+  });
+
+  it('find no partials outside their directory', async () => {
+    await write('_secret.prompt', 'secret');
+    const file = await write('in/x.prompt', '{{> ../secret}}');
+    await expect(readPromptFile(file)).rejects.toThrow(/there is no partial/);
+  });
+
+  it('tell faults of a partial in the partial', async () => {
+    const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
+    const file = await write('x.prompt', '{{> part}}');
+    expect(await store.check(file)).toMatchObject([
+      { file: part, line: 2, column: 1, message: '`each` takes one value' },
+    ]);
+  });
+
+  it('are not published without a template, nor with a fault that only shows when it is tried', async () => {
+    await expect(store.publish(await write('a.prompt', '---', 'model: echo', '---'))).rejects.toThrow(
+      'has no template',
+    );
+    const lines = [
+      '---',
+      'input:',
+      '  schema:',
+      '    a(array): integer',
+      '  default: {a: [x]}',
+      '---',
+      '{{a}}',
+    ];
+    await expect(store.publish(await write('b.prompt', ...lines))).rejects.toThrow(
+      /b\.prompt:5: the default/,
+    );
+  });
+});
+
+describe('a fault is told once, with all the others', () => {
+  it('undeclared inputs beside a front matter with faults', async () => {
+    expect(
+      await found(
+        '---',
+        'title: [x]',
+        'input:',
+        '  schema:',
+        '    a: strin',
+        '    b: string',
+        '---',
+        '{{a}}{{b}}{{c}}',
+      ),
+    ).toEqual([
+      'fault 2:8 title must be a text',
+      expect.stringMatching(/^fault 5:8 `strin` is not a type/),
+      'fault 8:13 `c` is not in input.schema: declare it there',
+    ]);
+  });
+
+  it('a fault of YAML, not what follows from it', async () => {
+    const lines = Array.from({ length: 20 }, (_, n) => `  k${n}: 'a'b'`);
+    expect(await found('---', 'title: x', 'config:', ...lines, '---', '{{a}}')).toEqual([
+      expect.stringMatching(/^fault 4:\d+ this is not YAML/),
+    ]);
+  });
+
+  it('how a brace is written after a tag', async () => {
+    const faults = await found('{"n": {{n}}}', '{"m": {{m~}} }');
+    expect(faults).toEqual([
+      'fault 1:7 `}}}` ends only `{{{`: before a brace that is text, write {{name~}} }',
+    ]);
+  });
+
+  it('what is Jinja', async () => {
+    expect(await found('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
+      expect.stringMatching(/^note 5:1 this looks like Jinja/),
+    ]);
+    expect(await found('{{ a | upper }}')).toEqual([
+      'fault 1:6 `|` is a filter of Jinja: there are none here',
+    ]);
+  });
+});

@@ -1,0 +1,57 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { asTemplate, END, filled, inputsIn, piecesOf } from '../../../src/prompts/foreign/as-template.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../../src/prompts/preview.ts';
+
+function rendered(text: string, value: string): string {
+  const pieces = [...piecesOf(text), END];
+  const inputs = Object.fromEntries(inputsIn(pieces).map(name => [name, value]));
+  const definition = parsePromptFile(`{{role "user"}}${asTemplate(pieces)}`, 'x.prompt');
+  const { messages } = previewPrompt(definition, { inputs });
+  return messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '?'))).join('');
+}
+
+describe('a foreign text as a template', () => {
+  it.each([
+    ['Hello {{name}}!', 'Hello V!'],
+    ['{"n": {{n}}}', '{"n": V}'],
+    ['{{{n}}} {{{{n}}}}', '{V} {{V}}'],
+    ['{{#if x}} {{ a }} {{}} {{/if}}', '{{#if x}} {{ a }} {{}} {{/if}}'],
+    ['{{else}} {{a.b-c_d}} {{this}} {{log}}{{history}}', 'V V V VV'],
+    ['\\{{a}} \\\\{{a}} \\{\\{ \\{{{ {\\', '\\V \\\\V \\{\\{ \\{{{ {\\'],
+    ['  \n{{a}}\n\n', '  \nV\n\n'],
+    ['{{!-- no comment --}}{{> none}}{{"a"}}', '{{!-- no comment --}}{{> none}}{{"a"}}'],
+  ])('%j gives %j', (text, expected) => expect(rendered(text, 'V')).toBe(expected));
+
+  it('gives any text as it stands, with its placeholders filled', () => {
+    const unit = fc.constantFrom(
+      '{',
+      '{{',
+      '}',
+      '}}',
+      '\\',
+      '{{a}}',
+      '{{b}}',
+      '~',
+      '!',
+      '#',
+      '"',
+      ' ',
+      '\n',
+      ',',
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { minLength: 1, maxLength: 12 }), units => {
+        const text = `.${units.join('')}`;
+        expect(rendered(text, 'V')).toBe(filled(text, { a: 'V', b: 'V' }));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never takes a value for a placeholder', () => {
+    expect(filled('{{a}}{{b}}{{c}}', { a: '{{b}}', b: '{{a}}' })).toBe('{{b}}{{a}}{{c}}');
+    expect(rendered('{{a}}', '{{b}}')).toBe('{{b}}');
+  });
+});

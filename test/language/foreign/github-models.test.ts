@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/files/json.ts';
+import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
+import { parsePrompt, parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../../src/prompts/preview.ts';
+
+const FILE = `name: Sum up
+description: In one sentence
+model: openai/gpt-4o
+modelParameters:
+  max_tokens: 100
+  temperature: 0.2
+  topP: 0.9
+messages:
+  - role: SYSTEM
+    content: "You sum up.  "
+  - role: User
+    content: |
+
+      {"text": {{text.body-1}}}
+      {{#if}} {{ text }} {{else}}
+  - role: Assistant
+    content: ok
+`;
+
+const TESTS = `${FILE}testData:
+  - text.body-1: Some long words
+    else: 7
+    expected: Short
+    n: 1.50
+  - {text.body-1: "@file", else: true, expected: "", note: [1, {a: b}]}
+evaluators:
+  - name: a
+    string: { contains: "{{expected}} and {{text.body-1}} {{none}}" }
+  - name: b
+    string: { startsWith: A, equals: "{{n}}" }
+  - name: c
+    llm:
+      modelId: openai/gpt-4o-mini
+      systemPrompt: Be strict
+      prompt: "Is {{completion}} like {{expected}}?"
+      choices: [{ choice: "yes", score: 1 }, { choice: 2, score: 0.5 }]
+  - name: d
+    uses: github/similarity
+`;
+
+const faults = (text: string, name = 'x.prompt.yml') =>
+  parsePrompt(text, name)
+    .findings.list()
+    .map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
+
+describe('a prompt of GitHub Models', () => {
+  it('is a prompt like any other, its messages exactly as they stand', () => {
+    const definition = parsePromptFile(FILE, 'dir/sum.prompt.yml');
+    expect(definition).toMatchObject({
+      slug: 'sum',
+      title: 'Sum up',
+      model: 'openai/gpt-4o',
+      config: { maxOutputTokens: 100, temperature: 0.2, topP: 0.9 },
+      textInputs: [
+        { key: 'text.body-1', required: true, type: 'string' },
+        { key: 'else', required: true, type: 'string' },
+      ],
+    });
+    const inputs = { 'text.body-1': '{{else}}', else: 'E' };
+    expect(previewPrompt(definition, { inputs }).messages).toEqual([
+      { role: 'system', content: [{ text: 'You sum up.  ' }] },
+      { role: 'user', content: [{ text: '\n{"text": {{else}}}\n{{#if}} {{ text }} E\n' }] },
+      { role: 'model', content: [{ text: 'ok' }] },
+    ]);
+  });
+
+  it('has that form whatever its name is', () => {
+    expect(faults(FILE, 'prompts/sum.yml')).toEqual([]);
+    expect(faults(FILE, 'sum.prompt')).toEqual([]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['responseFormat: text', {}],
+    ['responseFormat: json_object', { format: 'json' }],
+    [
+      'responseFormat: json_schema\njsonSchema: \'{"name": "n", "strict": true, "schema": {"type": "array"}}\'',
+      { format: 'json', schema: { type: 'array' } },
+    ],
+    [
+      'responseFormat: json_schema\njsonSchema:\n  name: n\n  schema: {type: array}',
+      { format: 'json', schema: { type: 'array' } },
+    ],
+  ])('wants back what it says: %s', (format, output) =>
+    expect(parsePromptFile(`${FILE}${format}\n`, 'x.prompt.yml').output).toEqual(output),
+  );
+
+  it('is told all that is wrong with it, by line', () => {
+    const text =
+      'model: [a]\nmessages:\n  - role: judge\n    content: x\n  - content: y\n  - role: user\nresponseFormat: xml\nflavour: mint\n';
+    expect(faults(text)).toEqual([
+      'fault 1: model must be a text',
+      'fault 3: the `role` of a message must be system, user or assistant',
+      'fault 5: the `role` of a message must be system, user or assistant',
+      'fault 6: a message needs `content`',
+      'fault 7: `responseFormat` is text, json_object or json_schema, not `xml`',
+      'note 8: `flavour` is not a key of GitHub Models: it has no effect',
+    ]);
+    expect(faults('name: x\n')).toEqual(['fault 1: `messages` must be a list with a message']);
+    expect(faults('messages: [')).toHaveLength(1);
+  });
+
+  it('may be large, but for its messages', () => {
+    const rows = Array.from({ length: 20_000 }, (_, n) => `  - {text.body-1: row ${n}, else: x}\n`).join('');
+    expect(faults(`${FILE}testData:\n${rows}`)).toEqual([]);
+    const large = `messages:\n  - {role: user, content: "${'x'.repeat(130 * 1024)}"}\n`;
+    expect(faults(large)).toEqual(['fault 1: the messages are larger than 128 KiB']);
+  });
+});
+
+describe('the tests of a prompt of GitHub Models', () => {
+  it('are its rows, with its evaluators filled in for each', () => {
+    const tests = foreignTests(TESTS, 'x.prompt.yml');
+    expect(tests?.model).toBe('openai/gpt-4o');
+    expect(tests?.notes).toEqual([{ line: 28, message: '`startsWith` does not count beside `equals`' }]);
+    expect(tests?.cases[0]).toMatchObject({
+      name: '1: Some long words',
+      line: 19,
+      inputs: { 'text.body-1': 'Some long words', else: '7' },
+      data: { expected: 'Short', n: '1.50' },
+      expect: [
+        { kind: 'icontains', line: 26, text: 'Short and Some long words {{none}}' },
+        { kind: 'equals', line: 28, text: '1.50' },
+        {
+          kind: 'llm',
+          model: 'openai/gpt-4o-mini',
+          systemPrompt: 'Be strict',
+          prompt: 'Is {{completion}} like {{expected}}?',
+          choices: [
+            { choice: 'yes', score: 1 },
+            { choice: '2', score: 0.5 },
+          ],
+        },
+        { kind: 'rubric', text: expect.stringContaining('The expected answer:\nShort') },
+      ],
+    });
+    expect(tests?.cases[1]).toMatchObject({
+      inputs: { 'text.body-1': '@file', else: 'true' },
+      data: { expected: '', note: '[1,{"a":"b"}]' },
+    });
+    expect(new Set(tests?.cases[0]?.expect.map(({ at }) => at)).size).toBe(4);
+  });
+
+  it.each([
+    ['evaluators: [{name: a, python: x}]', /: `python` is not known: there are string, llm and uses$/],
+    ['evaluators: [{name: a}]', /: an evaluator has one kind: there are string, llm and uses$/],
+    ['evaluators: [{string: {matches: x}}]', /`matches` is not a check of a string/],
+    ['evaluators: [{uses: github/magic}]', /`github\/magic` is not an evaluator/],
+    ['evaluators: [{uses: github/similarity}]', /github\/similarity needs the field `expected` in each row/],
+    ['evaluators: [{llm: {prompt: x}}]', /`llm` needs a prompt and choices/],
+  ])('%s is a fault with its line', (evaluators, message) => {
+    const text = `${FILE}testData: [{else: x}]\n${evaluators}\n`;
+    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(message);
+    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(/^x\.prompt\.yml:\d\d: /);
+    // It can be run all the same, and converted without that check.
+    expect(faults(text)).toEqual([]);
+  });
+
+  it('are written as a test file of ours', async () => {
+    const { prompt, test, notes } = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/' });
+    expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
+    expect(test).toMatch(/^trim: true\ncases:\n/);
+    expect(test).toContain('text.body-1: "@@file"');
+    expect(test).toContain('prompt: Is {{completion}} like Short?');
+    expect(notes.map(({ line, message }) => `${line}: ${message}`)).toEqual([
+      '28: `startsWith` does not count beside `equals`',
+      expect.stringMatching(/^36: judged by the model/),
+    ]);
+  });
+});
+
+describe('a file of another form', () => {
+  it.each([
+    [
+      'promptfooconfig.yaml',
+      'prompts: [hi]\nproviders: [openai:gpt-4o]\n',
+      /a configuration of promptfoo.*prompts new/,
+    ],
+    ['t.yaml', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`/],
+    ['t.prompt', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`/],
+    ['t.j2', '{% if x %}', /a template of Jinja/],
+    ['x.test.yaml', 'cases: []', /a test file of promptrun/],
+    ['notes.md', '# Notes', /Markdown/],
+    ['data.jsonl', '{}', /JSONL/],
+    ['thing.bin', 'x', /a file of an unknown form/],
+  ])('is named as what it is: %s', (name, text, message) =>
+    expect(faults(text, name)).toEqual([expect.stringMatching(message)]),
+  );
+});

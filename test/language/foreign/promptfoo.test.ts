@@ -1,0 +1,258 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
+import type { Converted } from '../../../src/prompts/foreign/converted.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../../src/prompts/preview.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+interface Options {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly prompt?: number;
+  readonly allowOutside?: boolean;
+}
+
+async function convert(config: string, { files = {}, ...options }: Options = {}): Promise<Converted> {
+  const directory = path.join(temporaryDirectory(), 'in');
+  await mkdir(path.join(directory, 'sub'), { recursive: true });
+  await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
+  await symlink('../outside.txt', path.join(directory, 'link.txt'));
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
+  return await convertForeign(config, 'in/promptfooconfig.yaml', { directory, ...options });
+}
+
+interface Case {
+  readonly name: string;
+  readonly inputs?: Record<string, string>;
+  readonly expect?: unknown[];
+}
+
+const casesOf = ({ test }: Converted): Case[] => (parse(test ?? 'cases: []') as { cases: Case[] }).cases;
+const notesOf = ({ notes }: Converted): string[] =>
+  notes.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+const shown = ({ prompt }: Converted, inputs: Record<string, string> = {}): unknown =>
+  previewPrompt(parsePromptFile(prompt, 'x.prompt'), { inputs }).messages.map(({ role, content }) => [
+    role,
+    content.map(part => ('text' in part ? part.text : '')).join(''),
+  ]);
+
+const PROVIDERS = 'providers: [openai:gpt-4o]\n';
+
+describe('prompts of promptfoo', () => {
+  it.each<[string, string, Options, unknown]>([
+    ['inline', 'prompts: ["Say {{a}} {{ b }} {\\"c\\": {{a}}}"]', {}, [['user', 'Say A B {"c": A}']]],
+    [
+      'a chat as JSON',
+      `prompts: ['[{"role": "system", "content": "S {{a}}"}, {"role": "User", "content": "{{b}}"}]']`,
+      {},
+      [
+        ['system', 'S A'],
+        ['user', 'B'],
+      ],
+    ],
+    ['a path', 'prompts: p.txt', { files: { 'p.txt': ' From {{a}}\n' } }, [['user', 'From A']]],
+    [
+      'the second of a file',
+      'prompts: [{raw: one}, {id: "file://p.txt", label: x}]',
+      { files: { 'p.txt': 'two\n---\n\nthree {{b}}\n' }, prompt: 3 },
+      [['user', 'three B']],
+    ],
+    [
+      'a chat in a file',
+      'prompts: file://sub/p.yaml',
+      { files: { 'sub/p.yaml': '- role: assistant\n  content: "{{a}}"\n' } },
+      [['model', 'A']],
+    ],
+  ])('as %s', async (_, prompts, options, messages) => {
+    expect(shown(await convert(`${prompts}\n${PROVIDERS}`, options), { a: 'A', b: 'B' })).toEqual(messages);
+  });
+
+  it('are named if there are others', async () => {
+    expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
+      'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',
+    ]);
+  });
+
+  it.each<[string, Options, RegExp]>([
+    [
+      'prompts: [file://p.py]',
+      { files: { 'p.py': '' } },
+      /^in\/promptfooconfig\.yaml:1: the prompt .* is a program/,
+    ],
+    ['prompts: [file://p.py:fn]', {}, /is a program/],
+    ['prompts:\n  - "a {{ b | upper }}"', {}, /^in\/promptfooconfig\.yaml:2: only `\{\{name\}\}` and/],
+    ['prompts: ["{% if a %}x{% endif %}"]', {}, /only `\{\{name\}\}`/],
+    ['prompts: file://p.txt', { files: { 'p.txt': 'one\n{{ a.b }}' } }, /^in\/p\.txt:2: only/],
+    ['prompts: [a]', { prompt: 2 }, /there are 1 prompts, and no prompt 2/],
+    [
+      'prompts: file://link.txt',
+      {},
+      /^in\/promptfooconfig\.yaml:1: file:\/\/link\.txt lies outside the folder/,
+    ],
+    ['prompts: file://../outside.txt', {}, /lies outside the folder/],
+    ['prompts: file://none.txt', {}, /is not there/],
+    ['prompts: file://sub', {}, /is not a file/],
+  ])('can not be expressed: %s', async (prompts, options, message) =>
+    expect(convert(`${prompts}\n${PROVIDERS}`, options)).rejects.toThrow(message),
+  );
+
+  it('may lie outside if that is allowed', async () => {
+    const config = `prompts: file://link.txt\n${PROVIDERS}`;
+    expect(shown(await convert(config, { allowOutside: true }), { a: '1' })).toEqual([['user', 'secret 1']]);
+  });
+});
+
+describe('providers of promptfoo', () => {
+  it('are models by our names, the first with its config', async () => {
+    const converted = await convert(`prompts: [a]
+providers:
+  - id: openai:chat:gpt-4o
+    label: x
+    delay: 5
+    config:
+      temperature: 0
+      max_tokens: 9
+      stop: END
+      apiKey: sk-secret
+      response_format: { type: json_schema, json_schema: { name: n, schema: { type: array } } }
+  - anthropic:messages:claude-sonnet-4
+  - ollama:chat:llama3.2: { config: { temperature: 1 } }
+  - python:own.py
+tests: [{ vars: {} }]
+`);
+    expect(parsePromptFile(converted.prompt, 'x.prompt')).toMatchObject({
+      model: 'openai/gpt-4o',
+      config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] },
+      output: { format: 'json', schema: { type: 'array' } },
+    });
+    expect(parse(converted.test ?? '')).toMatchObject({
+      models: ['openai/gpt-4o', 'anthropic/claude-sonnet-4', 'ollama/llama3.2'],
+    });
+    expect(notesOf(converted)).toEqual([
+      'in/promptfooconfig.yaml:5: `delay` of a provider has no equivalent',
+      'in/promptfooconfig.yaml:14: the provider `python:own.py` has no equivalent: name a model of ours',
+      'in/promptfooconfig.yaml:13: `config` of the second and later providers has no equivalent',
+      'in/promptfooconfig.yaml:10: `apiKey` of a provider’s config has no equivalent',
+    ]);
+    expect(JSON.stringify(converted)).not.toContain('sk-secret');
+  });
+});
+
+describe('tests of promptfoo', () => {
+  const head = `prompts: ["{{a}} {{b}}"]\n${PROVIDERS}`;
+
+  it('are cases with every input, variables in variables filled in', async () => {
+    const converted = await convert(
+      `${head}defaultTest:
+  vars: { b: "B of {{a}}" }
+  assert: [{ type: contains, value: "{{c}}!" }]
+tests:
+  - description: first {{a}}
+    vars: { a: 1.50, c: yes }
+  - vars: { a: file://t.txt, b: file://y.yaml, c: "" }
+  - vars: { a: [x, y], b: [1, 2] }
+  - vars: { a: "@at", b: { k: 1 } }
+`,
+      { files: { 't.txt': '\n text \n', 'y.yaml': 'k: [1]\n' } },
+    );
+    expect(casesOf(converted)).toEqual([
+      { name: 'first 1.50', inputs: { a: '1.50', b: 'B of 1.50' }, expect: [{ contains: 'yes!' }] },
+      { name: 'case 2', inputs: { a: 'text', b: '{"k":[1]}' }, expect: [{ contains: '!' }] },
+      { name: 'case 3 (1)', inputs: { a: 'x', b: '[1,2]' }, expect: [{ contains: '!' }] },
+      { name: 'case 3 (2)', inputs: { a: 'y', b: '[1,2]' }, expect: [{ contains: '!' }] },
+      { name: 'case 4', inputs: { a: '@@at', b: '{"k":1}' }, expect: [{ contains: '!' }] },
+    ]);
+    expect(notesOf(converted)).toEqual([
+      'in/promptfooconfig.yaml:10: the variable `b` is a list: it is given as JSON',
+      'in/promptfooconfig.yaml:11: the variable `b` is an object: it is given as JSON',
+    ]);
+  });
+
+  it('come from tables, lists and lines, and from scenarios', async () => {
+    const files = {
+      't.csv':
+        'a,b,__expected,__expected2,__description,__metric\n1,"x, {{a}}",contains:{{a}},not-icontains: z,row,m\n2,,plain,,,\n',
+      't.json': '[{"vars": {"a": "j"}}]',
+      't.jsonl': '{"vars": {"a": "l"}}\n\n{"vars": {"a": "m"}}\n',
+    };
+    const converted = await convert(
+      `${head}tests: [file://t.csv, t.json, file://t.jsonl, file://t.py]
+scenarios:
+  - config: [{ vars: { a: 1 } }, { vars: { a: 2 } }]
+    tests: [{ vars: { b: x }, assert: [{ type: equals, value: "{{a}}{{b}}" }] }]
+`,
+      { files },
+    );
+    expect(casesOf(converted)).toEqual([
+      {
+        name: 'row',
+        inputs: { a: '1', b: 'x, 1' },
+        expect: [{ contains: '1' }, { not: { icontains: 'z' } }],
+      },
+      { name: 'case 2', inputs: { a: '2', b: '' }, expect: [{ equals: 'plain' }] },
+      { name: 'case 3', inputs: { a: 'j', b: '' } },
+      { name: 'case 4', inputs: { a: 'l', b: '' } },
+      { name: 'case 5', inputs: { a: 'm', b: '' } },
+      { name: 'case 6', inputs: { a: '1', b: 'x' }, expect: [{ equals: '1x' }] },
+      { name: 'case 7', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
+    ]);
+    expect(notesOf(converted)).toEqual([
+      'in/t.csv:1: the column `__metric` has no equivalent',
+      expect.stringMatching(/^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/),
+    ]);
+  });
+
+  it.each([
+    ['{ type: equals, value: 5 }', [{ equals: '5' }]],
+    ['{ type: equals, value: { a: 1 } }', [{ schema: { const: { a: 1 } } }]],
+    ['{ type: contains-any, value: [x, y] }', [{ any: [{ contains: 'x' }, { contains: 'y' }] }]],
+    ['{ type: icontains-all, value: "x, y" }', [{ icontains: 'x' }, { icontains: 'y' }]],
+    ['{ type: not-contains-any, value: [x, y] }', [{ not: { any: [{ contains: 'x' }, { contains: 'y' }] } }]],
+    [
+      '{ type: not-contains-all, value: [x, y] }',
+      [{ any: [{ not: { contains: 'x' } }, { not: { contains: 'y' } }] }],
+    ],
+    ['{ type: starts-with, value: x }', [{ startsWith: 'x' }]],
+    ['{ type: regex, value: "^\\\\d" }', [{ matches: '^\\d' }]],
+    ['{ type: is-json }', [{ schema: true }]],
+    ['{ type: is-json, value: { type: object } }', [{ schema: { type: 'object' } }]],
+    ['{ type: is-json, value: file://s.json }', [{ schema: { type: 'array' } }]],
+    ['{ type: contains-json }', [{ containsJson: true }]],
+    ['{ type: latency, threshold: 1500 }', [{ seconds: 1.5 }]],
+    ['{ type: cost, threshold: 0.01 }', [{ cost: 0.01 }]],
+    ['{ type: llm-rubric, value: "is {{a}}" }', [{ rubric: 'is A' }]],
+  ])('assert what ours expect: %s', async (assertion, expected) => {
+    const files = { 's.json': '{"type": "array"}' };
+    const converted = await convert(`${head}tests: [{ vars: { a: A }, assert: [${assertion}] }]\n`, {
+      files,
+    });
+    expect(casesOf(converted)[0]?.expect).toEqual(expected);
+  });
+
+  it('name what has no equivalent, with its line', async () => {
+    const converted = await convert(`${head}outputPath: out.json
+tests:
+  - vars: { a: A }
+    threshold: 1
+    options: { transform: x }
+    assert:
+      - { type: javascript, value: "x" }
+      - { type: similar, value: x, threshold: 0.8 }
+      - { type: contains, value: x, weight: 2, metric: m, transform: t, provider: p }
+`);
+    expect(notesOf(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
+      '3: `outputPath` has no equivalent',
+      '6: `threshold` of a test has no equivalent',
+      '7: `options` of a test has no equivalent',
+      '10: `threshold` of an assertion has no equivalent',
+      '11: `weight` of an assertion has no equivalent',
+      '11: `metric` of an assertion has no equivalent',
+      '11: `transform` of an assertion has no equivalent',
+      '11: `provider` of an assertion has no equivalent',
+      '9: the assertion `javascript` has no equivalent: an expectation `command` is the place for it',
+      '10: the assertion `similar` has no equivalent',
+    ]);
+  });
+});

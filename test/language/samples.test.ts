@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BUILT_IN_MODELS } from '../../src/models/catalogue/entry.ts';
+import { builtIn, SAMPLES } from '../../src/prompts/built-in/files.ts';
+import { checkModel } from '../../src/prompts/check/check.ts';
+import { Findings } from '../../src/prompts/check/findings.ts';
+import { promptConfig } from '../../src/prompts/definition.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { renderPrompt } from '../../src/prompts/render.ts';
+import { png } from '../support/pictures.ts';
+
+const models = {
+  list: () => BUILT_IN_MODELS,
+  get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
+  explainMissing: (name: string) => `there is no model \`${name}\``,
+};
+const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
+  parsePromptFile(readFileSync(builtIn(`${slug}.prompt`), 'utf8'), `${slug}.prompt`);
+const text = async (slug: string, textInputs: Record<string, string> = {}, images: Buffer[] = []) => {
+  const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
+  return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
+};
+const findingsOf = (definition: ReturnType<typeof parsePromptFile>): string[] => {
+  const findings = new Findings('x.prompt');
+  checkModel(definition, models, findings);
+  return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
+};
+
+describe('the samples', () => {
+  it('run on built-in models and say what they are', () => {
+    expect(SAMPLES).toEqual(['sandbox', 'describe', 'postcard', 'hello']);
+    for (const slug of SAMPLES) {
+      const definition = sample(slug);
+      expect(findingsOf(definition)).toEqual([]);
+      expect(definition.title).not.toBe(slug);
+      expect(definition.description).not.toBe('');
+    }
+  });
+
+  it('ask for what they need', () => {
+    const config = (slug: string): unknown => {
+      const { textInputs, imageInputs } = promptConfig(sample(slug));
+      return [
+        Object.entries(textInputs).map(([key, { required }]) => `${key}${required ? '' : '?'}`),
+        imageInputs.length,
+      ];
+    };
+    expect(config('hello')).toEqual([['name'], 0]);
+    expect(config('postcard')).toEqual([['place', 'mood?'], 0]);
+    expect(config('describe')).toEqual([[], 1]);
+    expect(config('sandbox')).toEqual([['note?'], 0]);
+    expect(promptConfig(sample('postcard')).textInputs['mood']).toMatchObject({
+      enum: ['sunny', 'rainy', 'snowy'],
+      default: 'sunny',
+    });
+  });
+
+  it('read well', async () => {
+    expect(await text('hello', { name: 'Ada' })).toBe('Hello, Ada! A pleasant day to you.');
+    expect(await text('sandbox')).toBe('The rehearsal is over.');
+    expect(await text('sandbox', { note: 'one' })).toBe('The rehearsal is over. You noted: one');
+    expect(await text('describe', {}, [png(8, 9)])).toMatch(
+      /^This is what you sent: PNG image, 8 × 9 pixels, \d+ bytes\.$/,
+    );
+    expect(await text('postcard', { place: 'Oslo', mood: 'rainy' })).toBe(
+      'Greetings from Oslo!\n\nIt rains and rains, and the cafés are the nicer for it.\n\nWish you were here.',
+    );
+    expect(await text('postcard', { place: 'Oslo' })).toContain('sun');
+  });
+});
+
+describe('a prompt’s model', () => {
+  const found = (...head: string[]): string[] =>
+    findingsOf(parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'));
+
+  it('must be there and take the prompt’s run options', () => {
+    expect(found()).toEqual([]);
+    expect(found('config: {outcome: partial, delaySeconds: 5}', 'model: sandbox')).toEqual([]);
+    expect(found('model: gpt-9')).toEqual(['fault 3: there is no model `gpt-9`']);
+    expect(found('model: sandbox', 'config:', '  outcome: failed', '  delaySeconds: 7')).toEqual([
+      'fault 6: `delaySeconds` of the model `sandbox` is one of 0, 1, 5, 30, 130, not `7`',
+    ]);
+  });
+
+  it('may ignore options that are not its own, which is told unless every text model knows them', () => {
+    expect(found('config:', '  quality: high')).toEqual(['note 4: the model `echo` ignores `quality`']);
+    expect(found('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}')).toEqual([]);
+  });
+});

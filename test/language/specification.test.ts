@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/files/json.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { type PreviewInputs, type PromptPreview, previewPrompt } from '../../src/prompts/preview.ts';
+
+interface Given extends PreviewInputs {
+  partials?: Record<string, string>;
+  schemas?: Record<string, JsonObject>;
+}
+
+function preview(source: string, { partials = {}, schemas = {}, ...given }: Given = {}): PromptPreview {
+  const lookup = (name: string) =>
+    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+  return previewPrompt(parsePromptFile(source, 'x.prompt', { partials: lookup, schemas }), given);
+}
+
+/** The text of a prompt that makes one message of one text. */
+function text(source: string, inputs: JsonObject = {}, more: Given = {}): unknown {
+  const { messages } = preview(source, { inputs, ...more });
+  if (messages.length === 0) return '';
+  const parts = messages.flatMap(({ content }) => content);
+  expect([messages.length, parts.length]).toEqual([1, 1]);
+  return parts.map(part => 'text' in part && part.text)[0];
+}
+
+/** What the dotprompt specification says of the language, in examples of our own. */
+describe('a value in a template', () => {
+  it.each<[string, JsonObject, string]>([
+    ['Dear {{who}},\n', { who: 'Ada' }, 'Dear Ada,\n'],
+    ['{{who}}', { who: '<i>"Ada" & co</i>' }, '<i>"Ada" & co</i>'],
+    ['{{a.b.c}} {{a.[two words]}}', { a: { b: { c: 1 }, 'two words': 2 } }, '1 2'],
+    ['{{list.[1]}} {{list.length}}', { list: ['a', 'b'] }, 'b 2'],
+    ['{{n}} {{yes}} {{list}} [{{none}}]', { n: 0, yes: false, list: [1, 'b'], none: null }, '0 false 1,b []'],
+    ['\\{{who}} {{{who}}}', { who: 'Ada' }, '{{who}} Ada'],
+    ['{{who}} {{! not shown }}{{!-- {{neither}} --}}!', { who: '日本の方' }, '日本の方 !'],
+    ['{{lookup map key}} {{lookup list 1}}', { map: { k: 'v' }, key: 'k', list: [1, 2] }, 'v 2'],
+    ['{{log who}}{{who}}', { who: 'Ada' }, 'Ada'],
+    ['{{constructor}}{{a.constructor}}{{a.__proto__}}', { constructor: 'x', a: {} }, 'x'],
+  ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+
+  it('may come from variables of the caller, of the loop and of the front matter', () => {
+    const context = { state: { count: 0 }, auth: { mail: 'a@example.com' } };
+    expect(text('{{@state.count}} <{{@auth.mail}}> [{{@user.role}}]', {}, { context })).toBe(
+      '0 <a@example.com> []',
+    );
+    expect(text('---\nmodel: m\n---\n{{@metadata.prompt.model}} x')).toBe('m x');
+  });
+});
+
+describe('blanks', () => {
+  it.each<[string, JsonObject, string]>([
+    ['a   {{~v~}}   b\n', { v: 'V' }, 'aVb\n'],
+    ['a {{~v}} b', { v: 'V' }, 'aV b'],
+    ['a {{v~}}\n  b', { v: 'V' }, 'a Vb'],
+    ['{{#if v}}\nyes\n{{else}}\nno\n{{/if}}\nend\n', { v: true }, 'yes\nend\n'],
+    ['one\n{{~#if v~}}\n two\n{{~/if~}}\nthree', { v: false }, 'onethree'],
+    ['{{#each l~}}\n- {{this}}\n{{~/each}}.', { l: [1, 2] }, '- 1- 2.'],
+  ])('around %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+
+  it('around the template are layout below front matter, and text without it', () => {
+    expect(text('---\nmodel: m\n---\n\n  Hello\n\n')).toBe('Hello');
+    expect(text('\nHello\n')).toBe('\nHello\n');
+    expect(preview('---\nmodel: m\n---\n').messages).toEqual([]);
+  });
+});
+
+describe('blocks', () => {
+  it.each<[string, JsonObject, string]>([
+    ['{{#if v}}y{{else}}n{{/if}}', { v: [] }, 'n'],
+    ['{{#if v}}y{{else}}n{{/if}}{{#if v includeZero=true}}y{{/if}}', { v: 0 }, 'ny'],
+    ['{{#unless v}}y{{else}}n{{/unless}}', { v: '' }, 'y'],
+    ['{{#if a}}a{{else if b}}b{{else unless c}}c{{else}}d{{/if}}', { a: 0, b: null, c: 1 }, 'd'],
+    [
+      '{{#each l}}{{@index}}{{this}}{{#if @first}}<{{/if}}{{#if @last}}>{{/if}}{{/each}}',
+      { l: ['a', 'b'] },
+      '0a<1b>',
+    ],
+    ['{{#each o}}{{@key}}={{this}} {{else}}none{{/each}}', { o: { x: 1, y: 2 } }, 'x=1 y=2 '],
+    ['{{#each o}}x{{else}}none{{/each}}', { o: {} }, 'none'],
+    [
+      '{{#each l as |v i|}}{{i}}{{v.n}}{{#each v.m}}{{i}}{{../n}}{{@../index}}{{/each}}{{/each}}',
+      { l: [{ n: 'a', m: [1] }] },
+      '0a0a0',
+    ],
+    ['{{#with o}}{{n}}{{../m}}{{@root.m}}{{else}}none{{/with}}', { o: { n: 1 }, m: 2 }, '122'],
+    ['{{#with o as |p|}}{{p.n}}{{/with}}', { o: { n: 1 } }, '1'],
+    ['{{#o}}{{n}}{{/o}}{{^l}}no list{{/l}}{{#l}}{{this}}{{/l}}', { o: { n: 1 }, l: [] }, '1no list'],
+    ['{{#l}}{{n}}{{/l}}', { l: [{ n: 1 }, { n: 2 }] }, '12'],
+    ['{{#if (lookup o "n")}}y{{/if}}', { o: { n: 1 } }, 'y'],
+  ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
+
+  it('compare values of one type only', () => {
+    const template =
+      '{{#ifEquals a b}}same{{else}}other{{/ifEquals}} {{#unlessEquals a b}}other{{else}}same{{/unlessEquals}}';
+    const same: [JsonObject, boolean][] = [
+      [{ a: 5, b: 5 }, true],
+      [{ a: 5, b: '5' }, false],
+      [{ a: false, b: false }, true],
+      [{ a: true, b: false }, false],
+      [{ a: null, b: null }, true],
+      [{ a: null, b: 0 }, false],
+    ];
+    for (const [inputs, isSame] of same) {
+      expect(text(template, inputs)).toBe(isSame ? 'same same' : 'other other');
+    }
+  });
+});
+
+describe('json', () => {
+  it('writes any value, all inputs together, and with an indent', () => {
+    const inputs = { a: { b: [1, 'x', null] } };
+    expect(text('{{json this}}', inputs)).toBe('{"a":{"b":[1,"x",null]}}');
+    expect(text('{{json a.b}} {{json a.none}}', inputs)).toBe('[1,"x",null] null');
+    expect(text('{{json this indent=2}}', { a: 1 })).toBe('{\n  "a": 1\n}');
+    expect(text('{{json this indent=4}}', { a: 1 })).toBe('{\n    "a": 1\n}');
+    expect(text('{{json this}}', {})).toBe('{}');
+  });
+});
+
+describe('messages', () => {
+  it('begin with a role; what stands before any is the user’s', () => {
+    const source = 'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
+    expect(preview(source, { inputs: { s: 'S' } }).messages).toEqual([
+      { role: 'user', content: [{ text: 'Hi\n' }] },
+      { role: 'system', content: [{ text: 'S\n' }] },
+      { role: 'user', content: [{ text: 'one' }] },
+      { role: 'user', content: [{ text: 'two' }] },
+      { role: 'model', content: [{ text: 'three\n' }] },
+    ]);
+  });
+
+  it('hold earlier ones where history stands, else before the user’s last', () => {
+    const history = [
+      { role: 'user', content: [{ text: 'Hello' }] },
+      { role: 'model', content: [{ text: 'Hi!' }] },
+    ] as const;
+    const placed = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', { history }).messages;
+    const metadata = { purpose: 'history' };
+    expect(placed).toEqual([
+      { role: 'system', content: [{ text: 'S\n' }] },
+      ...history.map(message => ({ ...message, metadata })),
+      { role: 'user', content: [{ text: 'more' }] },
+    ]);
+    expect(
+      preview('{{role "system"}}S{{role "user"}}U', { history }).messages.map(({ role }) => role),
+    ).toEqual(['system', 'user', 'model', 'user']);
+    expect(preview('{{role "system"}}S', { history }).messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'model',
+    ]);
+    expect(preview('{{role "system"}}S{{history}}\n{{role "user"}}U').messages).toHaveLength(2);
+  });
+
+  it('hold pictures, by any URL and with their type where one is given', () => {
+    const inputs = { photo: 'http://a/b c', kind: 'video/mp4' };
+    expect(
+      preview('See {{media url=photo contentType=kind}}{{media url=photo}}.', { inputs }).messages,
+    ).toEqual([
+      {
+        role: 'user',
+        content: [
+          { text: 'See ' },
+          { media: { url: 'http://a/b c', contentType: 'video/mp4' } },
+          { media: { url: 'http://a/b c' } },
+          { text: '.' },
+        ],
+      },
+    ]);
+    expect(
+      preview('{{media url=a}}{{media url=b}}', { images: ['x:1', 'x:2'] }).messages[0]?.content,
+    ).toEqual([{ media: { url: 'x:1' } }, { media: { url: 'x:2' } }]);
+    expect(
+      preview('{{#each l}}{{media url=this}}{{/each}}', { inputs: { l: ['x:1', 'x:2'] } }).messages,
+    ).toHaveLength(1);
+  });
+
+  it('hold sections to be filled', () => {
+    expect(preview('a{{section "one"}}\nb').messages[0]?.content).toEqual([
+      { text: 'a' },
+      { metadata: { purpose: 'one', pending: true } },
+      { text: '\nb' },
+    ]);
+  });
+});
+
+describe('a partial', () => {
+  const partials = {
+    greet: 'Hello, {{name}}!',
+    outer: '[{{> greet}}]',
+    noted: '{{!-- a licence --}}\n# kept\n{{name}}\n',
+    row: '- {{this}}\n',
+    tree: '{{n}}{{#each kids}}({{> tree}}){{/each}}',
+    frame: '<{{> @partial-block}}>',
+  };
+
+  it.each<[string, JsonObject, string]>([
+    ['{{> greet}} Bye', { name: 'Ada' }, 'Hello, Ada! Bye'],
+    ['{{> greet name=who}}', { who: 'Ada' }, 'Hello, Ada!'],
+    [
+      '{{> greet person}} {{> greet person name="Eve"}}',
+      { person: { name: 'Ada' } },
+      'Hello, Ada! Hello, Eve!',
+    ],
+    ['{{> outer}}', { name: 'Ada' }, '[Hello, Ada!]'],
+    ['{{> noted name="Ada"}}', {}, '# kept\nAda\n'],
+    ['List:\n  {{> row "a\nb"}}\nend', {}, 'List:\n  - a\n  b\nend'],
+    ['{{#each l}}{{> row this}}{{/each}}', { l: [1, 2] }, '- 1\n- 2\n'],
+    ['{{> tree t}}', { t: { n: 1, kids: [{ n: 2 }, { n: 3, kids: [{ n: 4 }] }] } }, '1(2)(3(4))'],
+    ['{{#> frame}}{{v}}{{/frame}}{{#> none}}else{{/none}}', { v: 'in' }, '<in>else'],
+    ['{{#*inline "x"}}({{a}}){{/inline}}{{> x}}{{> x a=2}}', { a: 1 }, '(1)(2)'],
+  ])('%j with %j', (template, inputs, expected) =>
+    expect(text(template, inputs, { partials })).toBe(expected),
+  );
+
+  it('asks for the inputs it uses', () => {
+    const lookup = () => ({ file: '_greet.prompt', text: partials.greet });
+    const inputs = (template: string) =>
+      parsePromptFile(template, 'x.prompt', { partials: lookup }).textInputs.map(({ key }) => key);
+    expect(inputs('{{> greet}}')).toEqual(['name']);
+    expect(inputs('{{> greet name=who}}')).toEqual(['who']);
+    expect(inputs('{{> greet person}}')).toEqual(['person']);
+  });
+});
+
+describe('a schema', () => {
+  const schemaOf = (...lines: string[]): unknown =>
+    preview(['---', 'output:', '  schema:', ...lines.map(line => `    ${line}`), '---', ''].join('\n'), {
+      schemas: { Price: { type: 'number', description: 'in euros' } },
+    }).output?.schema;
+  const object = (properties: object, more: object = {}): unknown => ({
+    type: 'object',
+    properties,
+    additionalProperties: false,
+    ...more,
+  });
+
+  it('may be one type with a description', () => {
+    const scalar = (line: string): unknown =>
+      preview(`---\noutput:\n  schema: ${line}\n---\n`).output?.schema;
+    expect(scalar('string')).toEqual({ type: 'string' });
+    expect(scalar('number,of all, that are')).toEqual({ type: 'number', description: 'of all, that are' });
+    expect(preview('---\r\ninput:\r\n  schema: string\r\n---\r\n').input).toEqual({
+      schema: { type: 'string' },
+    });
+  });
+
+  it('has fields of every type, which may be null where they may be left out', () => {
+    expect(
+      schemaOf('a: string, the a', 'b?: boolean', 'c: any', 'd?: any, whatever', 'e: integer', 'f: null'),
+    ).toEqual(
+      object(
+        {
+          a: { type: 'string', description: 'the a' },
+          b: { type: ['boolean', 'null'] },
+          c: {},
+          d: { description: 'whatever' },
+          e: { type: 'integer' },
+          f: { type: 'null' },
+        },
+        { required: ['a', 'c', 'e', 'f'] },
+      ),
+    );
+  });
+
+  it('has lists, objects and choices', () => {
+    expect(
+      schemaOf(
+        'tags(array, some): string, one',
+        'rows?(array):',
+        '  n?: number',
+        'who?(object, somebody):',
+        '  name: string',
+        'where:',
+        '  street: string',
+        'colour?(enum, of it): [red, 2]',
+      ),
+    ).toEqual(
+      object(
+        {
+          tags: { type: 'array', description: 'some', items: { type: 'string', description: 'one' } },
+          rows: { type: ['array', 'null'], items: object({ n: { type: ['number', 'null'] } }) },
+          who: {
+            ...(object({ name: { type: 'string' } }, { required: ['name'] }) as object),
+            type: ['object', 'null'],
+            description: 'somebody',
+          },
+          where: object({ street: { type: 'string' } }, { required: ['street'] }),
+          colour: { enum: ['red', 2, null], description: 'of it' },
+        },
+        { required: ['tags', 'where'] },
+      ),
+    );
+  });
+
+  it('may be open to further fields', () => {
+    expect(schemaOf('(*): number, any of them')).toEqual({
+      type: 'object',
+      properties: {},
+      additionalProperties: { type: 'number', description: 'any of them' },
+    });
+  });
+
+  it('may name another', () => {
+    expect(schemaOf('a: Price', 'b?: Price, of it')).toEqual(
+      object(
+        {
+          a: { type: 'number', description: 'in euros' },
+          b: { type: ['number', 'null'], description: 'of it' },
+        },
+        { required: ['a'] },
+      ),
+    );
+  });
+
+  it('may be JSON Schema', () => {
+    expect(schemaOf('type: string', 'minLength: 2')).toEqual({ type: 'string', minLength: 2 });
+    expect(schemaOf('properties:', '  a: {type: string}')).toEqual({
+      type: 'object',
+      properties: { a: { type: 'string' } },
+    });
+  });
+});
+
+describe('front matter', () => {
+  it('is kept: config with its types, namespaced fields by their namespace, the model as written', () => {
+    const source = [
+      '---',
+      'model: vendor/model-1',
+      'config:',
+      '  temperature: 3',
+      '  stopSequences: [END, "\\n"]',
+      'a.b: 1',
+      'a.c: {d: 2}',
+      'a.x.y: 3',
+      'mine: kept',
+      '---',
+      'Hello',
+    ].join('\n');
+    expect(preview(source)).toEqual({
+      messages: [{ role: 'user', content: [{ text: 'Hello' }] }],
+      model: 'vendor/model-1',
+      config: { temperature: 3, stopSequences: ['END', '\n'] },
+      ext: { a: { b: 1, c: { d: 2 } }, 'a.x': { y: 3 } },
+    });
+    expect(parsePromptFile(source, 'x.prompt').frontMatter).toMatchObject({ mine: 'kept', 'a.b': 1 });
+  });
+
+  it('gives defaults, which inputs replace', () => {
+    const source = '---\ninput:\n  default: {name: you, tags: [a]}\n---\n{{name}} {{tags.[0]}}';
+    expect(text(source)).toBe('you a');
+    expect(text(source, { name: 'Ada' })).toBe('Ada a');
+    expect(preview(source).input).toEqual({ default: { name: 'you', tags: ['a'] } });
+  });
+
+  it('needs every required input', () => {
+    expect(() => preview('{{a}} {{media url=b}} {{#if c}}{{/if}}', { inputs: { c: 1 } })).toThrow(
+      'the input a is required; the input b is required',
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { PastBound } from '../../src/prompts/bounds.ts';
+import { InvalidInputs } from '../../src/prompts/definition.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { TasksClosed } from '../../src/prompts/tasks/messages.ts';
+import { SharedTasks } from '../../src/prompts/tasks/prompt-tasks.ts';
+import { TaskProcesses } from '../../src/prompts/tasks/task-processes.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const tasks of opened.splice(0)) await tasks.close();
+});
+
+function processes(options?: { memoryMiB: number }): TaskProcesses {
+  const tasks = new TaskProcesses(options);
+  opened.push(tasks);
+  return tasks;
+}
+
+function shared(): SharedTasks {
+  const tasks = new SharedTasks();
+  opened.push(tasks);
+  return tasks;
+}
+
+const head = '---\ninput:\n schema:\n  count: integer\n  list?: any\n---\n';
+const typed = parsePromptFile(`${head}{{count}} {{list}}`, 'x.prompt');
+const loops = parsePromptFile(
+  `---\ninput:\n schema:\n  l(array): integer\n---\n${'{{#each @root.l}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`,
+  'loops.prompt',
+);
+const bomb = {
+  definition: loops,
+  textInputs: { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) },
+  pictures: [],
+};
+
+/** How often this process came to do something else until `work` had ended. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  const during = { turns: 0, isOver: false };
+  const end = (): void => {
+    during.isOver = true;
+  };
+  work.then(end, end);
+  while (!during.isOver) {
+    await new Promise(resolve => setImmediate(resolve));
+    during.turns += 1;
+  }
+  return during.turns;
+}
+
+describe('a task of a prompt in a process of its own', () => {
+  it('gives what it gives here, errors with their kind and their fields', async () => {
+    const tasks = processes();
+    const readTexts = (texts: Record<string, string>): Promise<unknown> =>
+      tasks.perform({ name: 'readTexts', work: { definition: typed, texts } });
+    expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
+    const refused = await readTexts({ count: '1.5' }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidInputs);
+    expect(refused).toMatchObject({ faults: ['inputs.textInputs.count must be integer'] });
+    const work = { text: '{{> a}}', file: '/x.prompt', partials: { a: '{{/if}}' } };
+    expect(await tasks.perform({ name: 'parse', work })).toMatchObject({
+      findings: [{ severity: 'fault', file: '_a.prompt', line: 1 }],
+    });
+  });
+
+  it('is ended when its time is over, and the next one is done', async () => {
+    const tasks = processes();
+    const yaml = '- 1\n'.repeat(20_000);
+    const names = Array.from({ length: 40 }, (_, n) => `f${n}`);
+    const definition = parsePromptFile(
+      `---\ninput:\n schema:\n${names.map(name => `  ${name}(array): integer\n`).join('')}---\nx`,
+      'x.prompt',
+    );
+    const work = { definition, texts: Object.fromEntries(names.map(name => [name, yaml])) };
+    await expect(tasks.perform({ name: 'readTexts', work })).rejects.toThrow(
+      'checking the inputs takes longer than 1 s',
+    );
+    const small = { definition: typed, texts: { count: '1' } };
+    expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
+  });
+
+  it('is ended when it takes more memory than it may, and harms nothing else', async () => {
+    const tasks = processes({ memoryMiB: 24 });
+    const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
+    await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
+      new PastBound('the prompt takes more than 24 MiB of memory'),
+    );
+    const small = { definition: typed, texts: { count: '1' } };
+    expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
+  });
+
+  it('waits for no more than one of each other user', async () => {
+    const tasks = processes();
+    const ended: string[] = [];
+    const perform = async (user: number): Promise<void> => {
+      const textInputs = { l: '[1, 2]' };
+      await tasks.perform({ name: 'render', work: { ...bomb, textInputs } }, { userId: user });
+      ended.push(`user ${user}`);
+    };
+    await Promise.all([...Array.from({ length: 8 }, () => perform(1)), perform(2)]);
+    expect(ended.indexOf('user 2')).toBeLessThan(7);
+  });
+
+  it('is given up when its run is, and when all are closed', async () => {
+    const tasks = processes();
+    const stop = new AbortController();
+    const given = tasks.perform({ name: 'render', work: bomb }, { signal: stop.signal });
+    const waiting = Array.from({ length: 8 }, () => tasks.perform({ name: 'render', work: bomb }));
+    const all = Promise.allSettled([given, ...waiting]);
+    stop.abort(new Error('the run is stopped'));
+    await expect(given).rejects.toThrow('the run is stopped');
+    await tasks.close();
+    const last = (await all).at(-1);
+    expect(last).toMatchObject({ status: 'rejected', reason: expect.any(TasksClosed) });
+  });
+});
+
+describe('what a prompt may take', () => {
+  it.each([
+    ['loops in loops', 'render', bomb, /1,000,000 steps|longer than 2 s/],
+    [
+      'a pattern that tries every way',
+      'readTexts',
+      {
+        definition: parsePromptFile(
+          '---\ninput:\n schema:\n  type: object\n  properties:\n   a: {type: string, pattern: "^(a+)+$"}\n---\n{{a}}',
+          'x.prompt',
+        ),
+        texts: { a: `${'a'.repeat(60)}b` },
+      },
+      /takes longer than 1 s$/,
+    ],
+    [
+      'a list without end',
+      'readTexts',
+      { definition: typed, texts: { count: '1', list: `[${'[],'.repeat(15_000_000)}[]]` } },
+      /^inputs.textInputs.list holds more than 1,000,000 values$|longer than 1 s$/,
+    ],
+    [
+      'an answer without end',
+      'checkOutput',
+      { output: { format: 'json' }, text: `[${'{},'.repeat(1_000_000)}{}]` },
+      /^the output holds more than 1,000,000 values$|longer than 1 s$/,
+    ],
+  ] as const)('%s: is found out without keeping this process', async (_, name, work, bound) => {
+    const tasks = shared();
+    const done = tasks.do(name, work);
+    const [turns] = await Promise.all([turnsDuring(done), expect(done).rejects.toThrow(bound)]);
+    expect(turns).toBeGreaterThan(50);
+  });
+});

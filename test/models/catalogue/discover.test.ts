@@ -1,0 +1,207 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Discovery, discoverModels } from '../../../src/models/catalogue/discover.ts';
+import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report.ts';
+import { loadModels } from '../../../src/models/catalogue/table.ts';
+import { FakeProvider } from '../../support/fake-provider.ts';
+
+const { signal } = new AbortController();
+const KEY = 'sk-secret-0123456789';
+let dataDir: string;
+let provider: FakeProvider;
+/** Nobody listens where Ollama would. */
+const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'discover-'));
+  provider = await FakeProvider.start();
+});
+
+afterEach(async () => {
+  await provider.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const file = (): string => path.join(dataDir, 'models.yaml');
+const write = (text: string): Promise<void> => writeFile(file(), text);
+const offering = (...ids: string[]): { body: object } => ({
+  body: { object: 'list', data: ids.map(id => ({ id, object: 'model' })) },
+});
+
+async function discover(env: Record<string, string>): Promise<Discovery> {
+  return await discoverModels({ dataDir, env: { ...NOWHERE, ...env }, signal });
+}
+
+async function modelNames(): Promise<string[]> {
+  const problems: Error[] = [];
+  const onProblem = (error: Error): void => void problems.push(error);
+  const table = await loadModels({ dataDir, env: {}, watch: false, onProblem });
+  expect(problems).toEqual([]);
+  return table
+    .list()
+    .map(({ model, modality }) => `${model} ${modality}`)
+    .slice(4);
+}
+
+describe('discovering models', () => {
+  it('asks the endpoint of the environment with its key, and writes what it has', async () => {
+    provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
+    const found = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${provider.baseUrl}/` });
+    expect(provider.asked).toMatchObject([
+      { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
+    ]);
+    expect(found.file).toBe(file());
+    expect(found.endpoints).toMatchObject([
+      { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
+    ]);
+    expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
+    expect(await readFile(file(), 'utf8')).not.toContain(KEY);
+    expect((await stat(file())).mode & 0o777).toBe(0o600);
+  });
+
+  it('finds an Ollama by itself, and says nothing of one that does not run', async () => {
+    provider.reset(offering('llama3.2:latest'));
+    const { endpoints } = await discover({ OLLAMA_HOST: new URL(provider.baseUrl).host });
+    expect(endpoints).toMatchObject([{ provider: 'ollama', added: ['llama3.2:latest'] }]);
+    expect(await modelNames()).toEqual(['llama3.2:latest text']);
+    await rm(file());
+    expect((await discover({})).endpoints).toEqual([]);
+    await expect(stat(file())).rejects.toThrow('ENOENT');
+  });
+
+  it('asks the providers of models.yaml as well, and leaves what stands there as it is', async () => {
+    const text = [
+      '# mine',
+      'models:',
+      '  - {model: quick, modality: text, provider: corner, id: small} # the good one',
+      'providers:',
+      `  corner: {baseUrl: "${provider.baseUrl}", headers: {X-Team: blue}}`,
+      'modelAliases: {googleai/x: quick}',
+      '',
+    ].join('\n');
+    await write(text);
+    provider.reset(offering('small', 'large', 'echo'));
+    const { endpoints } = await discover({});
+    expect(provider.asked[0]?.headers['x-team']).toBe('blue');
+    expect(endpoints).toMatchObject([{ provider: 'corner', added: ['large', 'corner/echo'], known: 1 }]);
+    expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
+    const written = await readFile(file(), 'utf8');
+    for (const line of ['# mine', '# the good one', 'googleai/x: quick']) expect(written).toContain(line);
+    provider.reset(offering('small', 'large', 'echo'));
+    expect((await discover({})).endpoints).toMatchObject([{ added: [], known: 3 }]);
+    expect(await readFile(file(), 'utf8')).toBe(written);
+  });
+
+  it.each([
+    [{ status: 401, body: { error: 'no' } }, /refuses the key \(401\): check OPENAI_API_KEY/],
+    [{ status: 404 }, /no \/models \(404\): check its baseUrl/],
+    [
+      { status: 301, headers: { location: 'https://other.example/v1/models' } },
+      /redirects to https:\/\/other/,
+    ],
+    [{ body: '<html>' }, /not a list of models/],
+    [{ body: {} }, /not a list of models/],
+    [{ status: 500 }, /answered 500/],
+  ])('tells why an endpoint can’t be asked, and writes nothing: %j', async (answer, reason) => {
+    provider.reset(answer);
+    const { endpoints } = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
+    expect(endpoints).toMatchObject([{ fault: expect.stringMatching(reason) as string, added: [] }]);
+    await expect(stat(file())).rejects.toThrow('ENOENT');
+  });
+
+  it('tells of an address where nobody listens, and of one that is not a URL', async () => {
+    expect((await discover({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })).endpoints).toMatchObject([
+      { fault: 'nothing listens there' },
+    ]);
+    expect((await discover({ OPENAI_BASE_URL: 'nowhere' })).endpoints).toMatchObject([
+      { fault: expect.stringMatching(/^OPENAI_BASE_URL must be/) as string },
+    ]);
+  });
+
+  it('fills in what an endpoint tells of prices and shutdowns, and keeps what the file says', async () => {
+    await write(
+      `providers: {corner: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: old, modality: text, provider: corner} # mine\n  - {model: own, modality: text, provider: corner, price: {input: 1, output: 2}}\n`,
+    );
+    const pricing = { prompt: '0.00000015', completion: '0.0000006', input_cache_read: '0.000000075' };
+    const ids = ['old', 'own', 'new'];
+    const body = { data: ids.map(id => ({ id, pricing, shutdown_date: '2026-12-01' })) };
+    provider.reset({ body });
+    expect((await discover({})).endpoints).toMatchObject([{ added: ['new'], known: 2 }]);
+    const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
+    const price = { input: 0.15, output: 0.6, cachedInput: 0.075 };
+    expect(ids.map(id => table.get(id))).toMatchObject([
+      { price, shutdownDate: '2026-12-01' },
+      { price: { input: 1, output: 2 }, shutdownDate: '2026-12-01' },
+      { price, shutdownDate: '2026-12-01' },
+    ]);
+    expect(await readFile(file(), 'utf8')).toContain('# mine');
+  });
+
+  it('keeps a provider that was moved apart from the provider of that name', async () => {
+    provider.reset(offering('tiny'));
+    await discover({ OPENAI_BASE_URL: provider.baseUrl });
+    const env = { OPENAI_API_KEY: KEY };
+    const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    expect(table.get('tiny')?.provider?.baseUrl).toBe(provider.baseUrl);
+    expect(table.get('openai/gpt-9')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
+  });
+
+  it('takes no name that could not be written as it is', async () => {
+    provider.reset(offering('a b', 'x\u001b[31m', 'y\nmodels: []', '', 'fine:1', '- {a: b}'));
+    expect((await discover({ OPENAI_BASE_URL: provider.baseUrl })).endpoints).toMatchObject([
+      { added: ['fine:1'], others: 5 },
+    ]);
+  });
+
+  it('changes nothing of a models.yaml that can’t be read', async () => {
+    await write('models: [');
+    await expect(discover({ OPENAI_BASE_URL: provider.baseUrl })).rejects.toMatchObject({
+      code: 'INVALID_MODELS_FILE',
+    });
+    expect(await readFile(file(), 'utf8')).toBe('models: [');
+    expect(provider.asked).toEqual([]);
+  });
+});
+
+describe('the report on models', () => {
+  const report = (env: Record<string, string>, ask = true): Promise<ModelsReport> =>
+    reportModels({ dataDir, env, signal, ask });
+
+  it('tells every fault of models.yaml with file and line', async () => {
+    await write('models:\n  - {model: x}\nproviders:\n  here: {baseUrl: nowhere}\n');
+    expect((await report({})).faults).toEqual([
+      expect.stringContaining('models.yaml:2: '),
+      expect.stringContaining('models.yaml:4: baseUrl must be'),
+    ]);
+  });
+
+  it('asks each provider, and tells of keys that are missing', async () => {
+    provider.reset(offering('a', 'b'));
+    await write(
+      `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n  gone: {baseUrl: "http://127.0.0.1:9/v1"}\n  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}\n`,
+    );
+    const { providers, faults, exists } = await report({});
+    expect({ faults, exists }).toEqual({ faults: [], exists: true });
+    expect(providers).toMatchObject([
+      { name: 'here', models: 2 },
+      { name: 'gone', fault: 'nothing listens there' },
+      { name: 'there', missingKey: 'THERE_KEY' },
+    ]);
+    provider.reset();
+    await report({}, false);
+    expect(provider.asked).toEqual([]);
+  });
+
+  it('has nothing to tell where nothing is configured', async () => {
+    expect(await report({})).toEqual({
+      file: file(),
+      exists: false,
+      faults: [],
+      providers: [],
+      shutdowns: [],
+    });
+    expect((await report({ OPENAI_BASE_URL: 'x' })).faults).toHaveLength(1);
+  });
+});

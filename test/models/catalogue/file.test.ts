@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
+import { InvalidModelsFile } from '../../../src/models/catalogue/models-file.ts';
+
+const openai = {
+  name: 'openai',
+  baseUrl: 'https://api.openai.com/v1',
+  engine: 'openai',
+  keyVariables: ['OPENAI_API_KEY'],
+  needsKey: true,
+} as const;
+const lines = (...text: string[]): string => text.join('\n');
+
+describe('models.yaml', () => {
+  it('describes models and where they are reached', () => {
+    const text = lines(
+      'models:',
+      '  - model: small',
+      '    modality: text',
+      '    provider: here',
+      '    id: llama3.2:1b',
+      '    runOptions: {reasoningEffort: [low, high], seconds: [5, 10]}',
+      '    credits: 0',
+      '  - {model: painter, modality: image, provider: openai}',
+      'providers:',
+      '  here: {baseUrl: "http://localhost:11434/v1"}',
+      '  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}',
+    );
+    expect(parseModelsFile(text, 'models.yaml', [openai]).models).toEqual([
+      {
+        model: 'small',
+        modality: 'text',
+        engine: 'openai',
+        provider: {
+          name: 'here',
+          baseUrl: 'http://localhost:11434/v1',
+          engine: 'openai',
+          keyVariables: [],
+          needsKey: false,
+          batch: false,
+        },
+        id: 'llama3.2:1b',
+        runOptions: [
+          { key: 'reasoningEffort', options: ['low', 'high'] },
+          { key: 'seconds', options: ['5', '10'] },
+        ],
+        credits: 0,
+      },
+      {
+        model: 'painter',
+        modality: 'image',
+        engine: 'openai',
+        provider: openai,
+        runOptions: [],
+        credits: 10,
+      },
+    ]);
+  });
+
+  it.each(['', '# nothing yet\n', 'models:\n', 'models: []\nproviders: {}\n', '\uFEFFmodels: []'])(
+    'may be empty: %j',
+    text => {
+      expect(parseModelsFile(text, 'models.yaml', []).models).toEqual([]);
+    },
+  );
+
+  it('may send headers, name how JSON is asked for, and give models other names', () => {
+    const text = lines(
+      'providers: {here: {baseUrl: "http://localhost/v1", headers: {X-Title: a b, X-Count: 3}}}',
+      'models: [{model: x, modality: text, provider: here, responseFormat: none}]',
+      'modelAliases: {vertexai/y: x}',
+    );
+    const { models, aliases } = parseModelsFile(text, 'models.yaml', []);
+    expect(models[0]).toMatchObject({
+      responseFormat: 'none',
+      provider: { headers: { 'X-Title': 'a b', 'X-Count': '3' } },
+    });
+    expect([...aliases]).toEqual([['vertexai/y', 'x']]);
+  });
+
+  it('tells every fault, by line', () => {
+    const text = lines(
+      'providers: {here: {baseUrl: "nowhere"}}',
+      'models:',
+      '  - {model: x, modality: sound, provider: here}',
+      'modelAliases: {a/b: gone}',
+    );
+    expect(parseModelsFile(text, 'm.yaml', []).faults).toEqual([
+      expect.stringMatching(/^m\.yaml:1: /),
+      expect.stringMatching(/^m\.yaml:3: /),
+      expect.stringMatching(/^m\.yaml:4: /),
+    ]);
+  });
+
+  it('loses to a fault only the entry that has it', () => {
+    const text = lines(
+      'providers:',
+      '  here: {baseUrl: "http://localhost/v1"}',
+      '  bad: {baseUrl: nowhere}',
+      '  here: {baseUrl: "http://twice.example/v1"}',
+      'models:',
+      '  - {model: good, modality: text, provider: here}',
+      '  - {model: lost, modality: sound, provider: here}',
+      '  - {model: astray, modality: text, provider: bad}',
+      'modelAliases: {a/b: good, c/d: lost, e/f: openai/gpt-9}',
+      'more: 1',
+    );
+    const { models, providers, aliases, faults, brokenProviders } = parseModelsFile(text, 'm.yaml', [openai]);
+    expect(models.map(({ model }) => model)).toEqual(['good']);
+    expect(providers.map(({ baseUrl }) => baseUrl)).toEqual(['http://localhost/v1']);
+    expect([...brokenProviders]).toEqual(['bad']);
+    expect([...aliases.keys()]).toEqual(['a/b', 'e/f']);
+    expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
+  });
+
+  it('says what a model costs and when it is shut down', () => {
+    const text = lines(
+      'models:',
+      '  - {model: a, modality: text, provider: openai, price: {input: 0.15, output: 0.6, cachedInput: 0.075}}',
+      '  - {model: b, modality: image, provider: openai, price: {image: 0.04}, shutdown_date: 2026-11-30}',
+      '  - {model: c, modality: text, provider: openai, price: {input: -1, output: 0.6}}',
+    );
+    const { models, faults } = parseModelsFile(text, 'm.yaml', [openai]);
+    expect(models).toMatchObject([
+      { price: { input: 0.15, output: 0.6, cachedInput: 0.075 } },
+      { price: { input: 0, output: 0, image: 0.04 }, shutdownDate: '2026-11-30' },
+    ]);
+    expect(faults).toEqual([expect.stringMatching(/:4: input must be a number of US dollars/)]);
+  });
+
+  const here = 'providers: {here: {baseUrl: "http://localhost/v1"}}';
+  it.each([
+    ['YAML', 'models: [', 1],
+    ['a list', '- model: x', 1],
+    ['an unknown key', lines('models: []', 'model: x'), 2],
+    ['models that are a map', 'models: {a: b}', 1],
+    ['a model without a name', lines(here, 'models:', '  - modality: text', '    provider: here'), 3],
+    ['a model without a provider', lines(here, 'models:', '  - model: x', '    modality: text'), 3],
+    ['a model with an unknown key', lines(here, 'models:', '  - model: x', '    mode: text'), 4],
+    [
+      'a provider nobody describes',
+      lines('models:', '  - model: x', '    modality: text', '    provider: there'),
+      4,
+    ],
+    [
+      'an unknown modality',
+      lines(here, 'models:', '  - model: x', '    modality: sound', '    provider: here'),
+      4,
+    ],
+    [
+      'a modality that can’t be had',
+      lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
+      4,
+    ],
+    ['a built-in name', lines(here, 'models:', '  - {model: echo, modality: text, provider: here}'), 3],
+    [
+      'a name given twice',
+      lines(
+        here,
+        'models:',
+        '  - {model: x, modality: text, provider: here}',
+        '  - {model: x, modality: text, provider: here}',
+      ),
+      4,
+    ],
+    [
+      'an option without values',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: []}}'),
+      3,
+    ],
+    [
+      'an option that is no list',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, runOptions: {a: b}}'),
+      3,
+    ],
+    [
+      'half a credit',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: 0.5}'),
+      3,
+    ],
+    ['a debt', lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'), 3],
+    ['a provider without a URL', lines('providers:', '  here: {apiKeyEnv: KEY}'), 2],
+    ['a URL with a password', lines('providers:', '  here: {baseUrl: "https://a:sk-123@x.example"}'), 2],
+    ['a URL of another kind', lines('providers:', '  here: {baseUrl: "file:///etc"}'), 2],
+    [
+      'a key where its name belongs',
+      lines('providers:', '  here: {baseUrl: "https://x.example", apiKeyEnv: sk-123-456}'),
+      2,
+    ],
+  ])('with %s is refused with its line', (_, text, line) => {
+    const [fault = ''] = faultsOf(text);
+    expect(fault).toMatch(new RegExp(`^/data/models\\.yaml:${line}: \\S`));
+    expect(fault).not.toContain('sk-123');
+  });
+});
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    return parseModelsFile(text, '/data/models.yaml', []).faults;
+  } catch (error) {
+    if (error instanceof InvalidModelsFile) return error.faults;
+    throw error;
+  }
+}

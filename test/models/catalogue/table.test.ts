@@ -1,0 +1,266 @@
+import { chown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wireModel } from '../../../src/models/catalogue/entry.ts';
+import { loadModels, type ModelTable } from '../../../src/models/catalogue/table.ts';
+import { resourcesHash } from '../../../src/service/resources-view.ts';
+import type { Model } from '../../../src/wire/index.ts';
+
+let dataDir: string;
+let table: ModelTable | undefined;
+let problems: string[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'models-'));
+  problems = [];
+});
+
+afterEach(async () => {
+  table?.close();
+  await rm(dataDir, { recursive: true });
+});
+
+async function load(env: Record<string, string> = {}, watch = false): Promise<ModelTable> {
+  table = await loadModels({ dataDir, env, watch, onProblem: error => problems.push(error.message) });
+  return table;
+}
+
+const names = (): string[] => (table?.list() ?? []).map(({ model }) => model);
+const modelsFile = (...models: string[]): string =>
+  `models: [${models.map(model => `{model: ${model}, modality: text, provider: here}`).join(', ')}]\nproviders: {here: {baseUrl: "http://localhost:1/v1"}}\n`;
+const write = (text: string): Promise<void> => writeFile(path.join(dataDir, 'models.yaml'), text);
+
+/** Resolves at the next change of the list, or the next problem. */
+function nextNews(): Promise<void> {
+  return new Promise(resolve => {
+    const told = problems.length;
+    const push = problems.push.bind(problems);
+    problems.push = (...items) => {
+      resolve();
+      return push(...items);
+    };
+    const stop = table?.onChange(() => {
+      stop?.();
+      if (problems.length === told) resolve();
+    });
+  });
+}
+
+describe('the models of the service', () => {
+  it('are four without being told anything', async () => {
+    await load();
+    expect(table?.list().map(wireModel)).toEqual([
+      { model: 'echo', modality: 'text', availableRunOptions: [] },
+      {
+        model: 'card',
+        modality: 'image',
+        availableRunOptions: [{ key: 'quality', options: ['low', 'medium', 'high'] }],
+      },
+      { model: 'clip', modality: 'video', availableRunOptions: [] },
+      {
+        model: 'sandbox',
+        modality: 'text',
+        availableRunOptions: [
+          { key: 'delaySeconds', options: ['0', '1', '5', '30', '130'] },
+          { key: 'outcome', options: ['succeeded', 'failed', 'partial'] },
+        ],
+      },
+    ]);
+    expect(table?.get('echo')?.credits).toBe(1);
+    expect(table?.get('constructor')).toBeUndefined();
+    expect(problems).toEqual([]);
+  });
+
+  it('are those of the one provider that there is a key of', async () => {
+    await load({ OPENAI_API_KEY: 'x' });
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
+    expect(table?.get('gpt-9')).toMatchObject({ id: 'gpt-9', guessed: 'key', provider: { name: 'openai' } });
+    await load({ OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' });
+    expect(table?.get('gpt-9')).toBeUndefined();
+    expect(table?.explainMissing('gpt-9')).toMatch(
+      /^there is no model `gpt-9`: .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
+    );
+  });
+
+  it('may have their provider before their name, and nothing else', async () => {
+    await load();
+    expect(table?.get('anthropic/claude-9')).toMatchObject({
+      engine: 'anthropic',
+      id: 'claude-9',
+      guessed: 'prefix',
+    });
+    for (const prefix of ['google', 'gemini', 'googleai']) {
+      expect(table?.get(`${prefix}/gemini-9`)?.provider?.name).toBe('googleai');
+    }
+    expect(table?.get('openrouter/meta-llama/llama-9')?.id).toBe('meta-llama/llama-9');
+    expect(table?.get('openai/gpt-image-9')?.modality).toBe('image');
+    expect(table?.get('meta-llama/llama-9')).toBeUndefined();
+    expect(table?.get('openai/')).toBeUndefined();
+    expect(table?.explainMissing('meta-llama/llama-9')).toMatch(
+      /no provider `meta-llama`: there are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
+    );
+    expect(table?.explainMissing('vertexai/gemini-9')).toMatch(/can’t be run: Vertex AI takes no API key/);
+  });
+
+  it('are reached where the environment says', async () => {
+    await load({
+      GROQ_BASE_URL: 'https://proxy.example',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/v1',
+      GEMINI_BASE_URL: 'http://127.0.0.1:2',
+      OLLAMA_HOST: '0.0.0.0',
+    });
+    const places = ['groq', 'anthropic', 'googleai', 'ollama', 'vllm'].map(
+      name => table?.get(`${name}/x`)?.provider?.baseUrl,
+    );
+    expect(places).toEqual([
+      'https://proxy.example/openai/v1',
+      'http://127.0.0.1:1',
+      'http://127.0.0.1:2/v1beta/openai',
+      'http://127.0.0.1:11434/v1',
+      'http://127.0.0.1:8000/v1',
+    ]);
+  });
+
+  it.each<[string, Record<string, string>, string, object | undefined]>([
+    [
+      'no key',
+      {},
+      'googleai/x',
+      { kind: 'key', message: 'no key for googleai: set GEMINI_API_KEY or GOOGLE_API_KEY' },
+    ],
+    [
+      'no key at an address of one’s own',
+      { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
+      'openai/x',
+      undefined,
+    ],
+    ['no key elsewhere', { OPENAI_BASE_URL: 'https://x.example/v1' }, 'openai/x', { kind: 'key' }],
+    ['no key that is wanted', {}, 'ollama/x', undefined],
+    ['a key with blanks around it', { XAI_API_KEY: ' k \n' }, 'xai/x', undefined],
+    ['a key of two lines', { XAI_API_KEY: 'k\nk' }, 'xai/x', { kind: 'configuration' }],
+    ['a key beyond ASCII', { XAI_API_KEY: 'schlüssel' }, 'xai/x', { kind: 'configuration' }],
+    [
+      'a key in the clear',
+      { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://x.example' },
+      'xai/x',
+      { kind: 'configuration' },
+    ],
+    ['a key to this machine', { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://[::1]:9' }, 'xai/x', undefined],
+    ['no key in the clear', { VLLM_BASE_URL: 'http://gpu.example:8000' }, 'vllm/x', undefined],
+    [
+      'an address that is none',
+      { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' },
+      'gpt-9',
+      { kind: 'configuration' },
+    ],
+  ])('with %s can be asked, or not', async (_, env, name, fault) => {
+    await load(env);
+    const model = table?.get(name);
+    if (!model) throw new Error('the model is missing');
+    const told = table?.accessFault(model);
+    if (fault === undefined) expect(told).toBeUndefined();
+    else expect(told).toMatchObject(fault);
+    expect(told?.message ?? '').not.toMatch(/k\nk|schlüssel/);
+  });
+
+  it('are also found by their aliases', async () => {
+    await write(`${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`);
+    await load();
+    expect(table?.get('googleai/gemini-2.5-pro')?.model).toBe('llama');
+    expect(table?.get('quick')?.model).toBe('echo');
+    expect(table?.get('googleai/other')?.provider?.name).toBe('googleai');
+    expect(table?.get('here/x')?.provider?.baseUrl).toBe('http://localhost:1/v1');
+  });
+
+  it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
+    await write('providers: {openai: {baseUrl: nowhere}}');
+    await load({ OPENAI_API_KEY: 'k' });
+    expect(table?.get('openai/x')).toBeUndefined();
+    expect(table?.get('x')).toBeUndefined();
+    expect(table?.explainMissing('openai/x')).toContain('describes the provider `openai` in a way');
+    await write('providers: [');
+    await load({ OPENAI_API_KEY: 'k' });
+    expect(table?.get('openai/x')).toBeUndefined();
+    expect(table?.explainMissing('openai/x')).toContain('models.yaml can’t be read');
+    expect(table?.explainMissing('openai/x')).not.toContain(dataDir);
+  });
+
+  it('are whatever it calls them at an endpoint of one’s own', async () => {
+    await load({ OPENAI_BASE_URL: 'http://localhost:11434/v1' });
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
+    expect(table?.get('llama3.2')).toMatchObject({
+      modality: 'text',
+      provider: { baseUrl: 'http://localhost:11434/v1' },
+    });
+    expect(table?.get('stable-diffusion')).toMatchObject({ modality: 'image' });
+    expect(table?.get('echo')?.engine).toBe('echo');
+  });
+
+  it('grow by those of models.yaml, which may name the provider of the environment', async () => {
+    await write('models: [{model: gpt-5, modality: text, provider: openai, credits: 7}]');
+    await load({ OPENAI_API_KEY: 'x', OPENAI_BASE_URL: 'https://api.openai.com/v1' });
+    expect(table?.get('gpt-5')?.credits).toBe(7);
+    expect(names().filter(name => name === 'gpt-5')).toHaveLength(1);
+  });
+
+  it('are the built-in ones where models.yaml is bad, and that is told', async () => {
+    await write('models: 1');
+    await load();
+    expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
+    expect(problems).toEqual([expect.stringMatching(/models\.yaml:1: models must be a list/)]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('are not those of a models.yaml of another user', async () => {
+    await write(modelsFile('theirs'));
+    await chown(path.join(dataDir, 'models.yaml'), 12_345, 12_345);
+    await load();
+    expect(table?.get('theirs')).toBeUndefined();
+    expect(problems).toEqual([expect.stringMatching(/belongs to another user and is not read/)]);
+  });
+
+  it('follow models.yaml as it comes, changes, breaks and goes', async () => {
+    await load({}, true);
+    const follow = async (change: () => Promise<void>): Promise<string[]> => {
+      const news = nextNews();
+      await change();
+      await news;
+      return names().slice(4);
+    };
+    expect(await follow(() => write(modelsFile('one')))).toEqual(['one']);
+    const other = path.join(dataDir, '.models.yaml.swp');
+    await writeFile(other, modelsFile('one', 'two'));
+    expect(await follow(() => rename(other, path.join(dataDir, 'models.yaml')))).toEqual(['one', 'two']);
+    expect(await follow(() => write('models: ['))).toEqual(['one', 'two']);
+    expect(problems).toHaveLength(1);
+    expect(await follow(() => rm(path.join(dataDir, 'models.yaml')))).toEqual([]);
+  });
+});
+
+describe('the hash of the models', () => {
+  it('is base64url, and the same whatever order fields come in', () => {
+    const hash = resourcesHash([
+      { model: 'a', modality: 'text', availableRunOptions: [{ key: 'k', options: ['1', '2'] }] },
+    ]);
+    expect(hash).toMatch(/^[\w-]{43}$/);
+    const turned: Model = {
+      availableRunOptions: [{ options: ['1', '2'], key: 'k' }],
+      modality: 'text',
+      model: 'a',
+    };
+    expect(resourcesHash([turned])).toBe(hash);
+  });
+
+  it('changes with any of them', async () => {
+    await load();
+    const models = (table?.list() ?? []).map(wireModel);
+    const hashes = [
+      models,
+      models.slice(1),
+      [...models, ...models],
+      [{ ...models[0], model: 'b' } as (typeof models)[0]],
+      [],
+    ].map(resourcesHash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+});

@@ -1,0 +1,69 @@
+import type { ModelEntry, Provider } from '../../src/models/catalogue/entry.ts';
+import type { EngineJob } from '../../src/models/engine.ts';
+import { describeImage } from '../../src/prompts/images/describe.ts';
+import type { LoadedImage } from '../../src/prompts/images/loaded-image.ts';
+import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { type MessagePart, type RenderedPrompt, templateOf } from '../../src/prompts/render.ts';
+import { renderTemplate } from '../../src/prompts/template/render.ts';
+import { Picture } from '../../src/prompts/template/values.ts';
+
+/** A provider of the interface `openai` at an address of the test's. */
+export function providerAt(
+  baseUrl: string,
+  { name = 'corner', keyVariable, ...more }: Partial<Provider> & { keyVariable?: string } = {},
+): Provider {
+  const keyVariables = keyVariable === undefined ? [] : [keyVariable];
+  return { name, baseUrl, engine: 'openai', keyVariables, needsKey: keyVariable !== undefined, ...more };
+}
+
+export interface JobOptions {
+  template?: string;
+  images?: Buffer[];
+  model?: Partial<ModelEntry>;
+  runOptions?: Record<string, unknown>;
+  signal?: AbortSignal;
+  sleep?: EngineJob['sleep'];
+  json?: EngineJob['json'];
+  onText?: EngineJob['onText'];
+}
+
+/** A job of a template without text inputs. */
+export function jobOf({
+  template = 'Hello',
+  images = [],
+  model,
+  runOptions = {},
+  signal,
+  sleep,
+  json,
+  onText,
+}: JobOptions): EngineJob {
+  const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
+  return {
+    model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
+    prompt: promptOf(template, loaded),
+    runOptions,
+    json,
+    onText,
+    signal: signal ?? new AbortController().signal,
+    sleep: sleep ?? (() => Promise.reject(new Error('nobody asked to sleep'))),
+  };
+}
+
+function promptOf(template: string, images: readonly LoadedImage[]): RenderedPrompt {
+  const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
+  const definition = parsePromptFile(template, 'x.prompt');
+  const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
+  const messages = renderTemplate(templateOf(definition), { inputs }).map(({ role, content }) => ({
+    role,
+    parts: content.flatMap((part): MessagePart[] => {
+      if ('text' in part) return [part];
+      const image = 'media' in part ? images[part.media.picture ?? -1] : undefined;
+      return image ? [{ image }] : [];
+    }),
+  }));
+  const texts = messages.map(({ parts }) =>
+    parts.map(part => ('text' in part ? part.text : describeImage(part.image))).join(''),
+  );
+  return { messages, text: texts.join('\n\n') };
+}

@@ -1,0 +1,346 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ModelEntry } from '../../src/models/catalogue/entry.ts';
+import type { EngineResult } from '../../src/models/engine.ts';
+import { createEngines } from '../../src/models/engines.ts';
+import { providerEngine } from '../../src/models/providers/engine.ts';
+import { OPENAI } from '../../src/models/providers/openai/speak.ts';
+import { png } from '../support/pictures.ts';
+import { type JobOptions, jobOf, providerAt } from './job.ts';
+
+interface Asked {
+  path: string | undefined;
+  authorization: string | undefined;
+  contentType: string | undefined;
+  text: string;
+}
+
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
+
+const KEY = 'sk-secret-0123456789';
+let server: Server;
+let baseUrl: string;
+let asked: Asked[];
+/** Status and body of each answer in turn; the last is repeated. */
+let answers: { status?: number; headers?: Record<string, string>; body: unknown }[];
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  asked.push({
+    path: request.url,
+    authorization: request.headers.authorization,
+    contentType: request.headers['content-type'],
+    text: Buffer.concat(chunks).toString('latin1'),
+  });
+  const {
+    status = 200,
+    headers = {},
+    body,
+  } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { body: null };
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
+}
+
+beforeEach(async () => {
+  asked = [];
+  answers = [];
+  server = createServer((request, response) => void receive(request, response));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+function ask(
+  model: Partial<ModelEntry>,
+  job: JobOptions = {},
+  env: Record<string, string> = { KEY },
+): Promise<EngineResult> {
+  const entry: Partial<ModelEntry> = {
+    model: 'clever',
+    engine: 'openai',
+    provider: providerAt(baseUrl, { keyVariable: 'KEY' }),
+    ...model,
+  };
+  return createEngines({ env }).openai.run(jobOf({ ...job, model: entry }));
+}
+
+const body = (index = 0): unknown => JSON.parse(asked[index]?.text ?? 'null');
+const said = (content: string | null, more: object = {}): { body: unknown } => ({
+  body: { choices: [{ message: { role: 'assistant', content, ...more } }], usage: { total_tokens: 42 } },
+});
+
+describe('a text model', () => {
+  it('is asked with roles, and its answer is the output', async () => {
+    answers = [said('Bonjour')];
+    const template = '{{role "system"}}Be brief.{{role "user"}}Hello{{role "model"}}Well,';
+    const result = await ask(
+      { id: 'clever-2' },
+      { template, runOptions: { reasoningEffort: 'low', temperature: '0.5', maxOutputTokens: '9' } },
+    );
+    expect(result).toEqual({ outputs: [{ type: 'text', text: 'Bonjour' }], tokens: 42, failed: false });
+    expect(asked[0]).toMatchObject({ path: '/v1/chat/completions', authorization: `Bearer ${KEY}` });
+    expect(body()).toEqual({
+      model: 'clever-2',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: 'Well,' },
+      ],
+      reasoning_effort: 'low',
+      temperature: 0.5,
+      max_tokens: 9,
+      stream: false,
+    });
+  });
+
+  it('is shown pictures in their place', async () => {
+    answers = [said('A grey square')];
+    const picture = png(2, 2);
+    await ask({}, { template: 'See {{media url=p}} this', images: [picture] });
+    expect(body()).toMatchObject({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'See ' },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.toString('base64')}` } },
+            { type: 'text', text: ' this' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('without a key is asked without one', async () => {
+    answers = [said('Hi')];
+    await ask({ provider: providerAt(baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
+    expect(asked[0]?.authorization).toBeUndefined();
+  });
+
+  it('counts roughly where the endpoint does not count', async () => {
+    answers = [{ body: { choices: [{ message: { content: 'twelve chars' } }] } }];
+    expect((await ask({})).tokens).toBe(5);
+  });
+
+  it.each([
+    [said(null), /without a text/],
+    [said(null, { refusal: 'I’d rather not' }), /refused: I’d rather not/],
+    [{ body: {} }, /without a text/],
+    [{ body: { choices: [] } }, /without a text/],
+    [
+      { status: 400, body: { error: { message: 'bad\n  parameter' } } },
+      /^corner answered 400 bad parameter$/,
+    ],
+    [
+      { status: 404, body: { error: { message: 'no such model' } } },
+      /^corner answered 404 no such model: check its baseUrl/,
+    ],
+    [{ status: 200, body: Buffer.from('<html>') }, /^corner answered with a web page/],
+  ])('that fails becomes an error output: %j', async (answer, message) => {
+    answers = [answer];
+    const result = await ask({});
+    expect(result).toMatchObject({
+      outputs: [{ type: 'error', message: matching(message) }],
+      tokens: 0,
+      failed: true,
+    });
+  });
+
+  it('never shows a key in what it says', async () => {
+    answers = [
+      {
+        status: 401,
+        body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
+      },
+    ];
+    const text = JSON.stringify(await ask({}));
+    expect(text).toContain('401 Incorrect API key provided');
+    expect(text).not.toMatch(/secret|5678|abcdef/);
+  });
+
+  it('may answer in parts', async () => {
+    answers = [
+      { body: { choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }] } },
+    ];
+    expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
+  });
+
+  it('at an address that is none says so, without its password', async () => {
+    for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
+      const result = await ask({ provider: providerAt(url, { name: 'gone' }) }, {}, {});
+      expect(result.failed).toBe(true);
+      expect(JSON.stringify(result)).not.toContain('secret');
+    }
+  });
+
+  it('that never answers is given up', async () => {
+    server.removeAllListeners('request');
+    const job = jobOf({ model: { engine: 'openai', provider: providerAt(baseUrl) } });
+    const { outputs } = await providerEngine({}, () => Promise.resolve(OPENAI), 60).run(job);
+    expect(outputs).toEqual([
+      {
+        type: 'error',
+        message: 'corner gave no whole answer in 0.001 minutes: try again later, or ask for less',
+      },
+    ]);
+  });
+
+  it('is asked again when it is busy', async () => {
+    const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
+    answers = [busy, busy, { ...busy, headers: { 'retry-after': '7' } }, said('At last')];
+    const waits: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+    expect((await ask({}, { sleep })).outputs).toEqual([{ type: 'text', text: 'At last' }]);
+    expect(waits).toEqual([1, 1, 7000]);
+  });
+
+  it.each([500, 503, 408])(
+    'is not asked again after %i: an answer may have been made and paid for',
+    async status => {
+      answers = [{ status, body: { error: { message: 'broken' } } }, said('Twice')];
+      expect((await ask({})).failed).toBe(true);
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  it('whose key is missing is not asked', async () => {
+    const { outputs } = await ask({}, {}, {});
+    expect(outputs).toEqual([
+      { type: 'error', message: 'no key for corner: set KEY where the service runs' },
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it('that can’t be reached says where it was looked for', async () => {
+    const { outputs } = await ask({ provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }) });
+    expect(outputs[0]).toEqual({
+      type: 'error',
+      message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: .*is its server running/),
+    });
+  });
+
+  it('is let go when the run stops', async () => {
+    const stop = new AbortController();
+    server.removeAllListeners('request');
+    server.on('request', () => stop.abort(new Error('stopping')));
+    await expect(ask({}, { signal: stop.signal })).rejects.toThrow('stopping');
+  });
+});
+
+describe('behind a proxy', () => {
+  let proxy: Server;
+  let tunnels: string[];
+
+  /** Leads every request and every tunnel to the server of the test, whatever it was asked for. */
+  beforeEach(async () => {
+    tunnels = [];
+    proxy = createServer((request, response) => {
+      tunnels.push(request.url ?? '');
+      void receive(request, response);
+    });
+    proxy.on('connect', (request, client) => {
+      tunnels.push(request.url ?? '');
+      const upstream = connect(Number(new URL(baseUrl).port), '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.pipe(client).pipe(upstream);
+      });
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    });
+    await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(async () => {
+    proxy.closeAllConnections();
+    await new Promise(resolve => proxy.close(resolve));
+  });
+
+  const far = { provider: providerAt('http://models.example/v1', { name: 'far' }) };
+  const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+  it('a model is asked through it', async () => {
+    answers = [said('Hi')];
+    expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(tunnels).toEqual(['http://models.example/v1/chat/completions']);
+  });
+
+  it('pictures go through it too', async () => {
+    answers = [{ body: { data: [{ b64_json: png(3, 3).toString('base64') }] } }];
+    const job = { template: 'Brighter: {{media url=a}}', images: [png(1, 1)] };
+    expect(
+      await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
+    ).toMatchObject({ failed: false });
+    expect(asked[0]?.text).toContain('filename="image-1.png"');
+    expect(tunnels).toHaveLength(1);
+  });
+
+  it('a model on this machine is asked directly', async () => {
+    answers = [said('Hi')];
+    expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).failed).toBe(false);
+  });
+});
+
+describe('an image model', () => {
+  const model = { modality: 'image' } as const;
+  const picture = png(3, 3);
+
+  it('draws from the text, with its options', async () => {
+    answers = [{ body: { data: [{ b64_json: picture.toString('base64') }], usage: { total_tokens: 7 } } }];
+    const template = '{{role "system"}}In oil.{{role "user"}}A house';
+    const result = await ask(model, {
+      template,
+      runOptions: { quality: 'high', aspectRatio: '16:9', backgroundColour: 'red' },
+    });
+    expect(result).toEqual({
+      outputs: [{ type: 'image', bytes: picture, mediaType: 'image/png' }],
+      tokens: 7,
+      failed: false,
+    });
+    expect(asked[0]?.path).toBe('/v1/images/generations');
+    expect(body()).toEqual({
+      model: 'clever',
+      prompt: 'In oil.\n\nA house',
+      quality: 'high',
+      size: '1536x1024',
+      background_colour: 'red',
+      stream: false,
+    });
+  });
+
+  it('changes the pictures it is given', async () => {
+    answers = [{ body: { data: [{ b64_json: picture.toString('base64') }] } }];
+    const template = 'Brighter: {{media url=a}}{{media url=b}}';
+    await ask(model, { template, images: [png(1, 1), png(2, 2)] });
+    expect(asked[0]?.path).toBe('/v1/images/edits');
+    expect(asked[0]?.contentType).toMatch(/^multipart\/form-data/);
+    expect(asked[0]?.text.match(/filename="image-\d\.png"/g)).toHaveLength(2);
+    expect(asked[0]?.text).toContain('Brighter: ');
+    expect(asked[0]?.text).toContain(png(2, 2).toString('latin1'));
+  });
+
+  it('may name a URL of its own', async () => {
+    answers = [{ body: { data: [{ url: `${baseUrl}/made.png` }] } }, { body: picture }];
+    expect((await ask(model)).outputs).toEqual([{ type: 'image', bytes: picture, mediaType: 'image/png' }]);
+    expect(asked[1]).toMatchObject({ path: '/v1/made.png', authorization: undefined });
+  });
+
+  it.each([
+    [{ data: [] }, /without a picture/],
+    [{}, /without a picture/],
+    [{ data: [{ b64_json: 'aGVsbG8=' }] }, /not a picture/],
+    [{ data: [{ url: 'http://127.0.0.1:1/x.png' }] }, /https/],
+    [{ data: [{ url: 'https://10.0.0.1/x.png' }] }, /public/],
+    [{ data: [{}] }, /URL/],
+  ])('that gives no picture fails the run: %j', async (given, message) => {
+    answers = [{ body: given }];
+    expect(await ask(model)).toMatchObject({
+      failed: true,
+      outputs: [{ type: 'error', message: matching(message) }],
+    });
+  });
+});

@@ -1,0 +1,186 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type FetchImageOptions, fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
+import { openHttp } from '../../../src/models/outgoing/request.ts';
+import { certificate } from '../../support/certificate.ts';
+import { png } from '../../support/pictures.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server;
+let origin: string;
+let handler: Handler;
+const asked: string[] = [];
+/** What was looked up, and which addresses connections were pinned to. */
+const looked: string[] = [];
+const pinned: string[] = [];
+
+beforeEach(async () => {
+  for (const list of [asked, looked, pinned]) list.length = 0;
+  server = createServer(certificate, (request, response) => {
+    asked.push(`${request.headers.host?.split(':')[0]}${request.url}`);
+    handler(request, response);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  origin = `https://pictures.example:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+/** Names lead to public addresses, and those to the server of the test. */
+function options(addresses: Record<string, string[]> = {}): FetchImageOptions {
+  return {
+    signal: new AbortController().signal,
+    resolve: async host => {
+      looked.push(host);
+      const found = addresses[host] ?? (host.endsWith('pictures.example') ? ['93.184.215.14'] : undefined);
+      if (!found) throw new Error('ENOTFOUND');
+      return found;
+    },
+    open: request => {
+      pinned.push(...(request.addresses ?? []));
+      return openHttp({ ...request, addresses: ['127.0.0.1'], ca: certificate.cert });
+    },
+  };
+}
+
+const redirect =
+  (location: string, status = 302): Handler =>
+  (_, response) => {
+    response.writeHead(status, { location }).end();
+  };
+
+describe('fetching a picture', () => {
+  it('gives its bytes, over a connection pinned to the address that was checked', async () => {
+    const picture = png(3, 3);
+    handler = (_, response) => void response.end(picture);
+    expect(await fetchImage(`${origin}/a.png`, options())).toEqual(picture);
+    expect(looked).toEqual(['pictures.example']);
+    expect(pinned).toEqual(['93.184.215.14']);
+  });
+
+  it('sends no header that says who asks', async () => {
+    let headers: string[] = [];
+    handler = (request, response) => {
+      headers = Object.keys(request.headers);
+      response.end('x');
+    };
+    await fetchImage(`${origin}/`, options());
+    expect(headers.sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
+  });
+
+  it('follows redirects and checks each again', async () => {
+    const picture = png(1, 1);
+    handler = (request, response) => {
+      if (request.url === '/c') {
+        response.end(picture);
+      } else {
+        redirect(request.url === '/a' ? '/b' : `${origin.replace('pictures', 'more.pictures')}/c`)(
+          request,
+          response,
+        );
+      }
+    };
+    expect(await fetchImage(`${origin}/a`, options())).toEqual(picture);
+    expect(asked).toEqual(['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c']);
+    expect(looked).toEqual(['pictures.example', 'pictures.example', 'more.pictures.example']);
+  });
+
+  it.each([
+    ['http://pictures.example/a.png', /https/],
+    ['https://127.0.0.1/a.png', /public/],
+    ['https://[::1]/a.png', /public/],
+    ['https://169.254.169.254/latest/meta-data', /public/],
+    ['https://inside.pictures.example/a.png', /public/],
+    ['https://nowhere.example/a.png', /can’t be found/],
+    ['file:///etc/passwd', /https/],
+  ])('refuses a redirect to %s', async (target, reason) => {
+    handler = redirect(target);
+    const inside = options({ 'inside.pictures.example': ['10.0.0.1'] });
+    await expect(fetchImage(`${origin}/`, inside)).rejects.toThrow(reason);
+    expect(asked).toEqual(['pictures.example/']);
+  });
+
+  it.each([
+    'http://pictures.example/',
+    'ftp://pictures.example/',
+    'data:image/png;base64,AAAA',
+    'https://',
+    'no url',
+    'https://user@pictures.example/',
+    'https://localhost.pictures.example/',
+    'https://mixed.pictures.example/',
+    'https://none.pictures.example/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://0/',
+    'https://[::ffff:10.0.0.1]/',
+  ])('refuses %s before anything is sent', async url => {
+    const inside = options({
+      'localhost.pictures.example': ['127.0.0.1'],
+      'mixed.pictures.example': ['93.184.215.14', 'fe80::1'],
+      'none.pictures.example': [],
+    });
+    await expect(fetchImage(url, inside)).rejects.toThrow(Error);
+    expect(pinned).toEqual([]);
+  });
+
+  it('gives up after five redirects', async () => {
+    handler = redirect('/again');
+    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/more than 5 times/);
+    expect(asked).toHaveLength(6);
+  });
+
+  it('refuses an answer that is no success', async () => {
+    handler = (_, response) => void response.writeHead(404).end('no');
+    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow('the URL answers 404');
+  });
+
+  it('stops reading at 20 MiB', async () => {
+    const mebibyte = Buffer.alloc(1024 * 1024);
+    let sent = 0;
+    handler = (_, response) => {
+      const more = (): void => {
+        sent += 1;
+        if (sent <= 100) response.write(mebibyte, () => more());
+      };
+      more();
+    };
+    await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/20 MiB/);
+    expect(sent).toBeLessThan(100);
+  });
+
+  it('waits for no answer longer than it may', async () => {
+    handler = () => undefined;
+    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(/in time/);
+    handler = (_, response) => void response.write('x');
+    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(/in time/);
+    const stuck: FetchImageOptions = {
+      ...options(),
+      resolve: () => new Promise(() => undefined),
+      timeoutMs: 50,
+    };
+    await expect(fetchImage(`${origin}/`, stuck)).rejects.toThrow(/in time/);
+  });
+
+  it('stops with its caller, for the caller’s reason', async () => {
+    const caller = new AbortController();
+    handler = () => caller.abort(new Error('the service is stopping'));
+    await expect(fetchImage(`${origin}/`, { ...options(), signal: caller.signal })).rejects.toThrow(
+      'the service is stopping',
+    );
+  });
+
+  it('trusts no certificate of another host', async () => {
+    handler = (_, response) => void response.end('x');
+    const url = new URL(origin.replace('pictures.example', 'other.example'));
+    const { signal } = new AbortController();
+    const opened = openHttp({ url, signal, addresses: ['127.0.0.1'], ca: certificate.cert });
+    await expect(opened).rejects.toThrow(/altnames/i);
+  });
+});
