@@ -33,6 +33,12 @@ export interface Usage {
   readonly dollars?: number;
 }
 
+/**
+ * Why a run failed before a model answered: the provider refused the key or the account, the account's quota is used up,
+ * the provider stayed busy through all retries, or no request reached it.
+ */
+export type EngineFault = 'unauthorised' | 'quota' | 'busy' | 'unreachable';
+
 export interface EngineResult {
   /** In order. */
   readonly outputs: readonly EngineOutput[];
@@ -42,6 +48,10 @@ export interface EngineResult {
   readonly usage?: Usage | undefined;
   /** Whether the provider refused it, or never heard of it: then it cost nothing. */
   readonly isRefused?: boolean;
+  /** Set only if `failed`; undefined for any other failure, and for one after the model began to answer. */
+  readonly fault?: EngineFault | undefined;
+  /** What was left out of the request, one sentence each, such as `gpt-5.6 does not take temperature: left out`. */
+  readonly warnings?: readonly string[] | undefined;
   /** A run can carry error outputs and still succeed. */
   readonly failed: boolean;
 }

@@ -34,9 +34,9 @@ export function providerEngine(env: Env, load: () => Promise<Interface>, timeout
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
       const key = keyOf(provider, env);
       if (key === undefined && provider.needsKey) {
-        return failedWith(
-          `no key for ${provider.name}: set ${provider.keyVariables.join(' or ')} where the service runs`,
-        );
+        const variables = provider.keyVariables.join(' or ');
+        const message = `no key for ${provider.name}: set ${variables} where the service runs`;
+        return { ...failedWith(message), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
@@ -77,11 +77,11 @@ async function resultOf(
     };
   } catch (error) {
     job.signal.throwIfAborted();
-    const { message, isRefused } = limit.aborted
-      ? { message: tookTooLong(access.provider, limitMs), isRefused: false }
+    const { message, isRefused, fault } = limit.aborted
+      ? { message: tookTooLong(access.provider, limitMs), isRefused: false, fault: undefined }
       : await explain(error, job, access);
     const { outputs, ...failed } = failedWith(message);
-    return { ...failed, isRefused, usage: answer.usage, outputs: [...texts(), ...outputs] };
+    return { ...failed, isRefused, fault, usage: answer.usage, outputs: [...texts(), ...outputs] };
   }
 }
 

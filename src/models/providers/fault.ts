@@ -1,7 +1,7 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { askForModels } from '../catalogue/endpoints.ts';
 import type { ModelEntry, Provider } from '../catalogue/entry.ts';
-import type { EngineJob } from '../engine.ts';
+import type { EngineFault, EngineJob } from '../engine.ts';
 import { ProxyFault } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { keyVariable } from './providers.ts';
@@ -28,7 +28,12 @@ export async function explain(
   thrown: unknown,
   { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
   access: Access,
-): Promise<{ message: string; isRefused: boolean; status: number | undefined }> {
+): Promise<{
+  message: string;
+  isRefused: boolean;
+  status: number | undefined;
+  fault: EngineFault | undefined;
+}> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
   const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
@@ -40,7 +45,17 @@ export async function explain(
     fault.more.mayHaveCost ? '; it may have been paid for' : '',
     advice === '' ? '' : `: ${advice}`,
   ].join('');
-  return { message, isRefused: fault.more.isRefused === true, status: fault.more.status };
+  const { isRefused = false, status } = fault.more;
+  return { message, isRefused, status, fault: kindOf(fault) };
+}
+
+/** Returns undefined for a fault that is about this one request. */
+function kindOf({ more }: ProviderFault): EngineFault | undefined {
+  const { status, quotaUsedUp, isUnreachable } = more;
+  if (isUnreachable) return 'unreachable';
+  if (quotaUsedUp) return 'quota';
+  if (status === 401 || status === 402 || status === 403) return 'unauthorised';
+  return status === 429 || status === 529 ? 'busy' : undefined;
 }
 
 function adviceOn(
@@ -72,14 +87,17 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can’t be reached: ${error.message}`, {
       isRefused: true,
+      isUnreachable: true,
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
     });
   }
   const code = codeOf(error);
   const reason = messageOf(error) || code || 'no reason given';
+  const isUnreachable = code !== undefined && code !== 'ECONNRESET' && code in ADVICE;
   return new ProviderFault(`can’t be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
-    isRefused: code !== undefined && code !== 'ECONNRESET' && code in ADVICE,
+    isRefused: isUnreachable,
+    isUnreachable,
   });
 }
 

@@ -129,6 +129,8 @@ export class ProviderFault extends Error {
       readonly mayHaveCost?: boolean;
       /** Whether nothing of it can have been paid for: it was refused, or never arrived. */
       readonly isRefused?: boolean;
+      /** Set if nothing was sent. */
+      readonly isUnreachable?: boolean;
     } = {},
   ) {
     super(what);
