@@ -23,7 +23,7 @@ const FILES = {
   embedded: ['src/service/embedded.ts'],
   prompts: ['src/prompts/parse/parse.ts'],
   language: ['src/prompts/parse/parse.ts'],
-  store: ['src/service/lifecycle/local-store.ts'],
+  store: ['src/service/local-store.ts'],
   serve: ['src/service/start-service.ts'],
 };
 

@@ -41,8 +41,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   wire: ['wire'],
   client: ['client', 'wire'],
   files: ['files'],
-  prompts: ['prompts', 'models', 'service', 'files', 'wire'],
-  models: ['models', 'prompts', 'service', 'files', 'wire', '..'], // package.json, for the user agent of requests
+  prompts: ['prompts', 'files', 'wire'],
+  models: ['models', 'prompts', 'files', 'wire', '..'], // package.json, for the user agent of requests
   service: ['service', 'models', 'prompts', 'files', 'wire'],
   cli: ['cli', 'files', 'client', 'wire'],
   page: ['page', 'client', 'wire'],

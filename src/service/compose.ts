@@ -1,20 +1,21 @@
+import { resourcesView } from '../models/catalogue/resources-view.ts';
 import { loadModels, type ModelTable } from '../models/catalogue/table.ts';
 import { createEngines } from '../models/engines.ts';
 import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
-import { seedSamples } from '../prompts/built-in/files.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
-import type { Clock } from './clock.ts';
-import { faultReporter } from './fault-reporter.ts';
+import type { Clock } from './core/clock.ts';
+import { faultReporter } from './core/fault-reporter.ts';
+import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
-import { keyHash, keyUseNotes } from './http/auth.ts';
-import type { RateLimiter } from './http/rate-limiter.ts';
-import type { AnyRoute } from './http/route.ts';
+import { keyUseNotes } from './http/auth.ts';
 import { loadImageInputs } from './images/load.ts';
-import { localUser, newKeyText } from './keys/keys.ts';
+import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { createDefinitions } from './prompts/definitions.ts';
-import { resourcesView } from './resources-view.ts';
+import { seedSamples } from './prompts/seed-samples.ts';
+import type { AnyRoute } from './routes/route.ts';
+import type { Services } from './routes/services.ts';
 import { createCosts } from './runs/costs.ts';
 import { createExecutor } from './runs/executor.ts';
 import { inputFiles } from './runs/input-files.ts';
@@ -22,7 +23,6 @@ import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
-import type { Services } from './services.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, put together but not yet at work. */

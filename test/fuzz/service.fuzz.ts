@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import type { Schema } from '../../src/service/schemas/schema.ts';
+import type { Schema } from '../../src/service/http/schema.ts';
 import { InterfaceDescription } from '../support/interface-description.ts';
 import { TestService } from '../support/local-service.ts';
 import { type Effort, type Fuzzed, fuzzed, soon } from './fuzzed.ts';

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_MODELS } from '../../src/models/catalogue/entry.ts';
+import { knownModels } from '../../src/models/catalogue/known-models.ts';
 import { newPrompt } from '../../src/prompts/built-in/files.ts';
 import { checkPrompt } from '../../src/prompts/check/check.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { readPromptFile } from '../../src/prompts/parse/read-prompt.ts';
 import { previewPrompt } from '../../src/prompts/preview.ts';
-import { type LocalStore, openStore } from '../../src/service/lifecycle/local-store.ts';
+import { type LocalStore, openStore } from '../../src/service/local-store.ts';
 
-const models = {
-  list: () => BUILT_IN_MODELS,
+const models = knownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
   explainMissing: (name: string) => `there is no model ${name}`,
-};
+});
 
 async function found(...lines: string[]): Promise<string[]> {
   const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
@@ -154,7 +154,9 @@ describe('checking a prompt', () => {
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
       expect(definition.title).toBe('My first prompt');
-      expect(models.get(definition.model)?.modality).toBe(image ? 'image' : 'text');
+      expect(BUILT_IN_MODELS.find(({ model }) => model === definition.model)?.modality).toBe(
+        image ? 'image' : 'text',
+      );
       const inputs = image ? { place: 'Oslo' } : { topic: 'tides' };
       expect(JSON.stringify(previewPrompt(definition, { inputs }).messages)).toContain(
         image ? 'Oslo' : 'tides',

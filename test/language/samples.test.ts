@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_MODELS } from '../../src/models/catalogue/entry.ts';
-import { builtIn, SAMPLES } from '../../src/prompts/built-in/files.ts';
+import { knownModels } from '../../src/models/catalogue/known-models.ts';
+import { builtIn } from '../../src/prompts/built-in/files.ts';
 import { checkModel } from '../../src/prompts/check/check.ts';
 import { Findings } from '../../src/prompts/check/findings.ts';
 import { promptConfig } from '../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { renderPrompt } from '../../src/prompts/render.ts';
+import { SAMPLES } from '../../src/service/prompts/seed-samples.ts';
 import { png } from '../support/pictures.ts';
 
 const models = {
@@ -22,7 +24,7 @@ const text = async (slug: string, textInputs: Record<string, string> = {}, image
 };
 const findingsOf = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
-  checkModel(definition, models, findings);
+  checkModel(definition, knownModels(models), findings);
   return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
 };
 

@@ -70,10 +70,10 @@ test('readiness asks the store, and does not wait for it', async () => {
   const ask = (ping: () => Promise<void>): Promise<unknown> =>
     ready?.handle({ store: { ping }, clock } as never, {} as never) ?? Promise.resolve();
   expect(await ask(() => Promise.resolve())).toBeNull();
-  await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({ httpStatus: 503 });
+  await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   const late = ask(() => new Promise(() => {}));
   clock.advance(1500);
-  await expect(late).rejects.toMatchObject({ httpStatus: 503 });
+  await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 test('a port that is taken is named, with what to do', async () => {

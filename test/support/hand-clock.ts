@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/service/clock.ts';
+import type { Clock } from '../../src/service/core/clock.ts';
 
 interface Sleeper {
   readonly ms: number;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { Clock } from '../../src/service/clock.ts';
+import type { Clock } from '../../src/service/core/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { InterfaceDescription } from './interface-description.ts';
 import { databaseFor } from './test-database.ts';

@@ -48,7 +48,6 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode: exitCodeOf(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  if (isRefusal(error)) return failure(error.status, error.message, exitCodeOfHttp(error.httpStatus));
   const refusal = SERVICE_ERRORS[codeOf(error) ?? ''];
   if (refusal !== undefined) return failure(refusal.status, error.message, refusal.exitCode);
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
@@ -63,14 +62,12 @@ export function toCliError(error: unknown): CliError {
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
 }
 
-/** Whether the service in this process refused something as it refuses a request. */
-function isRefusal(error: Error): error is Error & { status: string; httpStatus: number } {
-  const { status, httpStatus } = error as { status?: unknown; httpStatus?: unknown };
-  return typeof status === 'string' && typeof httpStatus === 'number';
-}
-
 /** Errors of the local service by their codes. */
 const SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
+  INVALID_REQUEST: { status: 'VALIDATION_ERROR', exitCode: EXIT.usage },
+  NOT_FOUND: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
+  NO_ACCESS: { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised },
+  UNAVAILABLE: { status: 'SERVICE_UNAVAILABLE_ERROR', exitCode: EXIT.fault },
   INVALID_PROMPT_FILE: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   INVALID_INPUTS: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   PAST_BOUND: { status: 'USAGE_ERROR', exitCode: EXIT.usage },

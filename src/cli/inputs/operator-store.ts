@@ -1,4 +1,4 @@
-import type { LocalStore } from '../../service/lifecycle/local-store.ts';
+import type { LocalStore } from '../../service/local-store.ts';
 import type { Context } from '../context.ts';
 import type { Env } from '../core/types.ts';
 import { requireLocalService } from '../settings/config/address.ts';

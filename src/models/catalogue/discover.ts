@@ -1,6 +1,6 @@
+import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { replaceFile } from '../../files/write-file.ts';
-import { prepareDataDirectory } from '../../service/store/data-dir.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { configuredProviders, knownProviders } from '../providers/providers.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';

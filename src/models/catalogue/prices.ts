@@ -1,4 +1,3 @@
-import type { RunUsage } from '../../service/store/run-records.ts';
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, Usage } from '../engine.ts';
 import type { ModelEntry, Price } from './entry.ts';
@@ -70,6 +69,18 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
 }
 
+/** What a run used and cost; null for what is unknown. */
+export interface Charge {
+  readonly model: string;
+  /** Tokens, cached ones among the input. */
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cached: number | null;
+  readonly cost: Money | null;
+  /** 1 if the price comes from the kept table. */
+  readonly estimated: number;
+}
+
 /**
  * What a run used and cost, as it is kept with it; undefined for a model that needs no provider. A provider's own figure
  * wins. What it refused cost nothing; of what broke off nobody knows.
@@ -78,7 +89,7 @@ export async function chargeOf(
   model: ModelEntry,
   { usage, outputs, isRefused = false }: EngineResult,
   options: PricingOptions,
-): Promise<RunUsage | undefined> {
+): Promise<Charge | undefined> {
   if (!model.provider) return undefined;
   const name = model.model;
   const tokens = {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { toError } from '../../files/error-utils.ts';
-import { watchDirectory } from '../../service/prompts/watch-directory.ts';
+import { watchDirectory } from '../../files/watch-directory.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import {
   type AccessFault,

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { unlessAborted } from '../../service/clock.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
+import { unlessAborted } from './abort.ts';
 import { type Env, proxyFor } from './proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
 

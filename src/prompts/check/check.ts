@@ -1,12 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import {
-  type ModelEntry,
-  PROVIDER_SETTINGS,
-  shutdownNote,
-  shutdownOf,
-} from '../../models/catalogue/entry.ts';
-import type { ModelTable } from '../../models/catalogue/table.ts';
+import type { RunOption } from '../../wire/index.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { ParsedPrompt } from '../parse/parse.ts';
 import { type ParseTextOptions, parseText } from '../parse/read-prompt.ts';
@@ -89,7 +83,22 @@ function trialsOf({ textInputs, input, output, places }: PromptDefinition, findi
   return [...defaults, { schema: output.schema, value: null, place: places.output }];
 }
 
-type KnownModels = Pick<ModelTable, 'get' | 'explainMissing'>;
+/** What a check knows of the models. */
+export interface KnownModels {
+  get(name: string): KnownModel | undefined;
+  /** Returns why a model is missing and how to get it, as one line. */
+  explainMissing(name: string): string;
+}
+
+/** What a check knows of one model. */
+export interface KnownModel {
+  readonly model: string;
+  readonly runOptions: readonly RunOption[];
+  /** True if the model has no use for a setting that is not among its run options. */
+  ignores(setting: string): boolean;
+  /** What an author should know about the model, such as the day of its shutdown. */
+  readonly note?: string | undefined;
+}
 
 type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
 
@@ -106,8 +115,7 @@ export function checkModel(
     const what = models.explainMissing(name);
     return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
   }
-  const shutdown = shutdownOf(model, Date.now());
-  if (shutdown) findings.note(places.model, shutdownNote(shutdown));
+  if (model.note !== undefined) findings.note(places.model, model.note);
   for (const key of Object.keys(config)) {
     const place = places.config[key] ?? places.model;
     const option = model.runOptions.find(option => option.key === key);
@@ -120,16 +128,11 @@ export function checkModel(
         `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${setting}\``,
       );
     }
-    if (!option && isIgnored(key, model)) findings.note(place, ignoredOption(key, model));
+    if (!option && model.ignores(key)) findings.note(place, ignoredOption(key, model));
   }
 }
 
-/** A model of a provider is given whatever the file says; what it makes of it is not known here. */
-function isIgnored(key: string, { provider }: ModelEntry): boolean {
-  return provider === undefined && !PROVIDER_SETTINGS.has(key);
-}
-
-function ignoredOption(key: string, { model, runOptions }: ModelEntry): string {
+function ignoredOption(key: string, { model, runOptions }: KnownModel): string {
   const keys = runOptions.map(({ key }) => key);
   const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
   return `the model \`${model}\` ignores \`${key}\`${known}`;

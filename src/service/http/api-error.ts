@@ -1,36 +1,36 @@
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
+import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
-/** A refusal, as the caller gets it. */
+/** A refusal that only the interface knows of, such as a body that is not JSON. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly httpStatus: number;
 
   constructor(
     readonly status: ErrorStatus,
     message: string,
-    /** Context for the caller; null where there is none. */
+    /** Context for the caller; null if there is none. */
     readonly data: unknown = null,
-    /** When another try may be worth it, in seconds. */
+    /** When another try may succeed, in seconds. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
-    this.httpStatus = ERROR_HTTP_STATUS[status];
   }
 }
 
-export function notFound(message: string): ApiError {
-  return new ApiError('NOT_FOUND_ERROR', message);
-}
-
-export function invalid(message: string): ApiError {
-  return new ApiError('VALIDATION_ERROR', message);
-}
-
-export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
-  return new ApiError('TOO_MANY_REQUESTS_ERROR', message, null, retryAfterSeconds);
-}
+/** The statuses of what the service refuses. */
+const STATUS_OF: Readonly<Record<RefusalCode, ErrorStatus>> = {
+  INVALID_REQUEST: 'VALIDATION_ERROR',
+  NOT_FOUND: 'NOT_FOUND_ERROR',
+  GONE: 'GONE_ERROR',
+  NO_ACCESS: 'FORBIDDEN_ERROR',
+  TOO_FEW_CREDITS: 'PAYMENT_REQUIRED_ERROR',
+  NO_SPACE: 'INSUFFICIENT_STORAGE_ERROR',
+  TOO_MANY: 'TOO_MANY_REQUESTS_ERROR',
+  TOO_LARGE: 'PAYLOAD_TOO_LARGE_ERROR',
+  UNAVAILABLE: 'SERVICE_UNAVAILABLE_ERROR',
+};
 
 export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
@@ -56,12 +56,19 @@ export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
 
 /** Puts any fault into the envelope; an unforeseen one is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
-  if (!(error instanceof ApiError)) onFault(error);
-  const refusal = error instanceof ApiError ? error : serviceError(error);
-  const { httpStatus, status, message, data, retryAfterSeconds } = refusal;
-  const answer = jsonAnswer(httpStatus, JSON.stringify({ status, message, data }));
+  const { status, message, data, retryAfterSeconds } = refusalOf(error, onFault);
+  const answer = jsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
+}
+
+function refusalOf(error: unknown, onFault: (error: unknown) => void): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Refusal) {
+    return new ApiError(STATUS_OF[error.code], error.message, error.data, error.retryAfterSeconds);
+  }
+  onFault(error);
+  return serviceError(error);
 }
 
 const DATABASE_RETRY_S = 1;

@@ -1,14 +1,14 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
-import type { Services } from '../services.ts';
-import { ApiError, answerError, jsonAnswer, notFound } from './api-error.ts';
+import { notFound } from '../core/refusal.ts';
+import { ApiError, answerError, jsonAnswer } from './api-error.ts';
 import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
 import { readCall } from './read-call.ts';
-import { type AnyRoute, type ApiAnswer, type ApiRequest, isKeyed } from './route.ts';
+import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
 import { router } from './router.ts';
 
-interface ApiOptions {
-  routes: readonly AnyRoute[];
-  services: Services;
+interface ApiOptions<S> {
+  routes: readonly Route<S>[];
+  services: S;
   auth: AuthOptions;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
@@ -20,7 +20,7 @@ interface ApiOptions {
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** The whole interface as one function, the same for every way a request can come. */
-export function createApi({ routes, services, auth, closing, onFault }: ApiOptions): Api {
+export function createApi<S>({ routes, services, auth, closing, onFault }: ApiOptions<S>): Api {
   const find = router(routes);
   return async request => {
     let sender: Sender = { headers: {} };

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   ACTION_REQUIRE_HEADER,
@@ -7,11 +6,13 @@ import {
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
 } from '../../wire/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Caller } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
+import { tooMany } from '../core/refusal.ts';
+import { keyHash } from '../keys/keys.ts';
 import type { Store } from '../store/store.ts';
-import { ApiError, tooManyRequests } from './api-error.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import type { Caller } from './route.ts';
+import { ApiError } from './api-error.ts';
 
 export interface AuthOptions {
   store: Store;
@@ -28,11 +29,6 @@ export interface AuthOptions {
 export interface Sender {
   readonly caller?: Caller;
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/** How a key is kept and looked up: never as it is. */
-export function keyHash(key: string): string {
-  return hash('sha256', key, 'hex');
 }
 
 /** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
@@ -62,7 +58,7 @@ export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): 
   const waitMs = (await limiter?.take(keyId)) ?? 0;
   if (!limiter || waitMs === 0) return;
   const message = `too many requests for this API key (at most ${limiter.perSecond} a second)`;
-  throw tooManyRequests(message, waitMs / 1000);
+  throw tooMany(message, waitMs / 1000);
 }
 
 /** In either form that clients send it. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError, answerError, badRequest, notFound } from './api-error.ts';
+import { ApiError, answerError, badRequest } from './api-error.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** How long a caller that was refused may take to read why and to close, in milliseconds. */
@@ -35,7 +35,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {}).resume();
-    refuseOnce(socket, notFound('there is no such route'));
+    refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'there is no such route'));
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { httpStatus, headers, body } = closing(badRequest('the Expect header asks for something unknown'));

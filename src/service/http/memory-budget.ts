@@ -1,5 +1,6 @@
-import { ApiError, mebibytes, tooManyRequests } from './api-error.ts';
-import type { RequestMemory } from './route.ts';
+import { Refusal, tooMany } from '../core/refusal.ts';
+import type { RequestMemory } from '../core/request-memory.ts';
+import { mebibytes } from './api-error.ts';
 
 /** Bytes that requests keep in memory at a time, by default: four of the largest bodies there may be. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -61,10 +62,10 @@ export class MemoryBudget {
     const ofUser = (this.#takenBy.get(userId) ?? 0) + bytes;
     if (ofRequest > this.most / 2) {
       const message = `the request and the pictures it names are larger than ${mebibytes(this.most / 2)}`;
-      throw new ApiError('PAYLOAD_TOO_LARGE_ERROR', message);
+      throw new Refusal('TOO_LARGE', message);
     }
     if (this.#taken + bytes > this.most || ofUser > this.most / 2) {
-      throw tooManyRequests(
+      throw tooMany(
         `too many large requests and answers at once (at most ${mebibytes(this.most / 2)} of one user, ${mebibytes(this.most)} in all); send them one after the other`,
         RETRY_S,
       );

@@ -1,10 +1,13 @@
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
-import { faultOf } from '../schemas/check.ts';
-import type { Schema } from '../schemas/schema.ts';
-import { ApiError, badRequest, invalid, tooLarge } from './api-error.ts';
-import { type ApiRequest, type Call, type Caller, isKeyed, UNCOUNTED } from './route.ts';
+import type { Caller } from '../core/caller.ts';
+import { invalid } from '../core/refusal.ts';
+import { UNCOUNTED } from '../core/request-memory.ts';
+import { ApiError, badRequest, tooLarge } from './api-error.ts';
+import { faultOf } from './check-schema.ts';
+import { type ApiRequest, type Call, isKeyed } from './route.ts';
 import type { Match } from './router.ts';
+import type { Schema } from './schema.ts';
 
 /**
  * What the handler of a route gets of a request.
@@ -13,7 +16,7 @@ import type { Match } from './router.ts';
  */
 export async function readCall(
   request: ApiRequest,
-  { route, params }: Match,
+  { route, params }: Match<never>,
   search: string,
   caller: Caller | undefined,
 ): Promise<Call> {

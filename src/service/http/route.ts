@@ -1,19 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type ErrorStatus, PATH_PREFIX } from '../../wire/index.ts';
-import type { Schema } from '../schemas/schema.ts';
-import type { Services } from '../services.ts';
-import type { Plan } from '../store/tables.ts';
-
-/** Who a request comes from. */
-export interface Caller {
-  keyId: string;
-  userId: number;
-  userName: string;
-  plan: Plan;
-  /** Whether the key is an author's, who may publish. */
-  author: boolean;
-}
+import type { Caller } from '../core/caller.ts';
+import type { RequestMemory } from '../core/request-memory.ts';
+import type { Schema } from './schema.ts';
 
 /** A request, however it came: over a connection or from the same process. */
 export interface ApiRequest {
@@ -29,19 +19,6 @@ export interface ApiRequest {
   /** Called only where a body is expected; counts it. */
   readBody(memory: RequestMemory): Promise<Buffer>;
 }
-
-/** Counts what a request and its answer keep in memory, against what all of them may. */
-export interface RequestMemory {
-  /** Throws TOO_MANY_REQUESTS_ERROR for more bytes than there is room for now, PAYLOAD_TOO_LARGE_ERROR for more than ever. */
-  take(bytes: number): void;
-  /** Says, at the latest with the answer, that nothing of it is in memory any longer; further calls do nothing. */
-  free(): void;
-  /** Counts what the answer will keep in memory until the caller has it; throws as `take` does. */
-  takeForAnswer(bytes: number): void;
-}
-
-/** For what nobody else waits beside. */
-export const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };
 
 export interface ApiAnswer {
   readonly httpStatus: number;
@@ -62,8 +39,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly memory: RequestMemory;
 }
 
-/** One route as plain data; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
-interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
+/** One route as plain data, for handlers that work with `S`; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
+export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Parameters as `:name`; asks for a key below `/v1`. */
   readonly path: string;
@@ -82,20 +59,10 @@ interface Route<P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
-  handle(services: Services, call: Call<P, Q, B>): Promise<D>;
-}
-
-/** A route of the table, its types forgotten: they were checked where it was defined. */
-export type AnyRoute = Route;
-
-/** Checks a handler against the schemas of its route. */
-export function route<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
-  route: Route<P, Q, B, D>,
-): AnyRoute {
-  return route;
+  handle(services: S, call: Call<P, Q, B>): Promise<D>;
 }
 
 /** Whether a route asks for a key. */
-export function isKeyed({ path }: AnyRoute): boolean {
+export function isKeyed({ path }: { readonly path: string }): boolean {
   return path.startsWith(`${PATH_PREFIX}/`);
 }

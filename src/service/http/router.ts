@@ -1,9 +1,9 @@
 import { badRequest } from './api-error.ts';
-import type { AnyRoute } from './route.ts';
+import type { Route } from './route.ts';
 
 /** The route of a request, and what its path says. */
-export interface Match {
-  readonly route: AnyRoute;
+export interface Match<S> {
+  readonly route: Route<S>;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -11,7 +11,9 @@ export interface Match {
  * Finds the first route that fits a request; HEAD is answered as GET, without the body. Throws BAD_REQUEST_ERROR for a
  * path that is not a URL's.
  */
-export function router(routes: readonly AnyRoute[]): (method: string, path: string) => Match | undefined {
+export function router<S>(
+  routes: readonly Route<S>[],
+): (method: string, path: string) => Match<S> | undefined {
   const table = routes.map(route => ({ route, steps: route.path.split('/') }));
   return (method, path) => {
     const answered = method === 'HEAD' ? 'GET' : method;

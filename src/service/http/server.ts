@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
-import { PendingWork } from '../lifecycle/background-work.ts';
+import { PendingWork } from '../core/background-work.ts';
+import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
 import { hostCheck, inUrl, isWildcard } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
 import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
-import type { ApiAnswer, RequestMemory } from './route.ts';
+import type { ApiAnswer } from './route.ts';
 
 /** One request and its answer, for the log. */
 export interface RequestEvent {

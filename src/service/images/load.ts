@@ -2,12 +2,12 @@ import { messageOf } from '../../files/error-utils.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
 import { decodeBase64, imageType, type LoadedImage } from '../../prompts/images/loaded-image.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { ApiError, invalid } from '../http/api-error.ts';
+import { invalid, Refusal } from '../core/refusal.ts';
 
 /**
  * Decodes or fetches the pictures of a run, in order.
  *
- * @throws {ApiError} VALIDATION_ERROR for the first that can't be used, and what `onBytes` throws
+ * @throws {Refusal} for the first that can't be used, and what `onBytes` throws
  */
 export async function loadImageInputs(
   inputs: readonly ImageInput[],
@@ -29,7 +29,7 @@ async function loadImage(input: ImageInput, index: number, options: FetchImageOp
     );
   } catch (error) {
     options.signal.throwIfAborted();
-    if (error instanceof ApiError) throw error;
+    if (error instanceof Refusal) throw error;
     throw invalid(`inputs.imageInputs[${index}].${input.type}: ${messageOf(error)}`);
   }
 }

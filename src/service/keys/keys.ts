@@ -1,12 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { keyHash } from '../http/auth.ts';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { LOCAL_USER, type Plan } from '../core/caller.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Account, StoredKey, User, UserChanges } from '../store/accounts-store.ts';
 import type { Store } from '../store/store.ts';
-import type { Plan } from '../store/tables.ts';
 
-/** The user that keys belong to where none is named. */
-export const LOCAL_USER = 'local';
 /** What a user starts with. */
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
 /** Keys a user may have. */
@@ -16,6 +13,11 @@ const MAX_NAME_LENGTH = 64;
 /** What can't be done with a key. The message says what and why. */
 export class KeyError extends Error {
   readonly code = 'INVALID_KEY_REQUEST';
+}
+
+/** How a key is kept and looked up: never as it is. */
+export function keyHash(key: string): string {
+  return hash('sha256', key, 'hex');
 }
 
 /** A key that no store has seen. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { StoredOutput } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import path from 'node:path';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { type MediaOutput, mediaFileName } from './media.ts';
 

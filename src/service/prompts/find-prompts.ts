@@ -1,14 +1,26 @@
+import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
+import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
 import type { PromptSearchRow } from '../../wire/index.ts';
-import { invalid, notFound } from '../http/api-error.ts';
-import type { Caller } from '../http/route.ts';
-import { LOCAL_USER } from '../keys/keys.ts';
-import type { Services } from '../services.ts';
+import { type Caller, LOCAL_USER } from '../core/caller.ts';
+import { invalid, notFound } from '../core/refusal.ts';
 import type { PublishedPrompt } from '../store/prompts-store.ts';
+import type { Store } from '../store/store.ts';
+import type { Definitions } from './definitions.ts';
+
+/** What finding and showing published prompts takes. */
+export interface PromptListing {
+  readonly store: Store;
+  readonly models: ModelTable;
+  readonly resources: ResourcesView;
+  readonly definitions: Definitions;
+  /** Whether only the user `local` sees the templates of prompts. */
+  readonly hideTemplates: boolean;
+}
 
 /** One page of every published prompt, newest first. */
 export async function listPrompts(
-  services: Services,
+  listing: PromptListing,
   query: { limit: number; startingAfter?: string; endingBefore?: string },
   caller: Caller,
 ): Promise<{ rows: PromptSearchRow[]; hasMore: boolean }> {
@@ -16,7 +28,7 @@ export async function listPrompts(
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalid('startingAfter and endingBefore can’t be sent together');
   }
-  const all = (await services.store.prompts.published()).sort(byPublication);
+  const all = (await listing.store.prompts.published()).sort(byPublication);
   const placeOf = (name: 'startingAfter' | 'endingBefore'): number => {
     const at = all.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
     if (at < 0) throw notFound(`${name} is not a published prompt`);
@@ -27,7 +39,7 @@ export async function listPrompts(
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = all.slice(from, Math.min(end, from + limit));
   return {
-    rows: await Promise.all(page.map(prompt => searchRow(services, prompt, caller))),
+    rows: await Promise.all(page.map(prompt => searchRow(listing, prompt, caller))),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,
   };
 }
@@ -38,25 +50,25 @@ function byPublication(one: PublishedPrompt, other: PublishedPrompt): number {
 
 /** Published prompts that match, best first; video prompts left out. */
 export async function searchPrompts(
-  services: Services,
+  listing: PromptListing,
   words: string,
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
-  const { store, models } = services;
+  const { store, models } = listing;
   const prompts = await store.prompts.published();
   const matches = bestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return await Promise.all(matches.map(prompt => searchRow(services, prompt, caller)));
+  return await Promise.all(matches.map(prompt => searchRow(listing, prompt, caller)));
 }
 
 async function searchRow(
-  services: Services,
+  listing: PromptListing,
   { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
   caller: Caller,
 ): Promise<PromptSearchRow & { template?: string }> {
-  const { definitions, models, resources } = services;
+  const { definitions, models, resources } = listing;
   const model = models.get(name);
   const definition = await definitions.ofRun(id);
   return {
@@ -69,13 +81,13 @@ async function searchRow(
     publishedAt: new Date(publishedAt).toISOString(),
     samples: [],
     configs: promptConfig(definition),
-    ...shownTemplate(services, caller, definition),
+    ...shownTemplate(listing, caller, definition),
   };
 }
 
 /** The template in a field of its own, unless it is hidden from this caller. */
 export function shownTemplate(
-  { hideTemplates }: Services,
+  { hideTemplates }: Pick<PromptListing, 'hideTemplates'>,
   { userName }: Caller,
   { template }: PromptDefinition,
 ): { template?: string } {

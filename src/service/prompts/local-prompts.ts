@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkPrompt } from '../../prompts/check/check.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts';
@@ -87,7 +88,7 @@ async function checkFile(
   { allowOutside, needsModel = false }: CheckFileOptions,
 ): Promise<Finding[]> {
   try {
-    const options = { models, tasks, allowOutside, mayLackModel: !needsModel };
+    const options = { models: knownModels(models), tasks, allowOutside, mayLackModel: !needsModel };
     return await checkPrompt(await readPromptText(file), file, options);
   } catch (error) {
     if (!(error instanceof InvalidPromptFile)) throw error;

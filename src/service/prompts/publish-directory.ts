@@ -1,10 +1,10 @@
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
+import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
 import { readDefinition } from '../../prompts/parse/read-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
-import { watchDirectory } from './watch-directory.ts';
 
 /**
  * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.

@@ -3,7 +3,7 @@ import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts
 import { readDefinition } from '../../prompts/parse/read-prompt.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
-import { ApiError, invalid } from '../http/api-error.ts';
+import { invalid, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
 
 export interface SentPrompt {
@@ -15,7 +15,7 @@ export interface SentPrompt {
 /**
  * Publishes a prompt that was sent; nothing is read beside it.
  *
- * @throws {ApiError} VALIDATION_ERROR with every fault, each with its place
+ * @throws {Refusal} with every fault, each with its place
  */
 export async function publishSent(
   context: PublishContext,
@@ -30,15 +30,15 @@ export async function publishSent(
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw faulty(error, name);
     if (error instanceof PastBound) throw invalid(error.message);
-    if (error instanceof TasksClosed) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+    if (error instanceof TasksClosed) throw new Refusal('UNAVAILABLE', error.message);
     throw error;
   }
 }
 
-function faulty({ message, line, what, findings }: InvalidPromptFile, name: string): ApiError {
+function faulty({ message, line, what, findings }: InvalidPromptFile, name: string): Refusal {
   const faults = findings.filter(({ severity }) => severity === 'fault').map(fault => placed(fault, name));
   const only = { line, column: 1, message: what };
-  return new ApiError('VALIDATION_ERROR', message, { faults: faults.length > 0 ? faults : [only] });
+  return new Refusal('INVALID_REQUEST', message, { faults: faults.length > 0 ? faults : [only] });
 }
 
 function placed({ file, line, column, message }: Finding, name: string): object {

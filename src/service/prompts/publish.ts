@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
 import { Findings, invalid } from '../../prompts/check/findings.ts';
 import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 
@@ -58,7 +59,7 @@ export async function refuseFaulty(
   if (isEmptyPrompt(definition)) {
     findings.fault(top, 'the prompt has no template: write one below the front matter');
   }
-  await checkParsed({ findings, definition }, { models, tasks });
+  await checkParsed({ findings, definition }, { models: models && knownModels(models), tasks });
   if (findings.hasFaults) throw invalid(findings);
 }
 

@@ -1,5 +1,5 @@
-import { route } from '../http/route.ts';
-import { integer, number, object, orNull, text } from '../schemas/schema.ts';
+import { integer, number, object, orNull, text } from '../http/schema.ts';
+import { route } from './route.ts';
 
 const accountSchema = object({
   username: orNull(text()),

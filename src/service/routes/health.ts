@@ -1,8 +1,8 @@
 import { messageOf } from '../../files/error-utils.ts';
-import { within } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
-import { type AnyRoute, route } from '../http/route.ts';
-import { nothing } from '../schemas/schema.ts';
+import { within } from '../core/clock.ts';
+import { Refusal } from '../core/refusal.ts';
+import { nothing } from '../http/schema.ts';
+import { type AnyRoute, route } from './route.ts';
 
 /** How long the store may take to answer, in milliseconds: whoever asks wants to know within two seconds. */
 const READY_WITHIN_MS = 1500;
@@ -30,8 +30,8 @@ export const healthRoutes: readonly AnyRoute[] = [
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
     async handle({ store, clock }) {
-      const unusable = (reason: string): ApiError =>
-        new ApiError('SERVICE_UNAVAILABLE_ERROR', `the store can't be used: ${reason}`);
+      const unusable = (reason: string): Refusal =>
+        new Refusal('UNAVAILABLE', `the store can't be used: ${reason}`);
       const answer = store.ping().then(
         () => true,
         (error: unknown) => Promise.reject(unusable(messageOf(error))),

@@ -1,7 +1,7 @@
-import type { AnyRoute } from '../http/route.ts';
 import { accountRoutes } from './account.ts';
 import { promptRoutes } from './prompts.ts';
 import { resourceRoutes } from './resources.ts';
+import type { AnyRoute } from './route.ts';
 import { runRoutes } from './runs.ts';
 
 /** What every way of asking this service offers: the interface under /v1. */

@@ -1,8 +1,9 @@
-import { ApiError, notFound } from '../http/api-error.ts';
-import { type AnyRoute, type ApiAnswer, route } from '../http/route.ts';
+import { notFound, Refusal } from '../core/refusal.ts';
+import type { ApiAnswer } from '../http/route.ts';
+import { object, text } from '../http/schema.ts';
 import type { FoundMedia } from '../media/media.ts';
 import { MEDIA_PATH, type SignedUrls } from '../media/signed-urls.ts';
-import { object, text } from '../schemas/schema.ts';
+import { type AnyRoute, route } from './route.ts';
 
 /** Generated pictures and videos, by signed URLs that need no key. */
 export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
@@ -26,10 +27,10 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
   ];
 }
 
-/** What a media URL leads to, as an answer; throws ApiError. */
+/** What a media URL leads to, as an answer; throws Refusal. */
 export async function mediaAnswer(file: FoundMedia | 'missing' | 'expired'): Promise<ApiAnswer> {
   if (file === 'expired') {
-    throw new ApiError('GONE_ERROR', 'this URL has expired: such URLs live 24 hours');
+    throw new Refusal('GONE', 'this URL has expired: such URLs live 24 hours');
   }
   const bytes = file === 'missing' ? undefined : await file.open();
   if (file === 'missing' || !bytes) throw notFound('there is no such file');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { builtFile } from '../../files/installed-file.ts';
-import { type AnyRoute, route } from '../http/route.ts';
+import { type AnyRoute, route } from './route.ts';
 
 /** Nothing but what this service hands out itself; `data:` is for pictures that a run was given. */
 const POLICY = [

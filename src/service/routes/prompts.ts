@@ -1,9 +1,11 @@
 import { promptConfig } from '../../prompts/definition.ts';
 import { MAX_QUERY_LENGTH, type PromptVersion, type PromptVersionEntry } from '../../wire/index.ts';
-import { invalid, notFound } from '../http/api-error.ts';
-import { type Caller, route } from '../http/route.ts';
+import type { Caller } from '../core/caller.ts';
+import { invalid, notFound } from '../core/refusal.ts';
+import { boolean, object, text, uuid } from '../http/schema.ts';
 import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
 import { publishSent } from '../prompts/publish-sent.ts';
+import type { StoredVersion } from '../store/prompts-store.ts';
 import {
   promptListQuery,
   promptPageSchema,
@@ -12,10 +14,9 @@ import {
   promptVersionSchema,
   publishBody,
   publishedSchema,
-} from '../schemas/prompts.ts';
-import { boolean, object, text, uuid } from '../schemas/schema.ts';
-import type { Services } from '../services.ts';
-import type { StoredVersion } from '../store/prompts-store.ts';
+} from './prompt-schemas.ts';
+import { route } from './route.ts';
+import type { Services } from './services.ts';
 
 const promptId = object({ promptId: uuid });
 /** Named as in the other routes of this path, which the description of the interface wants to be one. */

@@ -1,6 +1,6 @@
 import { MODALITIES } from '../../wire/index.ts';
-import { route } from '../http/route.ts';
-import { list, object, oneOf, text } from '../schemas/schema.ts';
+import { list, object, oneOf, text } from '../http/schema.ts';
+import { route } from './route.ts';
 
 const resourcesSchema = object({
   hash: text({ description: 'Changes when the models change' }),

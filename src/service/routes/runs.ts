@@ -1,14 +1,17 @@
 import { IDEMPOTENCY_KEY_HEADER, type Run, type RunListQuery } from '../../wire/index.ts';
-import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import { type Call, type RequestMemory, route } from '../http/route.ts';
+import { invalid, notFound, Refusal } from '../core/refusal.ts';
+import type { RequestMemory } from '../core/request-memory.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Call } from '../http/route.ts';
+import { object, text } from '../http/schema.ts';
 import { usageOfRuns } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
-import { createRunBody, runListQuery, runPageSchema, runSchema } from '../schemas/runs.ts';
-import { object, text } from '../schemas/schema.ts';
-import type { Services } from '../services.ts';
 import type { StoredOutput, StoredRun } from '../store/run-records.ts';
+import { route } from './route.ts';
+import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
+import type { Services } from './services.ts';
 
 const IDEMPOTENCY_KEY =
   'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';
@@ -147,7 +150,7 @@ function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boole
     memory.takeForAnswer(sizeOf(outputs));
     return true;
   } catch (error) {
-    if (error instanceof ApiError) return false;
+    if (error instanceof Refusal) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { ApiError } from '../http/api-error.ts';
-import { PendingWork } from '../lifecycle/background-work.ts';
+import { PendingWork } from '../core/background-work.ts';
+import { Refusal } from '../core/refusal.ts';
 import type { Outcome, QueuedRun } from '../store/run-records.ts';
 import { stoppedRun } from './current-runs.ts';
 import type { DetachedRun } from './detached-run.ts';
@@ -114,7 +114,7 @@ export class CommandRunner implements Runner {
 
   #refuseBarred({ idempotency }: NewlyMade): void {
     if (this.#closing.signal.aborted || (idempotency && this.#barred.has(idempotency.key))) {
-      throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the command was stopped before the run was created');
+      throw new Refusal('UNAVAILABLE', 'the command was stopped before the run was created');
     }
   }
 

@@ -4,9 +4,9 @@ import type { ModelTable } from '../../models/catalogue/table.ts';
 import type { AccessFault } from '../../models/providers/providers.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Message } from '../../prompts/template/messages.ts';
+import type { CreateRunRequest } from '../../wire/index.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import type { CreateRun } from '../schemas/runs.ts';
 import type { UsedRun } from '../store/runs-store.ts';
 import type { Store } from '../store/store.ts';
 import { checkInputs, requireRunnable } from './run-request.ts';
@@ -73,9 +73,9 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
     /**
      * What a creation is expected to cost. Creates nothing and asks no provider.
      *
-     * @throws {ApiError} with what the creation would be refused with
+     * @throws {Refusal} with what the creation would be refused with
      */
-    async estimate({ providerBatch, ...body }: CreateRun & Pick<PricingOptions, 'providerBatch'>) {
+    async estimate({ providerBatch, ...body }: CreateRunRequest & Pick<PricingOptions, 'providerBatch'>) {
       const lookup = { store, definitions, models, tasks };
       const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
       const checked = await checkInputs(lookup, body, { definition, model, userId });

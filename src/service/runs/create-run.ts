@@ -1,16 +1,27 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
 import type { LoadedImage } from '../../prompts/images/loaded-image.ts';
-import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
-import { within } from '../clock.ts';
-import { ApiError, invalid, tooManyRequests } from '../http/api-error.ts';
-import type { Caller, RequestMemory } from '../http/route.ts';
-import type { CreateRun } from '../schemas/runs.ts';
-import type { Services } from '../services.ts';
+import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
+import type { Caller } from '../core/caller.ts';
+import { type Clock, within } from '../core/clock.ts';
+import { invalid, Refusal, tooMany } from '../core/refusal.ts';
+import type { RequestMemory } from '../core/request-memory.ts';
 import { CreationRefused, type Idempotency, type Outcome, type UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
-import { checkInputs, requireAccess, requireRunnable } from './run-request.ts';
-import { type NewlyMade, outcomeOf } from './run-work.ts';
+import type { InputFiles } from './input-files.ts';
+import { checkInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
+import { type NewlyMade, outcomeOf, type Runner } from './run-work.ts';
+
+/** What creating a run takes. */
+export interface RunServices extends RunLookup {
+  readonly runner: Runner;
+  readonly limits: UserLimits;
+  readonly inputs: InputFiles;
+  readonly clock: Clock;
+  readonly syncWindowMs: number;
+  /** Checks and reads the pictures of a creation; throws Refusal, and what `onBytes` throws for those fetched. */
+  readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
+}
 
 /** A run that was created, now or before; without an outcome while it goes on. */
 interface CreatedRun {
@@ -32,9 +43,9 @@ interface CreationOptions {
  * key was used before gives that run, as it is by now.
  */
 export async function createRun(
-  services: Services,
+  services: RunServices,
   caller: Caller,
-  body: CreateRun,
+  body: CreateRunRequest,
   { idempotencyKey, memory }: CreationOptions,
 ): Promise<CreatedRun> {
   const { store, clock, inputs, limits, runner, syncWindowMs } = services;
@@ -50,7 +61,7 @@ export async function createRun(
   const { run, images } = await checkedRun(services, caller, body, memory);
   await inputs.save(run.id, images);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
-  const sent: { inputs: CreateRun['inputs'] } = body;
+  const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
   memory.free();
@@ -64,11 +75,11 @@ export async function createRun(
   return await repeated(runId);
 }
 
-/** A creation as it is kept, with its pictures. @throws {ApiError} for one that is refused */
+/** A creation as it is kept, with its pictures. @throws {Refusal} for one that is refused */
 export async function checkedRun(
-  services: Services,
+  services: RunServices,
   { userId }: Pick<Caller, 'userId'>,
-  body: CreateRun,
+  body: CreateRunRequest,
   memory: RequestMemory,
 ): Promise<{ run: NewlyMade; images: LoadedImage[] }> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
@@ -104,26 +115,26 @@ function refusal(
   reason: CreationRefused['reason'],
   credits: number,
   { queued, mediaBytes }: UserLimits,
-): ApiError {
+): Refusal {
   if (reason === 'credits') {
-    return new ApiError('PAYMENT_REQUIRED_ERROR', `too few credits: the run needs ${credits}`);
+    return new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`);
   }
   if (reason === 'queue') {
-    return tooManyRequests(
+    return tooMany(
       `too many of your runs are queued (at most ${queued.toLocaleString('en')}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
     );
   }
   if (reason === 'space') {
-    return new ApiError(
-      'INSUFFICIENT_STORAGE_ERROR',
+    return new Refusal(
+      'NO_SPACE',
       `your generated media and the pictures of your unfinished runs take up all the space a user has, ${mediaBytes / 1024 ** 3} GiB; media goes 24 hours after it was made`,
     );
   }
   return otherBody();
 }
 
-function otherBody(): ApiError {
+function otherBody(): Refusal {
   return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
 }
 

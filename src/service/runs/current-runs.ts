@@ -1,10 +1,9 @@
-import { type ImageInput, isUuid } from '../../wire/index.ts';
-import { ApiError, notFound } from '../http/api-error.ts';
-import type { CreateRun } from '../schemas/runs.ts';
-import type { Services } from '../services.ts';
+import { type CreateRunRequest, type ImageInput, isUuid } from '../../wire/index.ts';
+import { notFound, Refusal } from '../core/refusal.ts';
 import type { Abandonment } from '../store/run-queue.ts';
 import type { StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
+import type { InputFiles } from './input-files.ts';
 import { outcomeOf } from './run-work.ts';
 
 /**
@@ -64,7 +63,7 @@ export async function findRun(store: Store, userId: number, id: string): Promise
   return await store.runs.find(userId, id);
 }
 
-/** The same. @throws {ApiError} NOT_FOUND_ERROR where the user has no such run */
+/** The same. @throws {Refusal} NOT_FOUND if the user has no such run */
 export async function requireRun(store: Store, userId: number, runId: string): Promise<StoredRun> {
   const id = runId.toLowerCase();
   const run = isUuid(id) ? await findRun(store, userId, id) : undefined;
@@ -75,13 +74,13 @@ export async function requireRun(store: Store, userId: number, runId: string): P
 /**
  * The body that created a run.
  *
- * @throws {ApiError} NOT_FOUND_ERROR where it is not kept, GONE_ERROR where its pictures are no longer
+ * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its pictures are no longer
  */
 export async function creationOf(
-  { store, inputs }: Services,
+  { store, inputs }: { readonly store: Store; readonly inputs: InputFiles },
   userId: number,
   id: string,
-): Promise<CreateRun> {
+): Promise<CreateRunRequest> {
   const kept = await store.runs.requestOf(userId, id);
   if (!kept) throw notFound('what the run was created from is not kept: an earlier version made it');
   const { textInputs, images, urls = [], runOptions } = kept.request;
@@ -103,5 +102,5 @@ export async function creationOf(
 }
 
 function gone(): never {
-  throw new ApiError('GONE_ERROR', 'the pictures that the run was created from are no longer kept');
+  throw new Refusal('GONE', 'the pictures that the run was created from are no longer kept');
 }

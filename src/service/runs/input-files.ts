@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/images/loaded-image.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Blobs, Store } from '../store/store.ts';
 
 /** The input pictures of runs, kept for a day so that a run can be made once more. */

@@ -14,18 +14,17 @@ import { chatParameters } from '../../models/providers/openai/parameters.ts';
 import { keyOf } from '../../models/providers/providers.ts';
 import { wantsJson } from '../../prompts/output.ts';
 import { renderPrompt } from '../../prompts/render.ts';
-import { invalid } from '../http/api-error.ts';
-import { UNCOUNTED } from '../http/route.ts';
-import type { CreateRun } from '../schemas/runs.ts';
-import type { Services } from '../services.ts';
-import { checkedRun } from './create-run.ts';
+import type { CreateRunRequest } from '../../wire/index.ts';
+import { invalid } from '../core/refusal.ts';
+import { UNCOUNTED } from '../core/request-memory.ts';
+import { checkedRun, type RunServices } from './create-run.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
 /** Runs whose models are asked in batches of their providers. */
 export type ProviderBatches = ReturnType<typeof createProviderBatches>;
 
 export interface ProviderBatchesOptions {
-  readonly services: Services;
+  readonly services: RunServices;
   readonly userId: number;
   readonly env: Env;
   readonly answers: Map<string, BatchAnswer>;
@@ -39,7 +38,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /**
      * The batches of the provider that a version's model has.
      *
-     * @throws {ApiError} for a model without a provider, or whose provider has no batches or can't be asked
+     * @throws {Refusal} for a model without a provider, or whose provider has no batches or can't be asked
      */
     async of(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await requireRunnable(services, promptVersionId);
@@ -54,8 +53,8 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
       return patient(await batches, access, { model, sleep });
     },
-    /** What the provider is to be asked for a creation. @throws {ApiError} with what the creation would be refused with */
-    async prepare(creation: CreateRun): Promise<object> {
+    /** What the provider is to be asked for a creation. @throws {Refusal} with what the creation would be refused with */
+    async prepare(creation: CreateRunRequest): Promise<object> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
       const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
       const { textInputs, runOptions } = run.request;

@@ -1,16 +1,24 @@
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/catalogue/entry.ts';
+import type { ModelTable } from '../../models/catalogue/table.ts';
 import { PastBound } from '../../prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
-import type { ImageInput } from '../../wire/index.ts';
-import { ApiError, invalid, notFound } from '../http/api-error.ts';
-import type { CreateRun } from '../schemas/runs.ts';
-import type { Services } from '../services.ts';
+import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
+import { invalid, notFound, Refusal } from '../core/refusal.ts';
+import type { Definitions } from '../prompts/definitions.ts';
+import type { Store } from '../store/store.ts';
 
-type Lookup = Pick<Services, 'store' | 'definitions' | 'models' | 'tasks'>;
+/** What checking a creation takes. */
+export interface RunLookup {
+  readonly store: Store;
+  readonly definitions: Definitions;
+  readonly models: ModelTable;
+  readonly tasks: PromptTasks;
+}
 
-/** A prompt version that can be run, with what it says and the model that it has here. @throws {ApiError} */
-export async function requireRunnable({ store, definitions, models }: Lookup, promptVersionId: string) {
+/** A prompt version that can be run, with what it says and the model that it has here. @throws {Refusal} */
+export async function requireRunnable({ store, definitions, models }: RunLookup, promptVersionId: string) {
   const version = await store.prompts.runnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
   const definition = await definitions.ofRun(version.id);
@@ -19,17 +27,17 @@ export async function requireRunnable({ store, definitions, models }: Lookup, pr
   return { version, definition, model };
 }
 
-/** @throws {ApiError} for a model that can't be asked, such as one whose key is not set */
-export function requireAccess({ models }: Pick<Services, 'models'>, model: ModelEntry): void {
+/** @throws {Refusal} for a model that can't be asked, such as one whose key is not set */
+export function requireAccess({ models }: Pick<RunLookup, 'models'>, model: ModelEntry): void {
   const fault = models.accessFault(model);
   if (!fault) return;
-  throw fault.kind === 'key' ? new ApiError('FORBIDDEN_ERROR', fault.message) : invalid(fault.message);
+  throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalid(fault.message);
 }
 
-/** The inputs of a run that its prompt and its model accept. @throws {ApiError} that names the field and the rule it breaks */
+/** The inputs of a run that its prompt and its model accept. @throws {Refusal} that names the field and the rule it breaks */
 export async function checkInputs(
-  { tasks }: Pick<Lookup, 'tasks'>,
-  { inputs, runOptions = {} }: CreateRun,
+  { tasks }: Pick<RunLookup, 'tasks'>,
+  { inputs, runOptions = {} }: CreateRunRequest,
   { definition, model, userId }: { definition: PromptDefinition; model: ModelEntry; userId: number },
 ) {
   const { textInputs: texts = {}, imageInputs = [] } = inputs;
@@ -38,7 +46,7 @@ export async function checkInputs(
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
     if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
-    if (error instanceof TasksClosed) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+    if (error instanceof TasksClosed) throw new Refusal('UNAVAILABLE', error.message);
     throw error;
   }
   // Keys that the prompt does not have are ignored.
@@ -57,7 +65,7 @@ function checkImageCount(images: ImageInput[], { imageInputs }: PromptDefinition
   throw invalid(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
 
-/** @throws {ApiError} that names what the model accepts */
+/** @throws {Refusal} that names what the model accepts */
 export function checkRunOptions(
   settings: Record<string, string>,
   { model, provider, runOptions }: ModelEntry,

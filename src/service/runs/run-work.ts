@@ -1,6 +1,6 @@
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
-import type { Clock } from '../clock.ts';
-import { PendingWork, retryForever } from '../lifecycle/background-work.ts';
+import { PendingWork, retryForever } from '../core/background-work.ts';
+import type { Clock } from '../core/clock.ts';
 import {
   CreationRefused,
   type NewRun,

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
-import type { Plan, Tables } from './tables.ts';
+import type { Plan } from '../core/caller.ts';
+import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 export interface UserChanges {

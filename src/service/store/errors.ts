@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs';
+import { DataDirectoryError } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 
 /** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
@@ -9,16 +10,6 @@ export class DatabaseUrlError extends Error {
 /** The database can't be reached, or not at present. The message holds no password. */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
-}
-
-/** The data directory, or what is kept, can't be used. The message names it and what to do. */
-export class DataDirectoryError extends Error {
-  readonly code: 'UNUSABLE_STORE' | 'DISK_FULL';
-
-  constructor(message: string, options: ErrorOptions & { isDiskFull?: boolean } = {}) {
-    super(message, options);
-    this.code = options.isDiskFull ? 'DISK_FULL' : 'UNUSABLE_STORE';
-  }
 }
 
 /** Less room than this is none: a database needs a few pages for anything; in bytes. */

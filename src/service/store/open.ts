@@ -1,4 +1,4 @@
-import { prepareDataDirectory } from './data-dir.ts';
+import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { dataDirectoryError } from './errors.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 import type { Store, StoreOptions } from './store.ts';

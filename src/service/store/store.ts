@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '../clock.ts';
-import type { RateLimiter } from '../http/rate-limiter.ts';
+import type { Clock } from '../core/clock.ts';
+import type { RateLimiter } from '../core/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
 import { mediaStore } from './media-store.ts';
 import { promptsStore } from './prompts-store.ts';

@@ -1,9 +1,6 @@
 import type { Generated } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
-
-/** Plans a user may have; `none` is answered 402. */
-export const PLANS = ['pro', 'none'] as const;
-export type Plan = (typeof PLANS)[number];
+import type { Plan } from '../core/caller.ts';
 
 interface Users {
   id: Generated<number>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { codeOf } from '../../files/error-utils.ts';
-import { PendingWork } from '../lifecycle/background-work.ts';
+import { PendingWork } from '../core/background-work.ts';
 import type { Tables } from './tables.ts';
 
 /** What runs queries: the database or a transaction on it. */

@@ -2,6 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { PROVIDER_SETTINGS } from '../../../src/models/catalogue/entry.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import type { Converted } from '../../../src/prompts/foreign/converted.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
@@ -20,7 +21,11 @@ async function convert(config: string, { files = {}, ...options }: Options = {})
   await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
   await symlink('../outside.txt', path.join(directory, 'link.txt'));
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
-  return await convertForeign(config, 'in/promptfooconfig.yaml', { directory, ...options });
+  return await convertForeign(config, 'in/promptfooconfig.yaml', {
+    directory,
+    settings: PROVIDER_SETTINGS,
+    ...options,
+  });
 }
 
 interface Case {

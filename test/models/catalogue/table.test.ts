@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wireModel } from '../../../src/models/catalogue/entry.ts';
+import { resourcesHash } from '../../../src/models/catalogue/resources-view.ts';
 import { loadModels, type ModelTable } from '../../../src/models/catalogue/table.ts';
-import { resourcesHash } from '../../../src/service/resources-view.ts';
 import type { Model } from '../../../src/wire/index.ts';
 
 let dataDir: string;

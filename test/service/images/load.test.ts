@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchImageOptions } from '../../../src/models/outgoing/fetch-image.ts';
 import { describeImage } from '../../../src/prompts/images/describe.ts';
-import { ApiError } from '../../../src/service/http/api-error.ts';
+import { Refusal } from '../../../src/service/core/refusal.ts';
 import { loadImageInputs } from '../../../src/service/images/load.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';
 import { png } from '../../support/pictures.ts';
@@ -12,11 +12,11 @@ const base64 = (bytes: Buffer | string): ImageInput => ({
   base64: Buffer.from(bytes as string).toString('base64'),
 });
 
-async function faultOf(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<ApiError> {
+async function faultOf(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<Refusal> {
   const fault: unknown = await loadImageInputs(inputs, { signal, ...options }).catch(
     (error: unknown) => error,
   );
-  if (fault instanceof ApiError) return fault;
+  if (fault instanceof Refusal) return fault;
   throw new Error(`no fault: ${JSON.stringify(fault)}`);
 }
 
@@ -52,7 +52,7 @@ describe('input pictures', () => {
     ['a PDF', Buffer.from('%PDF-1.7\n').toString('base64'), /not an image/],
   ])('with %s are refused', async (_, text, reason) => {
     const fault = await faultOf([base64(png(1, 1)), { type: 'base64', base64: text }]);
-    expect(fault.status).toBe('VALIDATION_ERROR');
+    expect(fault.code).toBe('INVALID_REQUEST');
     expect(fault.message).toMatch(/^inputs\.imageInputs\[1\]\.base64: /);
     expect(fault.message).toMatch(reason);
   });

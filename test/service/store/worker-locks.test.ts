@@ -1,7 +1,7 @@
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/service/clock.ts';
+import { systemClock } from '../../../src/service/core/clock.ts';
 import { workerLocks } from '../../../src/service/store/sqlite/worker-locks.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 

@@ -1,6 +1,6 @@
+import type { Plan } from '../../../service/core/caller.ts';
 import type { NewKey } from '../../../service/keys/keys.ts';
-import type { KeyView } from '../../../service/lifecycle/local-store.ts';
-import type { Plan } from '../../../service/store/tables.ts';
+import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Finding } from '../../../prompts/check/findings.ts';
-import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
+import type { LocalStore } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import type { PromptPreview } from '../../../prompts/preview.ts';
-import type { LocalStore } from '../../../service/lifecycle/local-store.ts';
+import type { LocalStore } from '../../../service/local-store.ts';
 import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
 import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';

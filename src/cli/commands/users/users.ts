@@ -1,5 +1,5 @@
+import type { Plan } from '../../../service/core/caller.ts';
 import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
-import type { Plan } from '../../../service/store/tables.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';

@@ -1,7 +1,6 @@
 import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
-import { PROVIDER_SETTINGS } from '../../../models/catalogue/entry.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Conversion } from './source.ts';
 
@@ -117,7 +116,7 @@ function settingsOf(
   for (const [key, entry] of config.valuesByKey('config')) {
     const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
     const value = entry.json();
-    if (PROVIDER_SETTINGS.has(ours)) {
+    if (conversion.isSetting(ours)) {
       settings[ours] = ours === 'stopSequences' && !isJsonList(value) ? [value] : value;
     } else if (key === 'response_format') {
       output = outputOf(value);

@@ -68,6 +68,11 @@ export class Conversion {
     }
   }
 
+  /** True for a setting that providers understand. */
+  isSetting(name: string): boolean {
+    return this.#options.settings.has(name);
+  }
+
   /** Whether a file of this name is there. */
   has(name: string): boolean {
     return (

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { createFile } from '../../../files/write-file.ts';
-import { DataDirectoryError } from '../errors.ts';
 import type { SettingsStore } from '../settings-store.ts';
 import type { Blobs } from '../store.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { DataDirectoryError } from '../errors.ts';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { migrations } from '../migrations.ts';
 import type { Db } from '../writer.ts';
 

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { blobFiles } from '../blob-files.ts';
-import { DatabaseUnavailableError, DataDirectoryError } from '../errors.ts';
+import { DatabaseUnavailableError } from '../errors.ts';
 import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { blobRows } from './blob-rows.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { RateLimiter } from '../../http/rate-limiter.ts';
+import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Db } from '../writer.ts';
 
 /**

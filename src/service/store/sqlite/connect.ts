@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { syncDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import { placeNew } from '../../../files/write-file.ts';
-import type { Clock } from '../../clock.ts';
-import { DataDirectoryError, damagedStore } from '../errors.ts';
+import type { Clock } from '../../core/clock.ts';
+import { damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 import { isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';

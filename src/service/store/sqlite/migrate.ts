@@ -1,4 +1,4 @@
-import { DataDirectoryError } from '../errors.ts';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { migrations } from '../migrations.ts';
 import type { SqliteDatabase } from './binding.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { prepareDataDirectory } from '../../../src/service/store/data-dir.ts';
+import { prepareDataDirectory } from '../../src/files/data-directory.ts';
 
 let directory: string;
 const modeOf = (file: string): number => statSync(file).mode & 0o777;

@@ -15,7 +15,7 @@ import {
   textMap,
   time,
   uuid,
-} from './schema.ts';
+} from '../http/schema.ts';
 
 const outputType: Schema<string> = oneOf(OUTPUT_TYPES);
 const outputItem = object({

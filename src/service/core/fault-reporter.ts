@@ -1,4 +1,4 @@
-import { messageOf } from '../files/error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from './clock.ts';
 
 /** How long the same fault is not reported again, in milliseconds. */

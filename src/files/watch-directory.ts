@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { toError } from '../../files/error-utils.ts';
+import { toError } from './error-utils.ts';
 
 export interface DirectoryWatch {
   /** Which file names matter. */

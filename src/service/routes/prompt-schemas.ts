@@ -1,5 +1,16 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT } from '../../wire/index.ts';
-import { anything, boolean, integer, list, literal, object, text, textMap, time, uuid } from './schema.ts';
+import {
+  anything,
+  boolean,
+  integer,
+  list,
+  literal,
+  object,
+  text,
+  textMap,
+  time,
+  uuid,
+} from '../http/schema.ts';
 
 const template = text({ description: 'The template of the prompt file, unless the service hides templates' });
 

@@ -1,6 +1,13 @@
-import type { Services } from '../services.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Media } from '../media/media.ts';
+import type { Store } from '../store/store.ts';
+import type { InputFiles } from './input-files.ts';
 
-interface HousekeepingOptions extends Pick<Services, 'store' | 'media' | 'inputs' | 'clock'> {
+interface HousekeepingOptions {
+  store: Store;
+  media: Media;
+  inputs: InputFiles;
+  clock: Clock;
   onFault: (error: unknown) => void;
 }
 

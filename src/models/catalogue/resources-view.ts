@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sortKeys } from '../files/json.ts';
-import { wireModel } from '../models/catalogue/entry.ts';
-import type { ModelTable } from '../models/catalogue/table.ts';
-import type { Model, Resources } from '../wire/index.ts';
+import { sortKeys } from '../../files/json.ts';
+import type { Model, Resources } from '../../wire/index.ts';
+import { wireModel } from './entry.ts';
+import type { ModelTable } from './table.ts';
 
 /** The models as the interface shows them; computed again only when they change. */
 export type ResourcesView = ReturnType<typeof resourcesView>;

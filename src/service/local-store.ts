@@ -1,18 +1,18 @@
-import { loadModels } from '../../models/catalogue/table.ts';
-import type { Env } from '../../models/outgoing/proxy.ts';
-import { seedSamples } from '../../prompts/built-in/files.ts';
-import { InvalidInputs } from '../../prompts/definition.ts';
-import { readPromptFile } from '../../prompts/parse/read-prompt.ts';
-import { SharedTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
-import { changeUser, createKey, localUser, type NewKey } from '../keys/keys.ts';
-import { localPrompts } from '../prompts/local-prompts.ts';
-import { publishPrompt } from '../prompts/publish.ts';
-import { ensureUnlistedVersion, type UnlistedWanted } from '../prompts/unlisted.ts';
-import { checkRunOptions } from '../runs/run-request.ts';
-import type { StoredKey, UserChanges } from '../store/accounts-store.ts';
-import { openDatabase } from '../store/open.ts';
+import { loadModels } from '../models/catalogue/table.ts';
+import type { Env } from '../models/outgoing/proxy.ts';
+import { InvalidInputs } from '../prompts/definition.ts';
+import { readPromptFile } from '../prompts/parse/read-prompt.ts';
+import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { Refusal } from './core/refusal.ts';
+import { changeUser, createKey, localUser, type NewKey } from './keys/keys.ts';
+import { localPrompts } from './prompts/local-prompts.ts';
+import { publishPrompt } from './prompts/publish.ts';
+import { seedSamples } from './prompts/seed-samples.ts';
+import { ensureUnlistedVersion, type UnlistedWanted } from './prompts/unlisted.ts';
+import { checkRunOptions } from './runs/run-request.ts';
+import type { StoredKey, UserChanges } from './store/accounts-store.ts';
+import { openDatabase } from './store/open.ts';
 
 /** The local store without a service over it, for keys and prompts. */
 export type LocalStore = Awaited<ReturnType<typeof openStore>>;
@@ -71,7 +71,7 @@ export async function openStore({
       try {
         checkRunOptions({ ...options }, model);
       } catch (error) {
-        throw error instanceof ApiError ? new InvalidInputs([error.message]) : error;
+        throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
       }
     },
     /** False if there is no such published prompt. */

@@ -1,7 +1,8 @@
-import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../wire/index.ts';
-import { jsonAnswer } from './http/api-error.ts';
-import { type AnyRoute, type ApiAnswer, isKeyed, route } from './http/route.ts';
-import { anything, integer, object, type Schema, text } from './schemas/schema.ts';
+import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../../wire/index.ts';
+import { jsonAnswer } from '../http/api-error.ts';
+import { type ApiAnswer, isKeyed } from '../http/route.ts';
+import { anything, integer, object, type Schema, text } from '../http/schema.ts';
+import { type AnyRoute, route } from './route.ts';
 
 /** Where the description of the interface is served, without a key. */
 const OPENAPI_PATH = '/openapi.json';

@@ -34,17 +34,3 @@ export async function within<T>(
     ended.abort(new Error('the work has ended'));
   }
 }
-
-/** What `work` gives, unless the signal is aborted first. @throws the signal's reason then */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const ended = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: ended.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    ended.abort();
-  }
-}

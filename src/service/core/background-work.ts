@@ -1,4 +1,4 @@
-import { type Clock, within } from '../clock.ts';
+import { type Clock, within } from './clock.ts';
 
 /** Work that has to end before something can be closed. */
 export class PendingWork {

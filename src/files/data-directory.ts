@@ -1,8 +1,17 @@
 import type { Stats } from 'node:fs';
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
-import { DataDirectoryError } from './errors.ts';
+import { makeDirectory } from './directories.ts';
+
+/** The data directory, or what is kept, can't be used. The message names it and what to do. */
+export class DataDirectoryError extends Error {
+  readonly code: 'UNUSABLE_STORE' | 'DISK_FULL';
+
+  constructor(message: string, options: ErrorOptions & { isDiskFull?: boolean } = {}) {
+    super(message, options);
+    this.code = options.isDiskFull ? 'DISK_FULL' : 'UNUSABLE_STORE';
+  }
+}
 
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';

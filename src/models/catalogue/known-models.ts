@@ -1,0 +1,27 @@
+import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from './entry.ts';
+
+/** A table of models, as far as a check of prompts needs it. */
+interface Table {
+  get(name: string): ModelEntry | undefined;
+  explainMissing(name: string): string;
+}
+
+/** Returns what a check of a prompt file has to know of the models. */
+export function knownModels(models: Table, nowMs = Date.now()) {
+  return {
+    explainMissing: (name: string) => models.explainMissing(name),
+    get(name: string) {
+      const entry = models.get(name);
+      const shutdown = entry && shutdownOf(entry, nowMs);
+      return (
+        entry && {
+          model: entry.model,
+          runOptions: entry.runOptions,
+          note: shutdown && shutdownNote(shutdown),
+          // A provider gets whatever the file says, and only the provider knows what it does with it.
+          ignores: (setting: string) => entry.provider === undefined && !PROVIDER_SETTINGS.has(setting),
+        }
+      );
+    },
+  };
+}

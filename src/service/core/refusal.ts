@@ -1,0 +1,39 @@
+/** Why the service doesn't do what it was asked. */
+export type RefusalCode =
+  | 'INVALID_REQUEST'
+  | 'NOT_FOUND'
+  | 'GONE'
+  | 'NO_ACCESS'
+  | 'TOO_FEW_CREDITS'
+  | 'NO_SPACE'
+  | 'TOO_MANY'
+  | 'TOO_LARGE'
+  | 'UNAVAILABLE';
+
+/** A refusal that the caller can understand; `http/` makes an answer of it. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly code: RefusalCode,
+    message: string,
+    /** Context for the caller; null if there is none. */
+    readonly data: unknown = null,
+    /** When another try may succeed, in seconds. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(message);
+  }
+}
+
+export function notFound(message: string): Refusal {
+  return new Refusal('NOT_FOUND', message);
+}
+
+export function invalid(message: string): Refusal {
+  return new Refusal('INVALID_REQUEST', message);
+}
+
+export function tooMany(message: string, retryAfterSeconds: number): Refusal {
+  return new Refusal('TOO_MANY', message, null, retryAfterSeconds);
+}
