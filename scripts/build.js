@@ -16,8 +16,8 @@ await mkdir(path.join(outdir, 'assets'), { recursive: true });
 for (const file of [FONT, 'src/models/offline/clip.mp4']) {
   await cp(file, path.join(outdir, 'assets', path.basename(file)));
 }
-for (const file of ['index.html', 'page.css']) {
-  await cp(path.join('src/page', file), path.join(outdir, 'page', file));
+for (const file of ['index.html', 'page.css', 'report/report.css']) {
+  await cp(path.join('src/page', file), path.join(outdir, 'page', path.basename(file)));
 }
 await cp('src/prompts/built-in', path.join(outdir, 'prompts'), {
   recursive: true,

@@ -1,4 +1,4 @@
-// The bundles: the command, the library, and the page of `serve`.
+// The bundles: the command, the library, and what runs in browsers.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
@@ -29,7 +29,7 @@ export function packageOf(name) {
 
 /** Writes the bundles and gives the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
-  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePage(outdir)];
+  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir)];
   const written = (await Promise.all(bundles)).flat();
   return [...written.flatMap(chunk => chunk.moduleIds ?? []), FONT, IN_BINARIES];
 }
@@ -74,19 +74,19 @@ async function bundleLibrary(outdir) {
   return output;
 }
 
-/** What `serve` hands out to browsers, beside its document and style. */
-async function bundlePage(outdir) {
-  const bundle = await rolldown({
-    input: 'src/page/page.ts',
-    platform: 'browser',
-    transform: { target: 'es2022' },
-  });
-  const { output } = await bundle.write({
-    file: path.join(outdir, 'page/page.js'),
-    format: 'esm',
-    minify: true,
-  });
-  return output;
+/** What runs in browsers: the page that `serve` hands out, and the script within each report. */
+async function bundlePages(outdir) {
+  const pages = [
+    { input: 'src/page/page.ts', file: 'page.js', format: 'esm' },
+    { input: 'src/page/report/report.ts', file: 'report.js', format: 'iife' },
+  ];
+  const outputs = await Promise.all(
+    pages.map(async ({ input, file, format }) => {
+      const bundle = await rolldown({ input, platform: 'browser', transform: { target: 'es2022' } });
+      return await bundle.write({ file: path.join(outdir, 'page', file), format, minify: true });
+    }),
+  );
+  return outputs.flatMap(({ output }) => output);
 }
 
 function common() {

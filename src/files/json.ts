@@ -31,7 +31,7 @@ export function kindOf(value: JsonValue): string {
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
 
-/** Undefined for what is not JSON. */
+/** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;

@@ -1,6 +1,3 @@
-import type { RunUsage } from '../wire/index.ts';
-import { formatDollars, money } from '../wire/money.ts';
-
 /** What an element holds: text is never read as markup. */
 export type Child = Node | string | number | undefined | false;
 
@@ -104,10 +101,4 @@ export function messageOf(error: unknown): string {
 
 export function creditsText(credits: number | null): string {
   return credits === null ? 'free' : String(credits);
-}
-
-/** An amount such as `$0.0123`, marked if it is an estimate. */
-export function costText({ cost, estimated }: Pick<RunUsage, 'cost' | 'estimated'>): string {
-  if (cost === null) return 'not known';
-  return `${estimated ? '~' : ''}${formatDollars(money(cost))}`;
 }

@@ -23,6 +23,11 @@ export function formatDollars(amount: Money): string {
   return `$${text}`;
 }
 
+/** What a run or a group of runs cost, marked with `~` if the figure is an estimate. */
+export function costText(cost: number | null, isEstimated: boolean, unknown = 'not known'): string {
+  return cost === null ? unknown : `${isEstimated ? '~' : ''}${formatDollars(money(cost))}`;
+}
+
 /** Reads a plain decimal number of US dollars, at least 0; undefined for anything else. */
 export function parseDollars(text: string): Money | undefined {
   return /^(?:\d{1,7}(?:\.\d*)?|\.\d+)$/.test(text) ? money(Number(text)) : undefined;

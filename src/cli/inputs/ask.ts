@@ -1,5 +1,6 @@
+import { parseJson } from '../../files/json.ts';
 import type { Context } from '../context.ts';
-import { isObject, parseJson } from '../core/json-value.ts';
+import { isObject } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';

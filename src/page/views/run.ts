@@ -7,7 +7,8 @@ import {
   type RunRow,
   type RunUsage,
 } from '../../wire/index.ts';
-import { type Child, costText, creditsText, el, facts, status, time } from '../dom.ts';
+import { costText } from '../../wire/money.ts';
+import { type Child, creditsText, el, facts, status, time } from '../dom.ts';
 import type { Place } from '../service.ts';
 import { mediaAddress } from '../service.ts';
 
@@ -58,7 +59,7 @@ async function sections(
       ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
       ['Tokens', run.tokens],
       ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
-      ['Cost', usage && costText(usage)],
+      ['Cost', usage && costText(usage.cost, usage.estimated)],
       ['Id', el('code', {}, run.runId)],
     ]),
     el('h2', {}, 'Outputs'),

@@ -1,7 +1,7 @@
 import { type GroupUsage, measureOf, usageKey, usageOf } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { formatDollars, money } from '../../wire/money.ts';
-import { choice, costText, el, filters, labelled, same, table } from '../dom.ts';
+import { costText, formatDollars, money } from '../../wire/money.ts';
+import { choice, el, filters, labelled, same, table } from '../dom.ts';
 import type { Place } from '../service.ts';
 
 const TIMES = [
@@ -78,7 +78,7 @@ function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
       'aria-label': `${row.key}: ${shown(weight(row))} of ${shown(most)}${measure === 'cost' ? '' : ` ${measure}`}`,
     }),
     row.credits,
-    costText(row),
+    costText(row.cost, row.estimated),
     row.runs,
     row.failed,
     row.tokens?.input ?? 0,

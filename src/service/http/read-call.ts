@@ -30,7 +30,7 @@ export async function readCall(
   return {
     params: route.params ? checked(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && checked(route.body, parseJson(await request.readBody(memory))),
+    body: route.body && checked(route.body, parseBody(await request.readBody(memory))),
     // Only routes under /v1 look at it, and those have one.
     caller: caller as Caller,
     headers: request.headers,
@@ -64,7 +64,7 @@ function checked<T>(schema: Schema, value: T): T {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
-function parseJson(body: Buffer): unknown {
+function parseBody(body: Buffer): unknown {
   try {
     return parseBoundedJson(UTF8.decode(body), { values: MAX_BODY_VALUES });
   } catch (error) {

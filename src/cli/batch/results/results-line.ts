@@ -1,6 +1,7 @@
+import { parseJson } from '../../../files/json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
-import { countOf, isObject, listOf, parseJson } from '../../core/json-value.ts';
+import { countOf, isObject, listOf } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';

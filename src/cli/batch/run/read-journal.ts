@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { isObject, type JsonObject, parseJson } from '../../core/json-value.ts';
+import { parseJson } from '../../../files/json.ts';
+import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { textLines } from '../rows/text-lines.ts';

@@ -198,12 +198,12 @@ function columnsFor(ctx: Context): ListColumn<RunRow>[] {
     { title: 'STATUS', cell: row => runStatusCell(ctx, fieldText(row.runStatus)) },
     { title: 'NAME', min: 10, cell: row => fieldText(row.runName) },
     { title: 'AGE', cell: row => (isNarrow ? age(row).replace(/ ago$/u, '') : age(row)) },
-    { title: 'CREDITS', align: 'right', cell: row => creditsText(row, 'free') },
+    { title: 'CREDITS', align: 'right', cell: row => creditsCell(row, 'free') },
     { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => fieldText(row.promptVersionId) },
   ];
 }
 
-function creditsText({ credits }: RunRow, free: string): string {
+function creditsCell({ credits }: RunRow, free: string): string {
   return credits === null ? free : fieldText(credits);
 }
 
@@ -213,7 +213,7 @@ function plainCells(ctx: Context, row: RunRow): Cell[] {
     fieldText(row.runId),
     runStatusCell(ctx, fieldText(row.runStatus)),
     fieldText(row.createdAt),
-    creditsText(row, '-'),
+    creditsCell(row, '-'),
     fieldText(row.promptVersionId),
     fieldText(row.runName),
   ];

@@ -6,7 +6,7 @@ import {
   type RunRow,
   type RunUsage,
 } from '../../../wire/index.ts';
-import { dollars, formatDollars, money } from '../../../wire/money.ts';
+import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
@@ -55,9 +55,8 @@ function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): 
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function costText({ cost, estimated }: Usage): string {
-  if (cost === null) return 'not known';
-  return `${formatDollars(money(cost))}${estimated ? ' estimated' : ''}`;
+function costWithSource({ cost, estimated }: Usage): string {
+  return `${costText(cost, false)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
 function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): string {
@@ -74,7 +73,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     ['Credits', facts.credits === null ? 'free' : fieldText(facts.credits)],
     ['Tokens', fieldText(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
-    ['Cost', usage && costText(usage)],
+    ['Cost', usage && costWithSource(usage)],
     ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, inShort(item)]),
   ];
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');

@@ -1,6 +1,6 @@
 import { type GroupUsage, measureOf, usageKey, usageOf } from '../../../client/usage.ts';
 import type { RunRow } from '../../../wire/index.ts';
-import { formatDollars, money } from '../../../wire/money.ts';
+import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
@@ -120,11 +120,7 @@ function columnsFor(rows: readonly GroupUsage[], by: Grouping): ListColumn<Group
       dropOrder: 1,
       cell: ({ tokens }) => String(tokens?.output ?? '–'),
     },
-    { title: 'Cost', align: 'right', cell: costText },
+    { title: 'Cost', align: 'right', cell: ({ cost, estimated }) => costText(cost, estimated, '–') },
     { title: '', dropOrder: 0, cell: row => bar(weight(row) && weight(row) / most) },
   ];
-}
-
-function costText({ cost, estimated }: GroupUsage): string {
-  return cost === null ? '–' : `${estimated ? '~' : ''}${formatDollars(money(cost))}`;
 }

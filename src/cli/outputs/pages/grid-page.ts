@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { builtFile } from '../../../files/installed-file.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 import { type Grid, type GridCell, type GridPart, type GridRow, statesOf, worstFirst } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
@@ -12,7 +14,12 @@ export function gridPage(grid: Grid): string {
       html`<label><input type="checkbox" value="${state}" checked> <span class="${classOf(state)}">${state}</span> ${count}</label>`,
   )}<input type="search" placeholder="Filter by words" aria-label="Filter by words"><output>${rows.length} of ${rows.length}</output></nav>
 <main>${rows.map(row => rowHtml(row, columns))}</main>`;
-  return htmlPage({ title: grid.title, style: STYLE + widths(columns.length), body, script: SCRIPT });
+  return htmlPage({
+    title: grid.title,
+    style: builtText('page/report.css') + widths(columns.length),
+    body,
+    script: builtText('page/report.js'),
+  });
 }
 
 function totals({ measures, columns }: Grid): Html | undefined {
@@ -94,23 +101,6 @@ function widths(columns: number): string {
   return `@media(min-width:50rem){.cells{display:grid;gap:1rem;grid-template-columns:${track}}}`;
 }
 
-const STYLE = `:root{--ink:#1d2330;--dim:#606876;--line:#d9dde5;--back:#fff;--soft:#f4f6f9;--good:#1b7a43;--bad:#b3261e;--changed:#8a5a00;--del:#fbd5d2;--ins:#cdeed7}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e7ee;--dim:#9aa3b2;--line:#353c49;--back:#14171d;--soft:#1d222b;--good:#5fd08f;--bad:#ff8a80;--changed:#f2b84b;--del:#5c2524;--ins:#1d4a2e}}
-*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;margin:0 auto;max-width:110rem;padding:1rem;color:var(--ink);background:var(--back)}
-h1{font-size:1.4rem;margin:.2rem 0}h3{font-size:.95rem;margin:0 0 .2rem;overflow-wrap:anywhere}p{margin:.2rem 0}small,th{color:var(--dim);font-weight:400}
-.totals{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.15rem 1.2rem .15rem 0;text-align:left;white-space:nowrap;font-variant-numeric:tabular-nums}
-ul{margin:.4rem 0;padding-left:1.2rem}li{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;overflow-wrap:anywhere}
-nav{position:sticky;top:0;display:flex;flex-wrap:wrap;gap:.4rem 1rem;align-items:center;padding:.6rem 0;background:var(--back);border-bottom:1px solid var(--line)}
-nav input[type=search]{flex:1 1 10rem;max-width:22rem;font:inherit;padding:.3rem .6rem;color:inherit;background:var(--soft);border:1px solid var(--line);border-radius:6px}
-details{border-bottom:1px solid var(--line);padding:.5rem 0}summary{cursor:pointer;overflow-wrap:anywhere}:focus-visible{outline:2px solid var(--changed);outline-offset:2px}
-.cells{padding:.5rem 0;overflow-x:auto}.cells>section:only-child{grid-column:1/-1}section{min-width:0;margin-bottom:.8rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.5rem .7rem;border-radius:6px;margin:.2rem 0;max-height:30rem;overflow:auto;font:13px/1.45 ui-monospace,monospace}
-img,video{max-width:100%;max-height:24rem;border-radius:6px;background:var(--soft)}.tag{font-weight:600}.good{color:var(--good)}.bad{color:var(--bad)}.changed{color:var(--changed)}
-del{background:var(--del);text-decoration-thickness:1px}ins{background:var(--ins);text-decoration:none}[hidden]{display:none!important}
-`;
-
-const SCRIPT = `const rows=[...document.querySelectorAll('main>details')],boxes=[...document.querySelectorAll('nav [type=checkbox]')],words=document.querySelector('[type=search]'),shown=document.querySelector('nav output');
-const filter=()=>{const states=new Set(boxes.filter(box=>box.checked).map(box=>box.value)),wanted=words.value.toLowerCase().split(/\\s+/).filter(Boolean);let count=0;
-for(const row of rows){const text=row.textContent.toLowerCase();row.hidden=!states.has(row.dataset.state)||!wanted.every(word=>text.includes(word));if(!row.hidden)count++}
-shown.value=count+' of '+rows.length};
-document.querySelector('nav').addEventListener('input',filter);filter();`;
+function builtText(name: string): string {
+  return readFileSync(builtFile(name), 'utf8');
+}

@@ -1,0 +1,28 @@
+// The filter of a report's page, which is one file: the script goes into it, and asks nobody for anything.
+
+const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
+const nav = element('nav', HTMLElement);
+const boxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
+const words = element('nav [type=search]', HTMLInputElement);
+const shown = element('nav output', HTMLOutputElement);
+
+nav.addEventListener('input', showMatchingRows);
+showMatchingRows();
+
+function showMatchingRows(): void {
+  const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
+  const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const row of rows) row.hidden = !matches(row, states, wanted);
+  shown.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
+}
+
+function matches(row: HTMLElement, states: ReadonlySet<string>, wanted: readonly string[]): boolean {
+  const text = row.textContent.toLowerCase();
+  return states.has(row.dataset['state'] ?? '') && wanted.every(word => text.includes(word));
+}
+
+function element<T extends HTMLElement>(selector: string, type: new () => T): T {
+  const found = document.querySelector(selector);
+  if (!(found instanceof type)) throw new Error(`the page has no ${selector}`);
+  return found;
+}
