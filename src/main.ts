@@ -38,7 +38,7 @@ export const localService: LocalService = {
   convertForeign: async (text, file, options) => {
     const [{ convertForeign }, { PROVIDER_SETTINGS }] = await Promise.all([
       import('./prompts/foreign/convert.ts'),
-      import('./models/catalogue/entry.ts'),
+      import('./models/entry.ts'),
     ]);
     return await convertForeign(text, file, { ...options, settings: PROVIDER_SETTINGS });
   },

@@ -51,20 +51,44 @@ const ALLOWED: Record<string, readonly string[]> = {
   'run-process.ts': ['service'],
 };
 
-/** The rooms of the command line from the ground up; those of one floor know nothing of each other. */
-const FLOORS: readonly (readonly string[])[] = [
-  ['core'],
-  ['terminal'],
-  ['settings', 'questions'],
-  ['inputs'],
-  ['outputs'],
-  ['creation'],
-  ['batch', 'mcp'],
-  ['testing'],
-  ['commands', 'complete'],
-  ['runtime'],
-  ['program'],
-];
+/** The rooms of each house from the ground up, a file at its top by its name; those of one floor know nothing of each other. */
+const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  prompts: [
+    ['bounds.ts', 'definition.ts', 'findings.ts', 'slug.ts'],
+    ['schemas', 'template'],
+    ['parse', 'render'],
+    ['foreign'],
+    ['tasks'],
+    ['check', 'built-in'],
+  ],
+  models: [
+    ['engine.ts', 'entry.ts', 'outgoing'],
+    ['offline', 'providers'],
+    ['catalogue', 'provider-batches'],
+    ['engines.ts'],
+  ],
+  service: [
+    ['core'],
+    ['store'],
+    ['prompts', 'media', 'keys', 'images'],
+    ['runs', 'http'],
+    ['routes'],
+    ['compose.ts', 'embedded.ts', 'index.ts', 'local-store.ts', 'service-options.ts', 'start-service.ts'],
+  ],
+  cli: [
+    ['core'],
+    ['terminal'],
+    ['settings', 'questions'],
+    ['inputs'],
+    ['outputs'],
+    ['creation'],
+    ['batch', 'mcp'],
+    ['testing'],
+    ['commands', 'complete'],
+    ['runtime'],
+    ['program'],
+  ],
+};
 
 /** The rooms that the context is made of; they take what they need of it, never the whole. */
 const BELOW_CONTEXT = ['core', 'terminal', 'settings', 'questions'];
@@ -75,8 +99,8 @@ function cliRoom(file: string): string | undefined {
   return rest === undefined ? 'top' : room;
 }
 
-function floor(room: string): number {
-  return FLOORS.findIndex(rooms => rooms.includes(room));
+function floorOf(house: string, room: string): number {
+  return (FLOORS[house] ?? []).findIndex(rooms => rooms.includes(room));
 }
 
 function mayImportFromTop(room: string, target: string): boolean {
@@ -125,6 +149,14 @@ describe('the arrows of the house', () => {
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
+  it('lets models/ import nothing but types of prompts/', () => {
+    const values = edges.filter(
+      ({ from, target, typeOnly }) =>
+        houseOf(from) === 'models' && houseOf(target) === 'prompts' && !typeOnly,
+    );
+    expect(values.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
   it('lets main.ts import the service only when it is needed', () => {
     const eager = edges.filter(
       edge => edge.from === 'main.ts' && houseOf(edge.target) === 'service' && !edge.lazy && !edge.typeOnly,
@@ -141,9 +173,37 @@ describe('the arrows of the house', () => {
     const upward = edges.filter(({ from, target }) => {
       const [own, other] = [cliRoom(from), cliRoom(target)];
       if (own === undefined || other === undefined || own === other) return false;
-      return other === 'top' ? !mayImportFromTop(own, target) : own !== 'top' && floor(other) >= floor(own);
+      return other === 'top'
+        ? !mayImportFromTop(own, target)
+        : own !== 'top' && floorOf('cli', other) >= floorOf('cli', own);
     });
     expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it.each(['prompts', 'models', 'service'])('lets each room of %s/ import only rooms below it', house => {
+    const roomOf = (file: string): string => file.split('/')[1] ?? '';
+    const inside = edges.filter(({ from, target }) => houseOf(from) === house && houseOf(target) === house);
+    const isTopFile = (room: string): boolean => room.endsWith('.ts');
+    const upward = inside.filter(({ from, target }) => {
+      const [own, other] = [roomOf(from), roomOf(target)];
+      const [floor, to] = [floorOf(house, own), floorOf(house, other)];
+      if (own === other || (floor === to && isTopFile(own) && isTopFile(other))) return false;
+      return to >= floor;
+    });
+    expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('gives every room a floor', () => {
+    const rooms = new Set(
+      files.map(file => file.split('/')).map(([house = '', room = '']) => `${house}/${room}`),
+    );
+    const without = [...rooms].filter(name => {
+      const [house = '', room = ''] = name.split('/');
+      return (
+        FLOORS[house] !== undefined && !(house === 'cli' && room.endsWith('.ts')) && floorOf(house, room) < 0
+      );
+    });
+    expect(without).toEqual([]);
   });
 
   it('keeps the nouns of the command line apart', () => {

@@ -1,5 +1,5 @@
-import type { MessagePart, RenderedPrompt } from '../prompts/render.ts';
-import type { ModelEntry } from './catalogue/entry.ts';
+import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
+import type { ModelEntry } from './entry.ts';
 
 /** One thing an engine made. */
 export type EngineOutput =

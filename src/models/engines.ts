@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { installedFile } from '../files/installed-file.ts';
-import type { EngineName } from './catalogue/entry.ts';
 import {
   type Engine,
   type EngineJob,
@@ -9,6 +8,7 @@ import {
   failedWith,
   roughTokens,
 } from './engine.ts';
+import type { EngineName } from './entry.ts';
 import { drawCard } from './offline/card/draw.ts';
 import type { Env } from './outgoing/proxy.ts';
 import { providerEngine } from './providers/engine.ts';

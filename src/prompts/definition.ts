@@ -2,7 +2,6 @@ import type { Place } from '../files/file-fault.ts';
 import type { JsonObject } from '../files/json.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
-import type { PromptOutput } from './output.ts';
 
 /** What a value is; `any` where the schema does not say, or says several. */
 export type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
@@ -25,6 +24,13 @@ export interface TextInput {
 export interface ImageInputField {
   readonly key: string;
   readonly description?: string;
+}
+
+/** What a prompt wants back from its model. */
+export interface PromptOutput {
+  /** Such as `json` or `text`, as the file has it. */
+  readonly format?: string;
+  readonly schema?: JsonObject;
 }
 
 /** What a prompt file says. It is plain JSON, so that it can be kept and need not be parsed again. */

@@ -1,8 +1,8 @@
 import { loadModels } from '../models/catalogue/table.ts';
 import type { Env } from '../models/outgoing/proxy.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
-import { readPromptFile } from '../prompts/parse/read-prompt.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
+import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
 import { changeUser, createKey, localUser, type NewKey } from './keys/keys.ts';

@@ -5,10 +5,10 @@ import type { JsonObject } from '../../src/files/json.ts';
 import { parseYaml } from '../../src/files/yaml.ts';
 import { PastBound } from '../../src/prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
-import { checkOutput } from '../../src/prompts/output.ts';
 import { parsePrompt } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/preview.ts';
-import { renderPrompt } from '../../src/prompts/render.ts';
+import { checkOutput } from '../../src/prompts/render/output.ts';
+import { previewPrompt } from '../../src/prompts/render/preview.ts';
+import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 
 // Handlebars sets a prototype where a partial is given a `__proto__`.

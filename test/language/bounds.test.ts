@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../src/files/json.ts';
 import { parsePrompt, parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/preview.ts';
+import { previewPrompt } from '../../src/prompts/render/preview.ts';
 import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { publishPromptFile, TestService } from '../support/local-service.ts';

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BUILT_IN_MODELS } from '../../src/models/catalogue/entry.ts';
 import { knownModels } from '../../src/models/catalogue/known-models.ts';
+import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
 import { newPrompt } from '../../src/prompts/built-in/files.ts';
 import { checkPrompt } from '../../src/prompts/check/check.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { readPromptFile } from '../../src/prompts/parse/read-prompt.ts';
-import { previewPrompt } from '../../src/prompts/preview.ts';
+import { previewPrompt } from '../../src/prompts/render/preview.ts';
+import { readPromptFile } from '../../src/prompts/tasks/read-prompt.ts';
 import { type LocalStore, openStore } from '../../src/service/local-store.ts';
 
 const models = knownModels({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/files/json.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/preview.ts';
+import { previewPrompt } from '../../src/prompts/render/preview.ts';
 import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
 import type { Message } from '../../src/prompts/template/messages.ts';
 

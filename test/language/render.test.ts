@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { type RenderedPrompt, renderPrompt } from '../../src/prompts/render.ts';
+import { type RenderedPrompt, renderPrompt } from '../../src/prompts/render/render-prompt.ts';
 import { png } from '../support/pictures.ts';
 
 function render(

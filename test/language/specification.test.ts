@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/files/json.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { type PreviewInputs, type PromptPreview, previewPrompt } from '../../src/prompts/preview.ts';
+import { type PreviewInputs, type PromptPreview, previewPrompt } from '../../src/prompts/render/preview.ts';
 
 interface Given extends PreviewInputs {
   partials?: Record<string, string>;

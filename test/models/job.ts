@@ -1,9 +1,9 @@
-import type { ModelEntry, Provider } from '../../src/models/catalogue/entry.ts';
 import type { EngineJob } from '../../src/models/engine.ts';
-import { describeImage } from '../../src/prompts/images/describe.ts';
-import type { LoadedImage } from '../../src/prompts/images/loaded-image.ts';
+import type { ModelEntry, Provider } from '../../src/models/entry.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { type MessagePart, type RenderedPrompt, templateOf } from '../../src/prompts/render.ts';
+import { describeImage } from '../../src/prompts/render/describe-image.ts';
+import type { LoadedImage } from '../../src/prompts/render/loaded-image.ts';
+import { type MessagePart, type RenderedPrompt, templateOf } from '../../src/prompts/render/render-prompt.ts';
 import { renderTemplate } from '../../src/prompts/template/render.ts';
 import { Picture } from '../../src/prompts/template/values.ts';
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelEntry } from '../../src/models/catalogue/entry.ts';
 import type { EngineResult } from '../../src/models/engine.ts';
 import { createEngines } from '../../src/models/engines.ts';
+import type { ModelEntry } from '../../src/models/entry.ts';
 import { providerEngine } from '../../src/models/providers/engine.ts';
 import { OPENAI } from '../../src/models/providers/openai/speak.ts';
 import { png } from '../support/pictures.ts';

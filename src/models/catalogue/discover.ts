@@ -1,11 +1,11 @@
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { replaceFile } from '../../files/write-file.ts';
+import type { Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import { askForModels, type Offer } from '../providers/endpoints.ts';
 import { configuredProviders, knownProviders } from '../providers/providers.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';
-import { askForModels, type Offer } from './endpoints.ts';
-import type { Provider } from './entry.ts';
 import { type ModelsPlace, readModelsFile } from './file.ts';
 
 interface DiscoverOptions extends ModelsPlace {

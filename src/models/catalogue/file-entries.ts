@@ -1,8 +1,8 @@
 import { FileFault } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import type { RunOption } from '../../wire/index.ts';
+import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from '../entry.ts';
 import { baseUrlFault, DEFAULT_CREDITS } from '../providers/providers.ts';
-import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from './entry.ts';
 
 /** What a field may hold, and the rule as a sentence that begins after the field's name. */
 interface Form {

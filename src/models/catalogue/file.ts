@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { FileFault } from '../../files/file-fault.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { type ModelEntry, type Provider, RESERVED_NAMES } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { knownProviders, providerName } from '../providers/providers.ts';
-import { type ModelEntry, type Provider, RESERVED_NAMES } from './entry.ts';
 import { readModel, readProvider, YamlFields } from './file-entries.ts';
 import {
   EMPTY_MODELS_FILE,

@@ -1,4 +1,4 @@
-import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from './entry.ts';
+import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
 
 /** A table of models, as far as a check of prompts needs it. */
 interface Table {

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { codeOf } from '../../files/error-utils.ts';
-import type { ModelEntry, Provider } from './entry.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 
 /** Its name in the data directory. What reads it, with its parser, is loaded only where there is one. */
 export const MODELS_FILE = 'models.yaml';

@@ -1,6 +1,6 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, Usage } from '../engine.ts';
-import type { ModelEntry, Price } from './entry.ts';
+import type { ModelEntry, Price } from '../entry.ts';
 
 /** When the kept table of prices was published: it lags behind, so what it says is an estimate. */
 export const PRICE_TABLE_DATE = '2026-09-23';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
+import { type Provider, shutdownOf } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import { askForModels } from '../providers/endpoints.ts';
 import { accessFault, configuredProviders, keyVariable, knownProviders } from '../providers/providers.ts';
 import { reasonOf } from './discover.ts';
-import { askForModels } from './endpoints.ts';
-import { type Provider, shutdownOf } from './entry.ts';
 import { type ModelsPlace, readModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 

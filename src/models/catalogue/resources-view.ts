@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
 import type { Model, Resources } from '../../wire/index.ts';
-import { wireModel } from './entry.ts';
+import { wireModel } from '../entry.ts';
 import type { ModelTable } from './table.ts';
 
 /** The models as the interface shows them; computed again only when they change. */

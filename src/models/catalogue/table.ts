@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
+import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import {
   type AccessFault,
@@ -12,7 +13,6 @@ import {
   providerName,
   REFUSED_PREFIXES,
 } from '../providers/providers.ts';
-import { BUILT_IN_MODELS, type ModelEntry, type Provider } from './entry.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,

@@ -1,4 +1,4 @@
-import type { Provider } from '../catalogue/entry.ts';
+import type { Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { boundedBody, openHttp, USER_AGENT } from '../outgoing/request.ts';
 import { ProviderFault } from './refusal.ts';

@@ -1,4 +1,3 @@
-import type { Provider } from '../catalogue/entry.ts';
 import {
   type Engine,
   type EngineJob,
@@ -7,6 +6,7 @@ import {
   failedWith,
   roughTokens,
 } from '../engine.ts';
+import type { Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import type { Access } from './access.ts';
 import type { Answer } from './answer.ts';

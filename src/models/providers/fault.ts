@@ -1,9 +1,9 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { askForModels } from '../catalogue/endpoints.ts';
-import type { ModelEntry, Provider } from '../catalogue/entry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 import { ProxyFault } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
+import { askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
 import { isClientError, ProviderFault, refusal } from './refusal.ts';
 

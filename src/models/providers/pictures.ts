@@ -1,5 +1,5 @@
 import { messageOf } from '../../files/error-utils.ts';
-import { imageType } from '../../prompts/images/loaded-image.ts';
+import { imageType } from '../../files/image-type.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import { fetchImage } from '../outgoing/fetch-image.ts';

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { Modality } from '../../wire/index.ts';
-import type { ModelEntry, Provider } from '../catalogue/entry.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 
 interface ProviderData {

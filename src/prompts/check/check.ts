@@ -2,11 +2,11 @@ import type { Place } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import type { RunOption } from '../../wire/index.ts';
 import type { PromptDefinition } from '../definition.ts';
+import type { Finding, Findings } from '../findings.ts';
 import type { ParsedPrompt } from '../parse/parse.ts';
-import { type ParseTextOptions, parseText } from '../parse/read-prompt.ts';
 import { isPartialFile } from '../slug.ts';
 import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
-import type { Finding, Findings } from './findings.ts';
+import { type ParseTextOptions, parseText } from '../tasks/read-prompt.ts';
 
 export interface CheckOptions extends ParseTextOptions {
   readonly models?: KnownModels | undefined;

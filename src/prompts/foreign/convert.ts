@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../files/json.ts';
-import { type Finding, Findings, invalid } from '../check/findings.ts';
+import { type Finding, Findings, invalid } from '../findings.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';

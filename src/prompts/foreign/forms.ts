@@ -3,6 +3,7 @@ import { FileFault } from '../../files/file-fault.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJinja } from '../parse/jinja.ts';
 import { isGithubPrompt } from './github-models.ts';
 
 /** What a file is, whatever its name. */
@@ -12,8 +13,6 @@ export type Form =
   | { readonly kind: 'other'; readonly name: string };
 
 const GITHUB_NAME = /\.prompt\.ya?ml$/u;
-/** Tags of Jinja and Nunjucks. */
-const JINJA = /\{%-?\s*(?:if|for|set|block|extends|include|import|macro|raw)\b/u;
 /** The beginning of a map that YAML reads; our own files begin with a fence, or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
@@ -86,10 +85,6 @@ function nameByEnding(file: string, text: string): string {
   const [, name] = ENDINGS.find(([ending]) => ending.test(file)) ?? [];
   if (name !== undefined) return name;
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
-}
-
-export function isJinja(text: string): boolean {
-  return JINJA.test(text);
 }
 
 function parse(text: string): JsonValue | undefined {

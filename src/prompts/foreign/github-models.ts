@@ -3,8 +3,8 @@ import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
-import type { Findings } from '../check/findings.ts';
 import type { PromptPlaces } from '../definition.ts';
+import type { Findings } from '../findings.ts';
 import { chatRole, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
 import { promptFileText } from './converted.ts';
 import type { ForeignTests } from './foreign-tests.ts';

@@ -1,6 +1,6 @@
 import { faultAt } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
-import type { Findings } from '../check/findings.ts';
+import type { Findings } from '../findings.ts';
 import { filled } from './as-template.ts';
 import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { lookAtNamedFile } from '../../files/named-file.ts';
 import { BOUNDS } from '../bounds.ts';
-import { InvalidPromptFile } from '../check/findings.ts';
+import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 

@@ -2,8 +2,8 @@ import type { Place } from '../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import type { Findings } from '../check/findings.ts';
-import type { PromptOutput } from '../output.ts';
+import type { PromptOutput } from '../definition.ts';
+import type { Findings } from '../findings.ts';
 import { readSchema } from '../schemas/picoschema.ts';
 import { schemaContext } from '../schemas/schema-reader.ts';
 

@@ -1,15 +1,14 @@
 import { type Place, placeOf } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
-import { Findings, invalid } from '../check/findings.ts';
 import type { PromptDefinition, PromptPlaces } from '../definition.ts';
-import { explainForm, formOf, isJinja } from '../foreign/forms.ts';
-import { readGithubPrompt } from '../foreign/github-models.ts';
-import { sortInputs, textOfValue } from '../inputs.ts';
+import { Findings, invalid } from '../findings.ts';
 import { isPartialFile, slugFault, slugOf } from '../slug.ts';
 import { readTemplate } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
+import { sortInputs, textOfValue } from './inputs.ts';
+import { isJinja } from './jinja.ts';
 import { type PromptSource, splitSource, wholeSource } from './source.ts';
 
 /** The model of a prompt that names none. */
@@ -17,8 +16,6 @@ export const DEFAULT_MODEL = 'echo';
 
 export interface ParseOptions {
   readonly partials?: PartialLookup;
-  /** Whether what is wrong with tests of its own is a fault; default false. */
-  readonly checksTests?: boolean | undefined;
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
@@ -39,40 +36,22 @@ export function parsePromptFile(text: string, file: string, options: ParseOption
 /** As `parsePromptFile`, with all findings instead of an error. */
 export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
   const findings = new Findings(file);
-  const form = formOf(file, text);
-  if (form.kind === 'prompt' && Buffer.byteLength(text) > BOUNDS.fileBytes) {
+  if (Buffer.byteLength(text) > BOUNDS.fileBytes) {
     findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
     return { findings, definition: undefined };
   }
-  if (form.kind !== 'prompt' && form.kind !== 'github-models') {
-    findings.fault({ line: 1, column: 1 }, explainForm(form, file));
-    return { findings, definition: undefined };
-  }
+  checkName(file, findings);
+  return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
+}
+
+/** Reports a file name that can't be a slug. */
+export function checkName(file: string, findings: Findings): void {
   const fault = isPartialFile(file) ? undefined : slugFault(file);
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
-  const read = form.kind === 'prompt' ? define : defineGithub;
-  return { findings, definition: findings.attempt(() => read(text, file, findings, options)) };
 }
 
-/** A prompt of GitHub Models is read as the prompt file it can be converted to. */
-function defineGithub(
-  text: string,
-  file: string,
-  findings: Findings,
-  { checksTests = false }: ParseOptions,
-): PromptDefinition | undefined {
-  const github = readGithubPrompt(text, findings, checksTests ? findings : new Findings(file));
-  if (!github || findings.hasFaults) return undefined;
-  const converted = new Findings(file);
-  const definition = define(github.prompt, file, converted, {});
-  // Its own places are those of the converted text.
-  for (const { severity, message } of converted.list()) {
-    if (severity === 'fault') findings.fault(github.places.output, message);
-  }
-  return { ...definition, places: github.places };
-}
-
-function define(
+/** Returns what a text says that is known to be a prompt file; throws FileFault. */
+export function define(
   text: string,
   file: string,
   findings: Findings,

@@ -1,7 +1,7 @@
 import { faultAt, type Place } from '../../files/file-fault.ts';
 import type { JsonObject } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
-import type { Findings } from '../check/findings.ts';
+import type { Findings } from '../findings.ts';
 
 /** What the schemas of a front matter are read with. */
 export interface SchemaContext {

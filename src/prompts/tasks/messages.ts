@@ -1,7 +1,7 @@
 import { toError } from '../../files/error-utils.ts';
 import { PastBound } from '../bounds.ts';
-import { InvalidPromptFile } from '../check/findings.ts';
 import { InvalidInputs } from '../definition.ts';
+import { InvalidPromptFile } from '../findings.ts';
 import type { TaskName, Work } from './tasks.ts';
 
 export interface TaskOrder {

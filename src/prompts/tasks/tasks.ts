@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { BOUNDS, PastBound } from '../bounds.ts';
-import type { PromptDefinition } from '../definition.ts';
-import { checkOutput, type PromptOutput } from '../output.ts';
+import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import { partialsBeside } from '../parse/files.ts';
-import { renderMessages } from '../render.ts';
+import { checkOutput } from '../render/output.ts';
+import { renderMessages } from '../render/render-prompt.ts';
+import { readTextInputs } from '../render/typed-inputs.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
-import { readTextInputs } from '../typed-inputs.ts';
 
 export interface SchemaFault {
   /** Continues a sentence that begins with what the value is. */
@@ -94,9 +94,9 @@ async function parseFile({
   checksTests?: boolean;
 }) {
   // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
-  const { parsePrompt } = await import('../parse/parse.ts');
+  const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
-  const { findings, definition } = parsePrompt(text, file, { checksTests, partials: lookup });
+  const { findings, definition } = parseAnyPrompt(text, file, { checksTests, partials: lookup });
   return { findings: findings.list(), definition };
 }
 

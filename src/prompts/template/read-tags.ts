@@ -1,4 +1,4 @@
-import type { Findings } from '../check/findings.ts';
+import type { Findings } from '../findings.ts';
 import { type Here, placeIn } from './scope.ts';
 import { type FieldUse, HELPERS, isPath, isText, isValueTag, pathOf, roleNamed } from './syntax.ts';
 

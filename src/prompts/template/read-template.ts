@@ -1,6 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
-import type { Findings } from '../check/findings.ts';
+import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse.ts';
 import { TagReader } from './read-tags.ts';
 import { type Here, placeIn, Scope } from './scope.ts';

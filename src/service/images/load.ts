@@ -1,6 +1,7 @@
 import { messageOf } from '../../files/error-utils.ts';
+import { imageType } from '../../files/image-type.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
-import { decodeBase64, imageType, type LoadedImage } from '../../prompts/images/loaded-image.ts';
+import { decodeBase64, type LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { invalid, Refusal } from '../core/refusal.ts';
 

@@ -1,6 +1,6 @@
 import { type PromptDefinition, readForm } from '../../prompts/definition.ts';
-import { readDefinition } from '../../prompts/parse/read-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 

@@ -2,13 +2,13 @@ import path from 'node:path';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkPrompt } from '../../prompts/check/check.ts';
-import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
+import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/files.ts';
-import { readPromptFile } from '../../prompts/parse/read-prompt.ts';
-import { type PreviewInputs, previewPrompt } from '../../prompts/preview.ts';
+import { type PreviewInputs, previewPrompt } from '../../prompts/render/preview.ts';
+import { readTextInputs } from '../../prompts/render/typed-inputs.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import { readTextInputs } from '../../prompts/typed-inputs.ts';
+import { readPromptFile } from '../../prompts/tasks/read-prompt.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
 

@@ -2,8 +2,8 @@ import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
-import { readDefinition } from '../../prompts/parse/read-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { BOUNDS, PastBound } from '../../prompts/bounds.ts';
-import { type Finding, InvalidPromptFile } from '../../prompts/check/findings.ts';
-import { readDefinition } from '../../prompts/parse/read-prompt.ts';
+import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
+import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { invalid, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
 

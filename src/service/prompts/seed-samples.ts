@@ -11,7 +11,7 @@ const SEEDED = 'samplesSeeded';
 /** Publishes the samples into a fresh store; never again, so that what a user withdrew stays withdrawn. */
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   if ((await store.settings.get(SEEDED)) !== undefined) return;
-  const { readPromptFile } = await import('../../prompts/parse/read-prompt.ts');
+  const { readPromptFile } = await import('../../prompts/tasks/read-prompt.ts');
   for (const slug of SAMPLES) {
     const definition = await readPromptFile(builtIn(`${slug}.prompt`));
     await store.prompts.publish(newVersionOf(definition), clock.now());

@@ -1,5 +1,5 @@
 import type { PromptDefinition } from '../../prompts/definition.ts';
-import { readPromptFile } from '../../prompts/parse/read-prompt.ts';
+import { readPromptFile } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';

@@ -1,7 +1,6 @@
 import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, OUTPUT_TYPES, RUN_STATUSES } from '../../wire/index.ts';
 import {
   boolean,
-  type Infer,
   integer,
   list,
   literal,
@@ -80,4 +79,3 @@ export const createRunBody = object(
   },
   { runOptions: textMap },
 );
-export type CreateRun = Infer<typeof createRunBody>;

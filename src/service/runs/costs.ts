@@ -1,6 +1,6 @@
-import { BUILT_IN_MODELS } from '../../models/catalogue/entry.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from '../../models/catalogue/prices.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
+import { BUILT_IN_MODELS } from '../../models/entry.ts';
 import type { AccessFault } from '../../models/providers/providers.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Message } from '../../prompts/template/messages.ts';

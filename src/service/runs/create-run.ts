@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sortKeys } from '../../files/json.ts';
-import type { LoadedImage } from '../../prompts/images/loaded-image.ts';
+import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Clock, within } from '../core/clock.ts';

@@ -1,12 +1,12 @@
 import { messageOf } from '../../files/error-utils.ts';
-import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/catalogue/entry.ts';
 import { chargeOf } from '../../models/catalogue/prices.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
+import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import { PastBound } from '../../prompts/bounds.ts';
-import { type CheckedOutput, wantsJson } from '../../prompts/output.ts';
-import { renderPrompt } from '../../prompts/render.ts';
+import { type CheckedOutput, wantsJson } from '../../prompts/render/output.ts';
+import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';

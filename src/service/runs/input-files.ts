@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import type { LoadedImage } from '../../prompts/images/loaded-image.ts';
+import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Blobs, Store } from '../store/store.ts';
 

@@ -12,8 +12,8 @@ import { messageParameters } from '../../models/providers/anthropic/parameters.t
 import { explain, retryWhileBusy } from '../../models/providers/fault.ts';
 import { chatParameters } from '../../models/providers/openai/parameters.ts';
 import { keyOf } from '../../models/providers/providers.ts';
-import { wantsJson } from '../../prompts/output.ts';
-import { renderPrompt } from '../../prompts/render.ts';
+import { wantsJson } from '../../prompts/render/output.ts';
+import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { invalid } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';

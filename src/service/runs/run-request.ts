@@ -1,5 +1,5 @@
-import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/catalogue/entry.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
+import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { PastBound } from '../../prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';

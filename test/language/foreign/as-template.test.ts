@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asTemplate, END, filled, inputsIn, piecesOf } from '../../../src/prompts/foreign/as-template.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/preview.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview.ts';
 
 function rendered(text: string, value: string): string {
   const pieces = [...piecesOf(text), END];

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/files/json.ts';
+import type { PromptDefinition } from '../../../src/prompts/definition.ts';
 import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert.ts';
-import { parsePrompt, parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/preview.ts';
+import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview.ts';
 
 const FILE = `name: Sum up
 description: In one sentence
@@ -45,13 +47,13 @@ evaluators:
 `;
 
 const faults = (text: string, name = 'x.prompt.yml') =>
-  parsePrompt(text, name)
+  parseAnyPrompt(text, name)
     .findings.list()
     .map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
 
 describe('a prompt of GitHub Models', () => {
   it('is a prompt like any other, its messages exactly as they stand', () => {
-    const definition = parsePromptFile(FILE, 'dir/sum.prompt.yml');
+    const { definition } = parseAnyPrompt(FILE, 'dir/sum.prompt.yml');
     expect(definition).toMatchObject({
       slug: 'sum',
       title: 'Sum up',
@@ -63,7 +65,7 @@ describe('a prompt of GitHub Models', () => {
       ],
     });
     const inputs = { 'text.body-1': '{{else}}', else: 'E' };
-    expect(previewPrompt(definition, { inputs }).messages).toEqual([
+    expect(previewPrompt(definition as PromptDefinition, { inputs }).messages).toEqual([
       { role: 'system', content: [{ text: 'You sum up.  ' }] },
       { role: 'user', content: [{ text: '\n{"text": {{else}}}\n{{#if}} {{ text }} E\n' }] },
       { role: 'model', content: [{ text: 'ok' }] },
@@ -87,7 +89,7 @@ describe('a prompt of GitHub Models', () => {
       { format: 'json', schema: { type: 'array' } },
     ],
   ])('wants back what it says: %s', (format, output) =>
-    expect(parsePromptFile(`${FILE}${format}\n`, 'x.prompt.yml').output).toEqual(output),
+    expect(parseAnyPrompt(`${FILE}${format}\n`, 'x.prompt.yml').definition?.output).toEqual(output),
   );
 
   it('is told all that is wrong with it, by line', () => {

@@ -2,11 +2,11 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { PROVIDER_SETTINGS } from '../../../src/models/catalogue/entry.ts';
+import { PROVIDER_SETTINGS } from '../../../src/models/entry.ts';
 import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import type { Converted } from '../../../src/prompts/foreign/converted.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../../src/prompts/preview.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 interface Options {

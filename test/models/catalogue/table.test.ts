@@ -2,9 +2,9 @@ import { chown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { wireModel } from '../../../src/models/catalogue/entry.ts';
 import { resourcesHash } from '../../../src/models/catalogue/resources-view.ts';
 import { loadModels, type ModelTable } from '../../../src/models/catalogue/table.ts';
+import { wireModel } from '../../../src/models/entry.ts';
 import type { Model } from '../../../src/wire/index.ts';
 
 let dataDir: string;

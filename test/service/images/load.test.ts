@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchImageOptions } from '../../../src/models/outgoing/fetch-image.ts';
-import { describeImage } from '../../../src/prompts/images/describe.ts';
+import { describeImage } from '../../../src/prompts/render/describe-image.ts';
 import { Refusal } from '../../../src/service/core/refusal.ts';
 import { loadImageInputs } from '../../../src/service/images/load.ts';
 import type { ImageInput } from '../../../src/wire/index.ts';

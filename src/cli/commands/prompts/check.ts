@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Finding } from '../../../prompts/check/findings.ts';
+import type { Finding } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';

@@ -1,4 +1,4 @@
-import type { PromptPreview } from '../../../prompts/preview.ts';
+import type { PromptPreview } from '../../../prompts/render/preview.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
 import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
 import type { Context } from '../../context.ts';

@@ -3,10 +3,10 @@ import type {
   MessageCreateParams,
   MessageParam,
 } from '@anthropic-ai/sdk/resources/messages/messages';
-import type { Message } from '../../../prompts/render.ts';
+import type { Message } from '../../../prompts/render/render-prompt.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import type { ModelEntry } from '../../catalogue/entry.ts';
 import { type EngineJob, textOf } from '../../engine.ts';
+import type { ModelEntry } from '../../entry.ts';
 import { requestParameters } from '../openai/parameters.ts';
 
 /** The interface wants a limit; the models of the first generation with pictures take no more than 4,096. */

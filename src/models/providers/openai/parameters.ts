@@ -3,10 +3,10 @@ import type {
   ChatCompletionCreateParams,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { Message } from '../../../prompts/render.ts';
-import { isStrict } from '../../../prompts/schemas/strict.ts';
-import { type ModelEntry, NUMBER_SETTINGS } from '../../catalogue/entry.ts';
+import type { Message } from '../../../prompts/render/render-prompt.ts';
 import { type EngineJob, textOf } from '../../engine.ts';
+import { type ModelEntry, NUMBER_SETTINGS } from '../../entry.ts';
+import { isStrict } from '../strict-schema.ts';
 
 type Parameters = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
 import type { JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
-import { InvalidPromptFile } from '../../check/findings.ts';
+import { InvalidPromptFile } from '../../findings.ts';
 import { inputsIn, type Piece } from '../as-template.ts';
 import { type Converted, type ConvertOptions, promptFileText, testFileText } from '../converted.ts';
 import { messagesOf, promptsOf } from './prompts.ts';

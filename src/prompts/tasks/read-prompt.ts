@@ -1,8 +1,8 @@
-import { Findings, invalid } from '../check/findings.ts';
 import type { PromptDefinition } from '../definition.ts';
-import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
-import { readPromptText } from './files.ts';
-import type { ParsedPrompt } from './parse.ts';
+import { Findings, invalid } from '../findings.ts';
+import { readPromptText } from '../parse/files.ts';
+import type { ParsedPrompt } from '../parse/parse.ts';
+import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
 
 export interface ParseTextOptions {
   /** By name; default those beside the file. */

@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '../files/json.ts';
-import { InvalidInputs, type PromptDefinition } from './definition.ts';
-import { promptVariables, templateOf } from './render.ts';
-import type { Limits } from './template/budget.ts';
-import type { Message } from './template/messages.ts';
-import { renderTemplate } from './template/render.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { InvalidInputs, type PromptDefinition } from '../definition.ts';
+import type { Limits } from '../template/budget.ts';
+import type { Message } from '../template/messages.ts';
+import { renderTemplate } from '../template/render.ts';
+import { promptVariables, templateOf } from './render-prompt.ts';
 
 /** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
 export interface PromptPreview {

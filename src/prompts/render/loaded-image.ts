@@ -5,17 +5,6 @@ export interface LoadedImage {
   readonly mediaType: string;
 }
 
-const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-
-/** The media type of a picture by its content; undefined for anything else. SVG is a program, not a picture. */
-export async function imageType(bytes: Buffer): Promise<string | undefined> {
-  // Known by its first bytes, so that one cut short is still called what it is.
-  if (bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE)) return 'image/png';
-  const { fileTypeFromBuffer } = await import('file-type');
-  const type = await fileTypeFromBuffer(bytes);
-  return type?.mime.startsWith('image/') && type.mime !== 'image/svg+xml' ? type.mime : undefined;
-}
-
 const ALPHABET = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Decodes base64 and nothing that merely looks like it. Throws Error. */

@@ -1,11 +1,12 @@
-import type { PromptDefinition } from './definition.ts';
-import { describeImage } from './images/describe.ts';
-import { decodeBase64, imageType, type LoadedImage } from './images/loaded-image.ts';
-import { type Limits, RENDER_LIMITS } from './template/budget.ts';
-import type { Message as TemplateMessage } from './template/messages.ts';
-import { renderTemplate, type Template } from './template/render.ts';
-import type { Role } from './template/syntax.ts';
-import { Picture } from './template/values.ts';
+import { imageType } from '../../files/image-type.ts';
+import type { PromptDefinition } from '../definition.ts';
+import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
+import type { Message as TemplateMessage } from '../template/messages.ts';
+import { renderTemplate, type Template } from '../template/render.ts';
+import type { Role } from '../template/syntax.ts';
+import { Picture } from '../template/values.ts';
+import { describeImage } from './describe-image.ts';
+import { decodeBase64, type LoadedImage } from './loaded-image.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 interface RenderInputs {

@@ -1,8 +1,8 @@
 import { isJsonObject, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
+import type { Price, Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
-import { accessFault, guessedModality, keyOf } from '../providers/providers.ts';
-import type { Price, Provider } from './entry.ts';
+import { accessFault, guessedModality, keyOf } from './providers.ts';
 
 /** A model that an endpoint says it has. */
 export interface OfferedModel {

@@ -1,4 +1,4 @@
-import { FileFault, type Place } from '../../files/file-fault.ts';
+import { FileFault, type Place } from '../files/file-fault.ts';
 
 /** Something about a prompt file: a fault keeps it from being used, a note is only worth knowing. */
 export interface Finding extends Place {

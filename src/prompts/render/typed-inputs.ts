@@ -1,9 +1,9 @@
-import { FileFault } from '../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../files/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
-import { BOUNDS, PastBound } from './bounds.ts';
-import { InvalidInputs, type PromptDefinition, type TextInput } from './definition.ts';
-import type { Mismatch, SchemaChecker } from './schemas/validate.ts';
+import { FileFault } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { BOUNDS, PastBound } from '../bounds.ts';
+import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
+import type { Mismatch, SchemaChecker } from '../schemas/validate.ts';
 
 /**
  * The values that the texts of a run stand for, by what the prompt's schema says; defaults where nothing was given.
@@ -93,7 +93,7 @@ async function parseText(type: keyof typeof FORMS, text: string): Promise<Read> 
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   if (text.length > BOUNDS.yamlInput) return undefined;
-  const { parseYaml } = await import('../files/yaml.ts');
+  const { parseYaml } = await import('../../files/yaml.ts');
   try {
     return parseYaml(text).json();
   } catch (error) {
@@ -105,7 +105,7 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
 /** Loads what checks values only where a field may need it. */
 async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
   if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
-  const { schemaChecker } = await import('./schemas/validate.ts');
+  const { schemaChecker } = await import('../schemas/validate.ts');
   return await schemaChecker(limitMs);
 }
 

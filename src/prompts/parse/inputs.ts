@@ -1,9 +1,9 @@
-import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../files/json.ts';
-import { isJsonObject } from '../wire/bounded-json.ts';
-import type { Findings } from './check/findings.ts';
-import type { ImageInputField, InputType, TextInput } from './definition.ts';
-import type { FrontMatter, Placed } from './parse/front-matter.ts';
-import type { FieldUse } from './template/syntax.ts';
+import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { ImageInputField, InputType, TextInput } from '../definition.ts';
+import type { Findings } from '../findings.ts';
+import type { FieldUse } from '../template/syntax.ts';
+import type { FrontMatter, Placed } from './front-matter.ts';
 
 export interface PromptInputs {
   readonly textInputs: readonly TextInput[];

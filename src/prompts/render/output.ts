@@ -1,15 +1,9 @@
-import { messageOf } from '../files/error-utils.ts';
-import type { JsonObject, JsonValue } from '../files/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
-import { BOUNDS, PastBound } from './bounds.ts';
-import { schemaChecker } from './schemas/validate.ts';
-
-/** What a prompt wants back from its model. */
-export interface PromptOutput {
-  /** Such as `json` or `text`, as the file has it. */
-  readonly format?: string;
-  readonly schema?: JsonObject;
-}
+import { messageOf } from '../../files/error-utils.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { BOUNDS, PastBound } from '../bounds.ts';
+import type { PromptOutput } from '../definition.ts';
+import { schemaChecker } from '../schemas/validate.ts';
 
 export interface CheckedOutput {
   /** The model's answer; without the code fence where it was alone in one and matches. */

@@ -1,4 +1,4 @@
-import type { Modality, Model, RunOption } from '../../wire/index.ts';
+import type { Modality, Model, RunOption } from '../wire/index.ts';
 
 /** The engines a model can be run by. */
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai' | 'anthropic';
