@@ -1,5 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ChatDialect } from './providers/chat-dialects.ts';
+import { refusal } from './providers/double.ts';
 
 /** What a provider was asked. */
 export interface ProviderRequest {
@@ -19,17 +21,28 @@ export interface ProviderAnswer {
   readonly body?: unknown;
 }
 
-/** A provider of models on this machine that answers as a test tells it, and keeps what it was asked. */
+/**
+ * A provider of models on this machine. It refuses what the real service refuses, in its words; to everything else it gives
+ * the answers of the test. It keeps what it was asked.
+ */
 export class FakeProvider {
   readonly asked: ProviderRequest[] = [];
   /** Each answers one request in turn; the last answers all that follow. */
   answers: (ProviderAnswer | ProviderHandler)[] = [];
 
-  private constructor(private readonly server: Server) {}
+  /** Whose Chat Completions it speaks. */
+  dialect: ChatDialect;
 
-  static async start(port = 0): Promise<FakeProvider> {
+  private constructor(
+    private readonly server: Server,
+    dialect: ChatDialect,
+  ) {
+    this.dialect = dialect;
+  }
+
+  static async start(dialect: ChatDialect = 'local'): Promise<FakeProvider> {
     const server = createServer();
-    const provider = new FakeProvider(server);
+    const provider = new FakeProvider(server, dialect);
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -40,7 +53,7 @@ export class FakeProvider {
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, '127.0.0.1', resolve);
+      server.listen(0, '127.0.0.1', resolve);
     });
     return provider;
   }
@@ -66,7 +79,8 @@ export class FakeProvider {
 
   private answer(request: ProviderRequest, response: ServerResponse): void {
     this.asked.push(request);
-    const answer = (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
+    const answer = refusal(request, this.dialect) ??
+      (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
     if (typeof answer === 'function') return answer(response, request);
     const { status = 200, headers = {}, body = '' } = answer;
     const isText = typeof body === 'string' || Buffer.isBuffer(body);

@@ -1,0 +1,241 @@
+import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
+import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
+import type { ProviderAnswer } from '../fake-provider.ts';
+import { inList, refuseGoogleParameter } from './google.ts';
+import {
+  CHAT_PARAMETERS,
+  CHAT_RULES,
+  chatMessages,
+  OPENAI_CHAT,
+  openaiError,
+  STRICT_SCHEMA,
+} from './openai.ts';
+import {
+  ANY,
+  dotted,
+  FLAG,
+  INTEGER,
+  lenient,
+  modelOf,
+  NUMBER,
+  object,
+  oneOf,
+  type ParameterFault,
+  type Rule,
+  type Schema,
+  type Service,
+  TEXT,
+  valueAt,
+  withoutParameter,
+} from './service.ts';
+
+const EVERY = /^/;
+
+/** Most servers take a request without a key, but not a header that holds no key. */
+const noBareBearer: NonNullable<Service['headers']> = ({ headers }) =>
+  /^Bearer\s*(undefined|null)?$/.test(headers.authorization ?? '')
+    ? openaiError('Invalid API Key', { status: 401, code: 'invalid_api_key' })
+    : undefined;
+
+const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
+  openaiError(
+    `${dotted(path)}: ${kind === 'missing' ? 'field required' : `can’t be ${JSON.stringify(value)}`}`,
+    {
+      param: dotted(path),
+    },
+  );
+
+/** A provider that ignores what it doesn't know. */
+function lenientService(rules: readonly Rule[] = [], more: Readonly<Record<string, Schema>> = {}): Service {
+  const parameters = lenient(object({ ...CHAT_PARAMETERS, ...more }, 'model', 'messages'));
+  return { headers: noBareBearer, parameters, refuse: wrong, rules };
+}
+
+const GROQ_PARAMETERS = {
+  ...CHAT_PARAMETERS,
+  citation_options: TEXT,
+  documents: ANY,
+  include_reasoning: FLAG,
+  n: { enum: [1, null] },
+  reasoning_format: TEXT,
+  search_settings: ANY,
+  stream_options: ANY,
+} satisfies Partial<Record<keyof ChatCompletionCreateParams | 'prompt_cache_key' | 'stream_options', Schema>>;
+
+const GROQ_JSON_SCHEMA = /gpt-oss|kimi|llama-4|qwen3\.[68]/;
+const GROQ_THINKING = /gpt-oss|qwen|deepseek-r1/;
+
+const GROQ: Service = {
+  headers: noBareBearer,
+  parameters: object(GROQ_PARAMETERS, 'model', 'messages'),
+  refuse: fault => ({
+    status: 400,
+    body: {
+      error: {
+        message:
+          fault.kind === 'unknown'
+            ? `property '${dotted(fault.path)}' is unsupported`
+            : dotted(fault.path) === 'n'
+              ? "'n' : number must be at most 1"
+              : `'${dotted(fault.path)}' : value is not one of the allowed values`,
+        type: 'invalid_request_error',
+      },
+    },
+  }),
+  rules: [
+    body =>
+      valueAt(body, 'response_format', 'type') === 'json_schema' && !GROQ_JSON_SCHEMA.test(modelOf(body))
+        ? openaiError(
+            'This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models',
+            { param: 'response_format' },
+          )
+        : undefined,
+    body =>
+      body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(modelOf(body))
+        ? openaiError('`reasoning_effort` is not supported with this model', { param: 'reasoning_effort' })
+        : undefined,
+    ...CHAT_RULES,
+  ],
+};
+
+const MISTRAL_PARAMETERS = {
+  frequency_penalty: NUMBER,
+  guardrails: ANY,
+  max_tokens: INTEGER,
+  messages: chatMessages(oneOf(TEXT, object({ url: TEXT, detail: TEXT }, 'url')), { prefix: FLAG }),
+  metadata: ANY,
+  model: TEXT,
+  n: INTEGER,
+  parallel_tool_calls: FLAG,
+  prediction: ANY,
+  presence_penalty: NUMBER,
+  prompt_cache_key: TEXT,
+  prompt_mode: TEXT,
+  random_seed: INTEGER,
+  reasoning_effort: TEXT,
+  response_format: CHAT_PARAMETERS.response_format,
+  safe_prompt: FLAG,
+  service_tier: TEXT,
+  stop: CHAT_PARAMETERS.stop,
+  stream: FLAG,
+  temperature: NUMBER,
+  tool_choice: ANY,
+  tools: ANY,
+  top_p: NUMBER,
+} satisfies Partial<Record<keyof ChatCompletionRequest$Outbound, Schema>>;
+
+const MISTRAL: Service = {
+  headers: noBareBearer,
+  parameters: object(MISTRAL_PARAMETERS, 'model', 'messages'),
+  refuse: ({ kind, path, value }) => {
+    const [type, msg] =
+      kind === 'unknown'
+        ? ['extra_forbidden', 'Extra inputs are not permitted']
+        : kind === 'missing'
+          ? ['missing', 'Field required']
+          : ['type_error', 'Input should be valid'];
+    const detail = [{ type, loc: ['body', ...path], msg, input: value }];
+    return {
+      status: 422,
+      body: { object: 'error', message: { detail }, type: 'invalid_request_error', param: null, code: null },
+    };
+  },
+  rules: [],
+};
+
+const XAI_THINKING = /grok-(3-mini|4(?!.*non-reasoning)|[5-9])/;
+const XAI_EFFORT = /grok-(3-mini|4\.3|4\.20-multi-agent|[5-9])/;
+
+const xaiError = (error: string): ProviderAnswer => ({
+  status: 400,
+  body: { code: 'Client specified an invalid argument', error },
+});
+
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const XAI: Service = {
+  ...lenientService([
+    ...['presence_penalty', 'frequency_penalty', 'stop'].map(name =>
+      withoutParameter(XAI_THINKING, name, () =>
+        xaiError(`Argument not supported on this model: ${camel(name)}`),
+      ),
+    ),
+    body =>
+      body['reasoning_effort'] !== undefined && !XAI_EFFORT.test(modelOf(body))
+        ? xaiError(`Model ${modelOf(body)} does not support parameter reasoningEffort.`)
+        : undefined,
+    STRICT_SCHEMA,
+  ]),
+  refuse: ({ path }) => xaiError(`Invalid value of ${dotted(path)}`),
+};
+
+const DEEPSEEK: Service = lenientService([
+  body =>
+    valueAt(body, 'response_format', 'type') === 'json_schema'
+      ? openaiError('This response_format type is unavailable now', { code: 'invalid_request_error' })
+      : undefined,
+  body =>
+    valueAt(body, 'response_format', 'type') === 'json_object' &&
+    !/json/i.test(JSON.stringify(body['messages']))
+      ? openaiError(
+          "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
+          { code: 'invalid_request_error' },
+        )
+      : undefined,
+]);
+
+const cerebrasError = (message: string): ProviderAnswer => ({
+  status: 400,
+  body: { message, type: 'invalid_request_error', param: 'validation_error', code: 'wrong_api_format' },
+});
+
+const CEREBRAS: Service = {
+  headers: noBareBearer,
+  parameters: object(CHAT_PARAMETERS, 'model', 'messages'),
+  refuse: ({ path }) => cerebrasError(`${dotted(path)}: property '${dotted(path)}' is unsupported`),
+  rules: [
+    ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'].map(
+      name =>
+        withoutParameter(EVERY, name, () => cerebrasError(`${name}: property '${name}' is unsupported`)),
+    ),
+    ...CHAT_RULES,
+  ],
+};
+
+const { frequency_penalty: _f, presence_penalty: _p, seed: _s, ...GEMINI_PARAMETERS } = CHAT_PARAMETERS;
+
+/** Chat Completions at Google, below `/openai`. */
+const GEMINI: Service = {
+  headers: noBareBearer,
+  parameters: object({ ...GEMINI_PARAMETERS, extra_body: ANY }, 'model', 'messages'),
+  refuse: fault => inList(refuseGoogleParameter(fault)),
+  rules: [],
+};
+
+const LMSTUDIO: Service = lenientService([
+  body =>
+    valueAt(body, 'response_format', 'type') === 'json_object'
+      ? { status: 400, body: { error: "'response_format.type' must be 'json_schema' or 'text'" } }
+      : undefined,
+]);
+
+const MORE_SAMPLING = { top_k: INTEGER, min_p: NUMBER, repetition_penalty: NUMBER } as const;
+
+/** Chat Completions as each provider takes them. */
+export const CHAT_DIALECTS = {
+  openai: OPENAI_CHAT,
+  groq: GROQ,
+  mistral: MISTRAL,
+  xai: XAI,
+  deepseek: DEEPSEEK,
+  cerebras: CEREBRAS,
+  gemini: GEMINI,
+  lmstudio: LMSTUDIO,
+  together: lenientService([], MORE_SAMPLING),
+  fireworks: lenientService([], MORE_SAMPLING),
+  openrouter: lenientService([], MORE_SAMPLING),
+  /** Ollama, llama.cpp, vLLM and whatever else speaks like them. */
+  local: lenientService([], MORE_SAMPLING),
+} as const satisfies Record<string, Service>;
+
+export type ChatDialect = keyof typeof CHAT_DIALECTS;

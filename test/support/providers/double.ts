@@ -1,0 +1,25 @@
+import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
+import { BEDROCK_MESSAGES, MESSAGES } from './anthropic.ts';
+import { CHAT_DIALECTS, type ChatDialect } from './chat-dialects.ts';
+import { CONVERSE } from './converse.ts';
+import { GENERATE_CONTENT } from './google.ts';
+import { OPENAI_RESPONSES } from './responses.ts';
+import { refusalOf, type Service } from './service.ts';
+
+/** The interfaces that are known by their paths alone. */
+const BY_PATH: readonly (readonly [RegExp, Service])[] = [
+  [/\/responses$/, OPENAI_RESPONSES],
+  [/\/messages$/, MESSAGES],
+  [/:(stream)?generateContent(\?.*)?$/i, GENERATE_CONTENT],
+  [/\/model\/[^/]+\/(invoke|invoke-with-response-stream)$/, BEDROCK_MESSAGES],
+  [/\/model\/[^/]+\/(converse|converse-stream)$/, CONVERSE],
+];
+
+/** What the real service answers to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
+export function refusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+  if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) return undefined;
+  const service = request.path.endsWith('/chat/completions')
+    ? CHAT_DIALECTS[dialect]
+    : BY_PATH.find(([path]) => path.test(request.path))?.[1];
+  return service && refusalOf(service, request);
+}

@@ -1,0 +1,151 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { ProviderAnswer, ProviderRequest } from '../fake-provider.ts';
+
+/** Body of a request, as JSON. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** JSON Schema. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A parameter that a service doesn't take: an unknown name, a wrong type, or none where one must be. */
+export interface ParameterFault {
+  readonly kind: 'unknown' | 'missing' | 'type';
+  /** Steps from the body to the parameter. */
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** The refusal of a request; undefined if the rule has nothing against it. */
+export type Rule = (body: Body, request: ProviderRequest) => ProviderAnswer | undefined;
+
+/** What one interface of a provider takes, and the words in which it refuses everything else. */
+export interface Service {
+  /** Schema of the body. A service that ignores unknown names has `additionalProperties: true`. */
+  readonly parameters: Schema;
+  readonly refuse: (fault: ParameterFault) => ProviderAnswer;
+  /** Asked in order, after the parameters. */
+  readonly rules: readonly Rule[];
+  /** Asked before the body is read. */
+  readonly headers?: (request: ProviderRequest) => ProviderAnswer | undefined;
+}
+
+const ajv = new Ajv({ strict: false, verbose: true });
+
+/** The answer of a service to a request that it refuses; undefined if it takes it. */
+export function refusalOf(service: Service, request: ProviderRequest): ProviderAnswer | undefined {
+  const wrongHeader = service.headers?.(request);
+  if (wrongHeader) return wrongHeader;
+  const body = JSON.parse(request.text) as Body;
+  const validate = ajv.compile(service.parameters);
+  if (!validate(body)) return service.refuse(faultOf(deepest(validate.errors ?? [])));
+  for (const rule of service.rules) {
+    const answer = rule(body, request);
+    if (answer) return answer;
+  }
+  return undefined;
+}
+
+/** Of several alternatives, the one that the body got furthest into tells most. */
+function deepest(errors: readonly ErrorObject[]): ErrorObject {
+  const own = errors.filter(({ keyword }) => keyword !== 'anyOf');
+  const [first] = own.toSorted((a, b) => b.instancePath.split('/').length - a.instancePath.split('/').length);
+  if (!first) throw new Error('a body without an error is refused');
+  return first;
+}
+
+function faultOf({ keyword, instancePath, params, data }: ErrorObject): ParameterFault {
+  const path = instancePath.split('/').slice(1);
+  const names = params as { additionalProperty?: string; missingProperty?: string };
+  if (keyword === 'additionalProperties') {
+    const name = names.additionalProperty ?? '';
+    return { kind: 'unknown', path: [...path, name], value: (data as Body)[name] };
+  }
+  if (keyword === 'required') {
+    return { kind: 'missing', path: [...path, names.missingProperty ?? ''], value: undefined };
+  }
+  return { kind: 'type', path, value: data };
+}
+
+/** An object with these properties and no others. */
+export function object(properties: Schema, ...required: string[]): Schema {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** The same for a service that ignores names that it doesn't know. */
+export function lenient(schema: Schema): Schema {
+  return { ...schema, additionalProperties: true };
+}
+
+export const TEXT = { type: 'string' } as const;
+export const NUMBER = { type: ['number', 'null'] } as const;
+export const INTEGER = { type: ['integer', 'null'] } as const;
+export const FLAG = { type: ['boolean', 'null'] } as const;
+export const ANY = {} as const;
+export const OBJECT = { type: 'object' } as const;
+export const LIST = { type: 'array' } as const;
+export const listOf = (items: Schema): Schema => ({ type: 'array', items });
+export const oneOf = (...anyOf: Schema[]): Schema => ({ anyOf });
+export const constant = (value: string): Schema => ({ const: value });
+
+/** Path of a parameter as `messages[0].content`. */
+export function dotted(path: readonly string[]): string {
+  return path.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index ? `.${step}` : step)).join('');
+}
+
+/** The value at a path; undefined if the path leads nowhere. */
+export function valueAt(body: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) => (typeof value === 'object' && value !== null ? (value as Body)[step] : undefined),
+    body,
+  );
+}
+
+export function modelOf(body: Body): string {
+  const { model } = body;
+  return typeof model === 'string' ? model : '';
+}
+
+/** Refuses a parameter of some models, unless it has the value that it would have without being sent. */
+export function withoutParameter(
+  models: RegExp,
+  parameter: string,
+  answer: (value: unknown, model: string) => ProviderAnswer,
+  unless?: unknown,
+): Rule {
+  return body => {
+    const value = valueAt(body, ...parameter.split('.'));
+    const isRefused = value !== undefined && value !== null && value !== unless && models.test(modelOf(body));
+    return isRefused ? answer(value, modelOf(body)) : undefined;
+  };
+}
+
+/** A property that a strict schema must list among the required ones and does not, with the place of its object. */
+export function missingInStrict(
+  schema: unknown,
+  place: readonly string[] = [],
+): { place: readonly string[]; fault: 'required' | 'additionalProperties'; name: string } | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { properties, required, additionalProperties, items, anyOf } = schema as Body;
+  if (typeof properties === 'object' && properties !== null) {
+    if (additionalProperties !== false) return { place, fault: 'additionalProperties', name: '' };
+    const listed = Array.isArray(required) ? (required as unknown[]) : [];
+    const name = Object.keys(properties).find(key => !listed.includes(key));
+    if (name !== undefined) return { place, fault: 'required', name };
+  }
+  const below: [readonly string[], unknown][] = [
+    ...Object.entries((properties ?? {}) as Body).map(([key, value]): [string[], unknown] => [
+      [...place, 'properties', key],
+      value,
+    ]),
+    ...(items === undefined ? [] : [[[...place, 'items'], items] as [string[], unknown]]),
+    ...(Array.isArray(anyOf) ? (anyOf as unknown[]) : []).map((value, index): [string[], unknown] => [
+      [...place, 'anyOf', String(index)],
+      value,
+    ]),
+  ];
+  for (const [path, value] of below) {
+    const found = missingInStrict(value, path);
+    if (found) return found;
+  }
+  return undefined;
+}
