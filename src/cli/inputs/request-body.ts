@@ -92,8 +92,20 @@ function encodedLength(part: Part): number {
 async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield Buffer.from(part);
-    else yield Buffer.from((await part.read()).toString('base64'), 'latin1');
+    else yield* base64Of(part.chunks());
   }
+}
+
+/** Encodes bytes as they come: three make four characters, and what is left over waits for the next piece. */
+async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const whole = bytes.length - (bytes.length % 3);
+    if (whole > 0) yield Buffer.from(bytes.toString('base64', 0, whole), 'latin1');
+    rest = Buffer.from(bytes.subarray(whole));
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
 /** SHA-256 of what a run is made from, hexadecimal: texts, images by their content, and options. */

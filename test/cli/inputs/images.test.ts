@@ -3,13 +3,11 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ImageSource, openImage } from '../../../src/cli/inputs/images/image-source.ts';
+import { type ImageSource, imageBytes, openImage } from '../../../src/cli/inputs/images/image-source.ts';
 import { testContext } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 
 type Bytes = Extract<ImageSource, { kind: 'bytes' }>;
-
-const bytesOf = (image: Bytes): Promise<Buffer> => image.read();
 
 async function opened(content: Buffer): Promise<{ file: string; image: Bytes }> {
   const { ctx, home } = await testContext();
@@ -27,8 +25,8 @@ describe('an image in a file', () => {
       size: large.length,
       sha256: createHash('sha256').update(large).digest('hex'),
     });
-    expect((await bytesOf(image)).equals(large)).toBe(true);
-    expect((await bytesOf(image)).equals(large)).toBe(true);
+    expect((await imageBytes(image)).equals(large)).toBe(true);
+    expect((await imageBytes(image)).equals(large)).toBe(true);
   });
 
   it.each<[string, (file: string) => void]>([
@@ -38,13 +36,13 @@ describe('an image in a file', () => {
   ])('that %s meanwhile is not sent to its end', async (_, change) => {
     const { file, image } = await opened(large);
     change(file);
-    await expect(bytesOf(image)).rejects.toThrow('image picture changed while it was being sent');
+    await expect(imageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
   });
 
   it('that is gone meanwhile is missed', async () => {
     const { file, image } = await opened(large);
     execFileSync('rm', [file]);
-    await expect(bytesOf(image)).rejects.toThrow('there is no file picture');
+    await expect(imageBytes(image)).rejects.toThrow('there is no file picture');
   });
 
   it('may come through a pipe', async () => {
@@ -53,7 +51,7 @@ describe('an image in a file', () => {
     writeFileSync(path.join(home, 'source'), large);
     execFileSync('sh', ['-c', 'mkfifo pipe; cat source > pipe &'], { cwd: home, stdio: 'ignore' });
     const image = (await openImage(ctx, pipe)) as Bytes;
-    expect((await bytesOf(image)).equals(large)).toBe(true);
+    expect((await imageBytes(image)).equals(large)).toBe(true);
   });
 });
 
@@ -73,7 +71,7 @@ describe('an image', () => {
     ],
   ])('may be given as %s', async (_, url) => {
     const { ctx } = await testContext();
-    expect(await bytesOf((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
+    expect(await imageBytes((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
   });
 
   it.each(['https:///', 'https://[', 'HTTP://example.com/a.png', 'file:///etc/hostname'])(

@@ -17,7 +17,15 @@ async function parsed(request: RunRequest): Promise<unknown> {
 }
 
 function image(bytes: Uint8Array): ImageSource {
-  return { kind: 'bytes', name: 'x', size: bytes.length, sha256: 'x', read: async () => Buffer.from(bytes) };
+  return {
+    kind: 'bytes',
+    name: 'x',
+    size: bytes.length,
+    sha256: 'x',
+    async *chunks() {
+      yield Buffer.from(bytes);
+    },
+  };
 }
 
 const bytes = fc.uint8Array({ maxLength: 100 });

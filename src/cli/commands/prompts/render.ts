@@ -9,6 +9,7 @@ import { withPromptFile } from '../../inputs/git-revision.ts';
 import {
   type ImageFinder,
   type ImageSource,
+  imageBytes,
   isImageUrl,
   openImage,
 } from '../../inputs/images/image-source.ts';
@@ -113,7 +114,7 @@ function pictureUrls(ctx: Context): ImageFinder<string> {
 
 async function dataUrlOf(image: ImageSource): Promise<string> {
   if (image.kind === 'url') return image.url;
-  const bytes = await image.read();
+  const bytes = await imageBytes(image);
   const { fileTypeFromBuffer } = await import('file-type');
   const type = (await fileTypeFromBuffer(bytes))?.mime ?? 'application/octet-stream';
   return `data:${type};base64,${bytes.toString('base64')}`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
@@ -17,8 +17,8 @@ export type ImageSource =
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
-      /** @throws {CliError} USAGE_ERROR if they are no longer those that were checked */
-      read(): Promise<Buffer>;
+      /** Reads them in pieces, each good until the next. @throws {CliError} USAGE_ERROR if they are no longer those that were checked */
+      chunks(): AsyncIterable<Buffer>;
     };
 
 /** How images are found that are named in one place. */
@@ -92,21 +92,65 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
     return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), source);
   }
   checkSize(stats.size, source);
-  const { size, sha256 } = await imageInMemory(await read(readFile(file)), source);
-  return {
-    kind: 'bytes',
-    name: source,
-    size,
-    sha256,
-    async read() {
-      const bytes = await read(readFile(file));
-      if (sha256Of(bytes) === sha256) return bytes;
-      throw usageError(
-        `image ${source} changed while it was being sent`,
-        'Nothing was started. Run it again.',
-      );
-    },
-  };
+  const { size, sha256, beginning } = await read(summarise(file));
+  checkSize(size, source);
+  await checkContent(beginning, source);
+  return { kind: 'bytes', name: source, size, sha256, chunks: () => unchangedBytes(file, source, sha256) };
+}
+
+/** How much of a file is read at a time: a multiple of three, so that base64 of a piece ends with the piece. */
+const CHUNK_BYTES = 3 * 128 * 1024;
+
+/** Reads a file once, without holding it: its size, its digest, and enough of its beginning to know its type. */
+async function summarise(file: string): Promise<{ size: number; sha256: string; beginning: Buffer }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  let beginning = Buffer.alloc(0);
+  for await (const chunk of fileChunks(file)) {
+    hash.update(chunk);
+    size += chunk.length;
+    if (beginning.length < SNIFFED_BYTES) {
+      beginning = Buffer.concat([beginning, chunk.subarray(0, SNIFFED_BYTES - beginning.length)]);
+    }
+  }
+  return { size, sha256: hash.digest('hex'), beginning };
+}
+
+/** Reads a file again, and fails at its end if it is not the one that was checked. */
+async function* unchangedBytes(file: string, source: string, sha256: string): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of fileChunks(file)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    throw fileFault(error, source, 'image');
+  }
+  if (hash.digest('hex') === sha256) return;
+  throw usageError(`image ${source} changed while it was being sent`, 'Nothing was started. Run it again.');
+}
+
+/** Gives a file in pieces, each overwritten by the next. */
+async function* fileChunks(file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file);
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The whole of an image, in memory. @throws {CliError} as `chunks` does */
+export async function imageBytes(image: Extract<ImageSource, { kind: 'bytes' }>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
 }
 
 function sha256Of(bytes: Uint8Array): string {
@@ -116,7 +160,11 @@ function sha256Of(bytes: Uint8Array): string {
 async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<ImageSource, { kind: 'bytes' }>> {
   checkSize(bytes.length, name);
   await checkContent(bytes, name);
-  return { kind: 'bytes', name, size: bytes.length, sha256: sha256Of(bytes), read: async () => bytes };
+  return { kind: 'bytes', name, size: bytes.length, sha256: sha256Of(bytes), chunks: () => once(bytes) };
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }
 
 /** Refuses an image that is empty or larger than the service takes. */
