@@ -21,8 +21,7 @@ const FILES = {
   undici: ['undici/lib/api/api-request.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/env-http-proxy-agent.js'],
   embedded: ['src/service/embedded.ts'],
-  prompts: ['src/prompts/parse/parse.ts'],
-  language: ['src/prompts/parse/parse.ts'],
+  language: ['src/prompts/foreign/parse-any.ts'],
   store: ['src/service/local-store.ts'],
   serve: ['src/service/start-service.ts'],
 };

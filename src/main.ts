@@ -26,21 +26,4 @@ export const localService: LocalService = {
     (await import('./service/start-service.ts')).startService({ ...options, env: process.env }),
   open: async options =>
     (await import('./service/local-store.ts')).openStore({ ...options, env: process.env }),
-  discoverModels: async options =>
-    (await import('./models/catalogue/discover.ts')).discoverModels({ ...options, env: process.env }),
-  reportModels: async options =>
-    (await import('./models/catalogue/report.ts')).reportModels({ ...options, env: process.env }),
-  listProviders: async options =>
-    (await import('./models/catalogue/report.ts')).listProviders({ ...options, env: process.env }),
-  keyVariables: async options =>
-    (await import('./models/catalogue/report.ts')).keyVariables({ ...options, env: process.env }),
-  newPrompt: async (name, options) => (await import('./prompts/built-in/files.ts')).newPrompt(name, options),
-  convertForeign: async (text, file, options) => {
-    const [{ convertForeign }, { PROVIDER_SETTINGS }] = await Promise.all([
-      import('./prompts/foreign/convert.ts'),
-      import('./models/entry.ts'),
-    ]);
-    return await convertForeign(text, file, { ...options, settings: PROVIDER_SETTINGS });
-  },
-  foreignTests: async (text, file) => (await import('./prompts/foreign/convert.ts')).foreignTests(text, file),
 };

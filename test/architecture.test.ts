@@ -44,10 +44,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   prompts: ['prompts', 'files', 'wire'],
   models: ['models', 'prompts', 'files', 'wire', '..'], // package.json, for the user agent of requests
   service: ['service', 'models', 'prompts', 'files', 'wire'],
-  cli: ['cli', 'files', 'client', 'wire'],
+  cli: ['cli', 'files', 'client', 'wire', 'prompts', 'models'],
   page: ['page', 'client', 'wire'],
   'index.ts': ['client', 'wire'],
-  'main.ts': ['cli', 'client', 'service', 'models', 'prompts', 'wire', '..'], // the package's own package.json, for the version
+  'main.ts': ['cli', 'service', '..'], // the package's own package.json, for the version
   'run-process.ts': ['service'],
 };
 
@@ -142,7 +142,7 @@ describe('the arrows of the house', () => {
 
   it('lets each folder import only what it may, and the command line types of the service', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
-      typeOnly && houseOf(from) === 'cli' && ['service', 'models', 'prompts'].includes(houseOf(target));
+      typeOnly && houseOf(from) === 'cli' && houseOf(target) === 'service';
     const wrong = edges.filter(
       edge => !ALLOWED[houseOf(edge.from)]?.includes(houseOf(edge.target)) && !isServiceType(edge),
     );
@@ -155,6 +155,14 @@ describe('the arrows of the house', () => {
         houseOf(from) === 'models' && houseOf(target) === 'prompts' && !typeOnly,
     );
     expect(values.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
+  });
+
+  it('loads prompts/ and models/ late in the command line, which seldom needs them', () => {
+    const early = edges.filter(
+      ({ from, target, lazy, typeOnly }) =>
+        houseOf(from) === 'cli' && ['prompts', 'models'].includes(houseOf(target)) && !lazy && !typeOnly,
+    );
+    expect(early.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('lets main.ts import the service only when it is needed', () => {

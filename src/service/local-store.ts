@@ -6,7 +6,7 @@ import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
 import { changeUser, createKey, localUser, type NewKey } from './keys/keys.ts';
-import { localPrompts } from './prompts/local-prompts.ts';
+import { createDefinitions } from './prompts/definitions.ts';
 import { publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
 import { ensureUnlistedVersion, type UnlistedWanted } from './prompts/unlisted.ts';
@@ -43,9 +43,14 @@ export async function openStore({
   const models = () =>
     loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
   const tasks = new SharedTasks();
+  const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models() });
   return {
-    ...localPrompts(store, models, tasks),
+    /** What a version says, published or not; undefined if it is not there. */
+    async definition(promptVersionId: string) {
+      const version = await store.prompts.version(promptVersionId.toLowerCase());
+      return version && (await definitions.of(version));
+    },
     /** Makes a key, and its user where there is none. */
     async createKey(options: NewKey) {
       const { key, isNewUser, ...stored } = await createKey(store, clock, options);

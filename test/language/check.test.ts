@@ -6,8 +6,11 @@ import { knownModels } from '../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
 import { newPrompt } from '../../src/prompts/built-in/files.ts';
 import { checkPrompt } from '../../src/prompts/check/check.ts';
+import { checkFile } from '../../src/prompts/check/check-file.ts';
+import { type PromptDefinition, promptConfig } from '../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewPrompt } from '../../src/prompts/render/preview.ts';
+import { previewFromTexts, previewPrompt } from '../../src/prompts/render/preview.ts';
+import { tasksHere } from '../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../src/prompts/tasks/read-prompt.ts';
 import { type LocalStore, openStore } from '../../src/service/local-store.ts';
 
@@ -194,16 +197,14 @@ describe('prompts on this machine', () => {
       changed: false,
       promptVersionId: first.promptVersionId,
     });
-    const { promptVersionId } = first;
-    expect(await store.config({ promptVersionId })).toMatchObject({
-      textInputs: { name: { required: true } },
-    });
+    const definition = async () => (await store.definition(first.promptVersionId)) as PromptDefinition;
+    expect(promptConfig(await definition())).toMatchObject({ textInputs: { name: { required: true } } });
     await write('_sign.prompt', 'Bye, {{name}}');
-    expect(await store.render({ promptVersionId }, { inputs: { name: 'Ada' } })).toMatchObject({
+    expect(await previewFromTexts(await definition(), { texts: { name: 'Ada' } })).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'Dear Yours, Ada!' }] }],
     });
     expect(await store.publish(file)).toMatchObject({ changed: true });
-    expect(await store.text({ promptVersionId })).toEqual({
+    expect(await definition()).toMatchObject({
       source: '{{> parts/head}}!',
       template: '{{> parts/head}}!',
       partials: { 'parts/head': 'Dear {{> sign}}', sign: 'Yours, {{name}}' },
@@ -212,7 +213,9 @@ describe('prompts on this machine', () => {
 
   it('can be a partial, which is checked by itself and not published', async () => {
     const file = await write('_part.prompt', '{{anything}} {{shout x}}');
-    expect(await store.check(file)).toMatchObject([{ severity: 'fault', line: 1, column: 16 }]);
+    expect(await checkFile(file, { models, tasks: tasksHere })).toMatchObject([
+      { severity: 'fault', line: 1, column: 16 },
+    ]);
     await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
       'is published with the prompts',
     );
@@ -227,7 +230,7 @@ describe('prompts on this machine', () => {
   it('tell faults of a partial in the partial', async () => {
     const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
     const file = await write('x.prompt', '{{> part}}');
-    expect(await store.check(file)).toMatchObject([
+    expect(await checkFile(file, { models, tasks: tasksHere })).toMatchObject([
       { file: part, line: 2, column: 1, message: '`each` takes one value' },
     ]);
   });

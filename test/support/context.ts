@@ -175,13 +175,6 @@ const NO_LOCAL_SERVICE: LocalService = {
   start: unexpected('start'),
   serve: unexpected('serve'),
   open: unexpected('open'),
-  newPrompt: unexpected('write a prompt'),
-  convertForeign: unexpected('convert a file'),
-  foreignTests: unexpected('read tests'),
-  discoverModels: unexpected('discover models'),
-  reportModels: unexpected('report models'),
-  listProviders: unexpected('list providers'),
-  keyVariables: unexpected('name the variables of keys'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

@@ -90,7 +90,9 @@ export function versionOfFile(
       const { allowOutside } = ctx.globals;
       const wanted = { file: content, allowOutside, ...(model !== undefined && { model }) };
       const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
-      return { promptId, promptVersionId, config: await store.config({ promptVersionId }) };
+      const { promptConfig } = await import('../../prompts/definition.ts');
+      const definition = await store.definition(promptVersionId);
+      return { promptId, promptVersionId, config: definition && promptConfig(definition) };
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
-import { withLocalStore } from '../inputs/prompt-file.ts';
+import { definitionOfVersion } from '../inputs/prompt-definition.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 
 /** A prompt as the protocol lists it, images as arguments behind its texts. */
@@ -61,9 +61,9 @@ export async function renderedPrompt(
   const names = images.map((_, at) => imageName(at, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
-  const preview = await withLocalStore(ctx, store =>
-    store.render({ promptVersionId }, { texts, images: urls }),
-  );
+  const { previewFromTexts } = await import('../../prompts/render/preview.ts');
+  const definition = await definitionOfVersion(ctx, promptVersionId);
+  const preview = definition && (await previewFromTexts(definition, { texts, images: urls }));
   return { description: title, messages: (preview?.messages ?? []).flatMap(messagesOf) };
 }
 

@@ -4,6 +4,7 @@ import type { Limits } from '../template/budget.ts';
 import type { Message } from '../template/messages.ts';
 import { renderTemplate } from '../template/render.ts';
 import { promptVariables, templateOf } from './render-prompt.ts';
+import { readTextInputs } from './typed-inputs.ts';
 
 /** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
 export interface PromptPreview {
@@ -25,6 +26,27 @@ export interface PreviewInputs {
   readonly context?: JsonObject;
   /** Earlier messages, for `{{history}}`; runs have none. */
   readonly history?: readonly Message[];
+}
+
+/** Inputs of which some are texts, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
+export interface TypedPreviewInputs extends PreviewInputs {
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Renders a prompt without running it, from texts as a run has them. Fetches nothing.
+ *
+ * @throws {InvalidInputs} that names every required input that is missing
+ * @throws {PastBound} if the prompt takes too much, with the bound in the message
+ */
+export async function previewFromTexts(
+  definition: PromptDefinition,
+  { texts = {}, ...values }: TypedPreviewInputs,
+): Promise<PromptPreview> {
+  const { input } = definition;
+  const textInputs = definition.textInputs.filter(({ key }) => Object.hasOwn(texts, key));
+  const typed = await readTextInputs({ input, textInputs }, texts);
+  return previewPrompt(definition, { ...values, inputs: { ...values.inputs, ...texts, ...typed } });
 }
 
 /**

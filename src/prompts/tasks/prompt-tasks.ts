@@ -67,3 +67,13 @@ export class SharedTasks implements PromptTasks {
     await (await this.#processes)?.close();
   }
 }
+
+/** Gives `use` tasks that end with it. */
+export async function withTasks<T>(use: (tasks: PromptTasks) => Promise<T>): Promise<T> {
+  const tasks = new SharedTasks();
+  try {
+    return await use(tasks);
+  } finally {
+    await tasks.close();
+  }
+}

@@ -172,8 +172,9 @@ function failed(
 
 /** Checks models.yaml and asks each provider of this machine's own service for its models; nothing where there is none. */
 async function checkModels(ctx: Context): Promise<readonly Check[]> {
-  const { dataDir, signal } = ctx;
-  const report = await ctx.local.reportModels({ dataDir, signal, ask: true });
+  const { dataDir, env, signal } = ctx;
+  const { reportModels } = await import('../../../models/catalogue/report.ts');
+  const report = await reportModels({ dataDir, env, signal, ask: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
   return [checkFile(report), ...report.providers.map(checkProvider)];
 }

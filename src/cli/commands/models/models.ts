@@ -1,4 +1,5 @@
 import type { DiscoveredEndpoint } from '../../../models/catalogue/discover.ts';
+import type { listProviders } from '../../../models/catalogue/report.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -10,7 +11,8 @@ import { plainRows } from '../../terminal/table.ts';
 /** Writes the models of the configured endpoints to models.yaml; fails if none of them could be asked. */
 export async function modelsDiscover(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
-  const discovery = await ctx.local.discoverModels({ dataDir: ctx.dataDir, signal: ctx.signal });
+  const { discoverModels } = await import('../../../models/catalogue/discover.ts');
+  const discovery = await discoverModels(ctx);
   const { file, endpoints } = discovery;
   for (const fault of discovery.faults) ctx.io.note(`note: ${oneLine(fault)}`);
   if (endpoints.length === 0) {
@@ -57,7 +59,8 @@ function rowOf({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoi
 /** The providers that this machine's own service knows, and whether their keys are set. */
 export async function modelsProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
-  const { providers, faults } = await ctx.local.listProviders({ dataDir: ctx.dataDir });
+  const report = await import('../../../models/catalogue/report.ts');
+  const { providers, faults } = await report.listProviders(ctx);
   await presentList(ctx, providers, {
     columns: [
       { title: 'PROVIDER', cell: ({ name }) => name },
@@ -76,4 +79,4 @@ function stateOf({ keySetBy, keyVariables, fault, keySet }: Provider): string {
   return fault === null ? 'not set, not needed there' : 'not set';
 }
 
-type Provider = Awaited<ReturnType<Context['local']['listProviders']>>['providers'][number];
+type Provider = Awaited<ReturnType<typeof listProviders>>['providers'][number];

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Finding } from '../../../prompts/findings.ts';
-import type { LocalStore } from '../../../service/local-store.ts';
+import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
-import { shownPath, withLocalStore } from '../../inputs/prompt-file.ts';
+import { shownPath } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
@@ -35,21 +35,29 @@ export async function promptsCheck(
 }
 
 /** What is in a file is a finding; a file that is not there is a mistake of the command line. */
-function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
+async function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
+  const [{ checkFile }, { withTasks }, { loadModels }, { knownModels }] = await Promise.all([
+    import('../../../prompts/check/check-file.ts'),
+    import('../../../prompts/tasks/prompt-tasks.ts'),
+    import('../../../models/catalogue/table.ts'),
+    import('../../../models/catalogue/known-models.ts'),
+  ]);
   const { allowOutside } = ctx.globals;
-  const check = async (store: LocalStore): Promise<Finding[]> => {
-    const findings: Finding[] = [];
-    for (const file of files) {
-      const ofFile = await store
-        .check(path.resolve(ctx.cwd, file), { allowOutside, needsModel })
-        .catch((error: unknown) => {
-          throw fileFault(error, file, 'prompts check');
-        });
-      findings.push(...ofFile.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
-    }
-    return findings;
+  const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${oneLine(message)}`);
+  const { dataDir, env } = ctx;
+  const models = knownModels(await loadModels({ dataDir, env, watch: false, onProblem }));
+  const check = async (file: string, tasks: PromptTasks): Promise<Finding[]> => {
+    const options = { models, tasks, allowOutside, needsModel };
+    const findings = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
+      throw fileFault(error, file, 'prompts check');
+    });
+    return findings.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) }));
   };
-  return withLocalStore(ctx, check, line => ctx.io.note(`note: ${oneLine(line)}`));
+  return await withTasks(async tasks => {
+    const findings: Finding[] = [];
+    for (const file of files) findings.push(...(await check(file, tasks)));
+    return findings;
+  });
 }
 
 function lines({ io }: Context, findings: readonly Finding[]): string {

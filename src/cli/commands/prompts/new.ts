@@ -41,9 +41,17 @@ async function textsOf(
   stem: string,
   { from, image = false, prompt }: PromptsNewFlags,
 ): Promise<{ prompt: string; test?: string | undefined }> {
-  if (from === undefined) return await ctx.local.newPrompt(path.basename(stem), { image });
+  if (from === undefined) {
+    const { newPrompt } = await import('../../../prompts/built-in/files.ts');
+    return await newPrompt(path.basename(stem), { image });
+  }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
-  const converted = await ctx.local.convertForeign(source, from, {
+  const [{ convertForeign }, { PROVIDER_SETTINGS }] = await Promise.all([
+    import('../../../prompts/foreign/convert.ts'),
+    import('../../../models/entry.ts'),
+  ]);
+  const converted = await convertForeign(source, from, {
+    settings: PROVIDER_SETTINGS,
     directory: path.dirname(path.resolve(ctx.cwd, from)),
     prompt: prompt === undefined ? undefined : promptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,

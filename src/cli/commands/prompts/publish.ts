@@ -7,7 +7,8 @@ import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { type DatabaseFlag, databaseUrl } from '../../inputs/operator-store.ts';
-import { asTyped, withLocalStore } from '../../inputs/prompt-file.ts';
+import { definitionOfFile } from '../../inputs/prompt-definition.ts';
+import { asTyped } from '../../inputs/prompt-file.ts';
 import { isLocalService } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
@@ -78,7 +79,7 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
   }
   return {
     async publish(file) {
-      const { source, partials } = await textOf(ctx, file);
+      const { source, partials } = await definitionOfFile(ctx, file);
       const slug = path.basename(file, '.prompt');
       return await client.prompts
         .publish(slug, { file: source, partials }, { signal })
@@ -92,13 +93,6 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
     },
     close: () => Promise.resolve(),
   };
-}
-
-/** The file and the partials that it uses. */
-async function textOf(ctx: Context, file: string) {
-  const text = await withLocalStore(ctx, store => store.text({ file }));
-  if (text === undefined) throw usageError(`there is no file ${file}`);
-  return text;
 }
 
 /** What the service has against a file, each fault with its place. */

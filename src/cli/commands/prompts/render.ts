@@ -1,6 +1,5 @@
+import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
-import type { LocalStore } from '../../../service/local-store.ts';
-import type { LocalPromptTarget } from '../../../service/prompts/local-prompts.ts';
 import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
@@ -14,7 +13,8 @@ import {
   openImage,
 } from '../../inputs/images/image-source.ts';
 import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
-import { promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
+import { definitionOfFile, definitionOfVersion } from '../../inputs/prompt-definition.ts';
+import { promptFileOf } from '../../inputs/prompt-file.ts';
 import { readNamed } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
@@ -36,15 +36,12 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const render = (target: LocalPromptTarget): Promise<PromptPreview | undefined> =>
-    withLocalStore(ctx, store => previewOf(ctx, store, target, supplied));
-  const preview =
+  const definition =
     file === undefined
-      ? await render(await readNamed(ctx, await ctx.connection(), prompt))
-      : await withPromptFile(file, content =>
-          render({ file: content, allowOutside: ctx.globals.allowOutside }),
-        );
-  if (preview === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
+      ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
+      : await withPromptFile(file, content => definitionOfFile(ctx, content));
+  if (definition === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
+  const preview = await previewOf(ctx, definition, supplied);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),
     plain: () => messagesText(preview),
@@ -55,11 +52,14 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
 /** Pictures go under the names of their inputs; a text or a value under such a name is where one is found. */
 async function previewOf(
   ctx: Context,
-  store: LocalStore,
-  target: LocalPromptTarget,
+  definition: PromptDefinition,
   { values, texts, images }: Awaited<ReturnType<typeof collectTypedInputs>>,
-): Promise<PromptPreview | undefined> {
-  const fields = describeConfig(await store.config(target));
+): Promise<PromptPreview> {
+  const [{ promptConfig }, { previewFromTexts }] = await Promise.all([
+    import('../../../prompts/definition.ts'),
+    import('../../../prompts/render/preview.ts'),
+  ]);
+  const fields = describeConfig(promptConfig(definition));
   const finder = pictureUrls(ctx);
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
@@ -72,7 +72,7 @@ async function previewOf(
   );
   const isOther = ([key]: readonly [string, unknown]): boolean =>
     !supplied.text.has(key) || taken.text.has(key);
-  return store.render(target, {
+  return await previewFromTexts(definition, {
     inputs: Object.fromEntries([...Object.entries(values).filter(isOther), ...pictures]),
     texts: Object.fromEntries(Object.entries(texts).filter(isOther)),
     images: placed.slice(fields.images.length).filter(url => url !== undefined),

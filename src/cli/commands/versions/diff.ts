@@ -5,7 +5,8 @@ import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { connectionFor, promptFileOf, withLocalStore } from '../../inputs/prompt-file.ts';
+import { definitionOfVersion } from '../../inputs/prompt-definition.ts';
+import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
 import {
   askOfPrompt,
   type NamedPrompt,
@@ -55,7 +56,7 @@ async function textOf(
 ): Promise<string | undefined> {
   if (!embedded) return textUnder(version, 'template');
   const { promptVersionId } = version;
-  return (await withLocalStore(ctx, store => store.text({ promptVersionId })))?.source;
+  return (await definitionOfVersion(ctx, promptVersionId))?.source;
 }
 
 /** The ids of the two versions, the older first, that of a file last; undefined if they are one. */

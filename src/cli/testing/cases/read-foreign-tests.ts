@@ -15,7 +15,8 @@ import type { TestCase, TestFile } from './test-case.ts';
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = path.relative(ctx.cwd, file) || file;
-  const tests = await ctx.local.foreignTests(await readTextFile(file, ctx.cwd, 'test'), name);
+  const { foreignTests } = await import('../../../prompts/foreign/convert.ts');
+  const tests = foreignTests(await readTextFile(file, ctx.cwd, 'test'), name);
   if (!tests || tests.cases.length === 0) {
     throw usageError(
       `${name} has no testData: there is nothing to test`,
@@ -55,7 +56,8 @@ export async function hasForeignTests(ctx: Context, file: string): Promise<boole
   const text = await readTextFile(file, ctx.cwd, 'test');
   if (!/^testData\s*:/mu.test(text) || !/^evaluators\s*:/mu.test(text)) return false;
   try {
-    const tests = await ctx.local.foreignTests(text, file);
+    const { foreignTests } = await import('../../../prompts/foreign/convert.ts');
+    const tests = foreignTests(text, file);
     return tests?.cases.some(({ expect }) => expect.length > 0) ?? false;
   } catch {
     return true;

@@ -72,7 +72,8 @@ async function answerOf(
     command: async argv => {
       const inputs = Object.fromEntries(request.text);
       const facts = { name: testCase.name, inputs, model: model ?? null, output: text };
-      const secrets = new Set(await ctx.local.keyVariables({ dataDir: ctx.dataDir }));
+      const { keyVariables } = await import('../../../models/catalogue/report.ts');
+      const secrets = new Set(await keyVariables(ctx));
       const directory = path.dirname(file.file);
       return runCommand(argv, facts, { directory, env: ctx.env, secrets, signal: ctx.signal });
     },

@@ -1,0 +1,23 @@
+import type { PromptDefinition } from '../../prompts/definition.ts';
+import type { Context } from '../context.ts';
+import { asTyped, withLocalStore } from './prompt-file.ts';
+
+/** What a prompt file says; partials may lie outside its folder only with `--allow-outside`. */
+export async function definitionOfFile(ctx: Context, file: string): Promise<PromptDefinition> {
+  const [{ readPromptFile }, { withTasks }] = await Promise.all([
+    import('../../prompts/tasks/read-prompt.ts'),
+    import('../../prompts/tasks/prompt-tasks.ts'),
+  ]);
+  const { allowOutside } = ctx.globals;
+  return await withTasks(tasks => readPromptFile(file, { tasks, allowOutside })).catch((error: unknown) => {
+    throw asTyped(ctx, error);
+  });
+}
+
+/** What a version in the local store says; undefined if it is not there. */
+export function definitionOfVersion(
+  ctx: Context,
+  promptVersionId: string,
+): Promise<PromptDefinition | undefined> {
+  return withLocalStore(ctx, store => store.definition(promptVersionId));
+}

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { type Finding, InvalidPromptFile } from '../findings.ts';
+import { readPromptText } from '../parse/files.ts';
+import type { PromptTasks } from '../tasks/prompt-tasks.ts';
+import { checkPrompt, type KnownModels } from './check.ts';
+
+interface CheckFileOptions {
+  readonly models: KnownModels;
+  readonly tasks: PromptTasks;
+  /** True if partials may lie outside the folder of the file; default false. */
+  readonly allowOutside?: boolean | undefined;
+  /** True if a missing model is a fault; by default it is a note. */
+  readonly needsModel?: boolean | undefined;
+}
+
+/** Returns every fault and every note of a prompt file. Rejects with what the file system says. */
+export async function checkFile(
+  file: string,
+  { needsModel = false, ...options }: CheckFileOptions,
+): Promise<Finding[]> {
+  try {
+    return await checkPrompt(await readPromptText(file), file, { ...options, mayLackModel: !needsModel });
+  } catch (error) {
+    if (!(error instanceof InvalidPromptFile)) throw error;
+    const { line, what } = error;
+    return [{ severity: 'fault', file: path.normalize(error.file), line, column: 1, message: what }];
+  }
+}
