@@ -1,4 +1,5 @@
 import type { PromptService } from '../client/client.ts';
+import type { EngineFault } from '../models/engine.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
@@ -31,6 +32,11 @@ export interface Connection {
   readonly prompts: PromptCache;
   /** Where runs are recorded, or answered from recordings. */
   readonly recorder?: Recorder;
+  /**
+   * Why a run of this command failed before a model answered; undefined for any other end, and always if another process
+   * carried the run out.
+   */
+  faultOf(runId: string): EngineFault | undefined;
   /** The runs of the embedded service that this process carries out. */
   readonly runsHere?: RunsHere;
   /** What runs cost in tokens and money; only of this machine's own service. */

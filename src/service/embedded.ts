@@ -71,6 +71,8 @@ export async function startEmbedded(options: CommonOptions) {
        * @param by what stops it, such as Ctrl-C
        */
       stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
+      /** Why a run of this process failed before a model answered; undefined for any other end. */
+      faultOf: (runId: string) => runner.faultOf(runId),
       /** From now on each run is carried out by a process of its own; creations are answered at once. */
       detach: (): void => {
         runner.detach = () => startDetached(options.dataDir);

@@ -183,7 +183,7 @@ it('runs a model by its prefix with nothing but a key', async () => {
   });
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   expect(await runCommand([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
-    code: 5,
+    code: 3,
     stderr: expect.stringContaining('it refuses the key in OPENAI_API_KEY') as string,
   });
 });

@@ -1,12 +1,11 @@
-import { UnauthorizedError } from '../../client/errors.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
-import { fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { errorsOf } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { BatchFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
@@ -16,7 +15,7 @@ import type { Tally } from './progress/tally.ts';
 import { inputsOf, lineOf, type ResultsLine } from './results/results-line.ts';
 import type { SourceRow } from './rows/row.ts';
 import type { RowSource } from './rows/source.ts';
-import { errorText, isAtCap, isEverybodys, isLongPause, type JobOutcome, type RunFacts } from './run/job.ts';
+import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunFacts } from './run/job.ts';
 import { NoMoreWanted, type Stop } from './run/stop.ts';
 
 /** A batch that is being run. */
@@ -30,9 +29,6 @@ export interface RunningBatch extends BatchFiles {
   readonly tally: Tally;
   readonly stop: Stop;
 }
-
-/** Rows in a row that meet a fault outside of them before no more are started. */
-const MOST_IN_A_ROW = 10;
 
 /** Saves, keeps, gives, counts and reports what became of a row. */
 export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
@@ -56,6 +52,7 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
       if (finished.inDoubt) tally.now['in doubt'] += 1;
       break;
     case 'put off':
+      tally.putOff += 1;
       break;
   }
   reportEnd(running, row, finished);
@@ -69,19 +66,11 @@ function reportEnd(
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
   if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
-  tally.metEverybodysFault = isEverybodys(error) ? tally.metEverybodysFault + 1 : 0;
-  if (error === undefined) return;
+  // What every row would meet is reported once, at the end.
+  if (error === undefined || outcome.kind === 'put off' || isRefusalOfAll(error)) return;
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
   reportRow(ctx, source.name, row, { error, candidates });
-  if (error instanceof UnauthorizedError) {
-    stop.noMoreRows('the key is not accepted');
-  } else if (isLongPause(error)) {
-    stop.noMoreRows('the service asks to come back later');
-  } else if (tally.metEverybodysFault >= MOST_IN_A_ROW) {
-    stop.noMoreRows(`${tally.metEverybodysFault} rows in a row met a fault that is not theirs`);
-  } else if (tally.failedNow >= maxFailures) {
-    stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
-  }
+  if (tally.failedNow >= maxFailures) stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
 }
 
 /** The journal is written first: a result that is there has its row's end in the journal. */
@@ -124,12 +113,8 @@ async function judgeRun(running: RunningBatch, outcome: Ended): Promise<Ended> {
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
 
-function runFailed({ outputs }: Run): CliError {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
-  return new CliError(errors.join('; ') || 'the run failed', {
-    status: 'RUN_FAILED',
-    exitCode: EXIT.runFailed,
-  });
+function runFailed(run: Run): CliError {
+  return new CliError(errorsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** The run with the paths of its outputs, and why some of them were not saved. */

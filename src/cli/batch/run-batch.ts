@@ -88,7 +88,7 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     await stopProgress();
     release();
   }
-  return conclude(ctx, running, survey?.count ?? (stop.isStopping() ? undefined : tally.done));
+  return conclude(ctx, running, survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.putOff));
 }
 
 /** Counts what earlier starts of the batch have spent, or may have. */

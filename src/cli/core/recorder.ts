@@ -1,4 +1,5 @@
 import type { Transport } from '../../client/transport.ts';
+import type { EngineFault } from '../../models/engine.ts';
 
 /** A creation as recordings know it: what a service may answer by. */
 export interface RecordedRequest {
@@ -27,6 +28,8 @@ export interface Recorder {
    * @throws {CliError} USAGE_ERROR in a replay where it was not recorded, naming the nearest recording
    */
   begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
+  /** Why a recorded run failed before a model answered; only a replay knows. */
+  faultOf?(runId: string): EngineFault | undefined;
   /** The transport to use in place of the one that would be opened; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }

@@ -3,6 +3,7 @@ import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
 import { RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
+import { providerFaultOf } from '../outputs/provider-fault.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
@@ -46,7 +47,8 @@ export async function createAndWait(
       await options.onRunId?.(runId, created.recovered);
       if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options.onProgress);
     }
-    await reservation?.made(created.kind === 'ended' ? created.run : created);
+    if (created.kind === 'ended' && providerFaultOf(connection, created.run)) reservation?.refused();
+    else await reservation?.made(created.kind === 'ended' ? created.run : created);
     return created;
   } catch (error) {
     if (runId !== undefined) await reservation?.made({ runId });

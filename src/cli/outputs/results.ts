@@ -7,6 +7,7 @@ import { printValue, wantsJson } from './json.ts';
 import type { SaveOptions } from './manifest.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
+import { exitCodeOfRun } from './provider-fault.ts';
 import type { SavedOutputs, SaveFailure } from './save.ts';
 
 export interface PresentOptions {
@@ -56,7 +57,7 @@ async function conclude(
     return EXIT.ok;
   }
   for (const failure of failures) ctx.io.note(visible(`note: ${messageFor(failure)}`));
-  return EXIT.runFailed;
+  return exitCodeOfRun(connection, run);
 }
 
 async function presentBytes(
@@ -66,7 +67,7 @@ async function presentBytes(
   { schema }: PresentOptions,
 ): Promise<ExitCode> {
   printFaults(ctx, run);
-  if (run.runStatus === 'failed') return EXIT.runFailed;
+  if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
   const { writeOutputBytes } = await import('./output-bytes.ts');
   await writeOutputBytes(ctx, connection, run);
   await refuseMismatch(run, schema);

@@ -128,6 +128,7 @@ async function connect(
     client: () => client,
     signal,
     note: line => sources.io.note(line),
+    faultOf: runId => service?.runsHere.faultOf(runId),
   });
   const directory = scratch ?? settings.directory;
   const onProblem = (problem: string): void => debugNote(sources, problem);
@@ -139,6 +140,7 @@ async function connect(
   return {
     connection: {
       ...place,
+      faultOf: runId => (recorder?.faultOf ?? service?.runsHere.faultOf)?.(runId),
       client,
       resources,
       prompts: new PromptCache(directory, place.service, onProblem),

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { PromptService } from '../../client/client.ts';
+import type { EngineFault } from '../../models/engine.ts';
 import type { Recorder } from '../core/recorder.ts';
 import type { Env, GlobalOptions } from '../core/types.ts';
 import { usageError } from '../errors.ts';
@@ -45,11 +46,12 @@ export async function openRecorder(
     /** Ends what is still being fetched for a recording. */
     readonly signal: AbortSignal;
     readonly note: (line: string) => void;
+    readonly faultOf: (runId: string) => EngineFault | undefined;
   },
 ): Promise<Recorder | undefined> {
   if (recordings.mode === 'none') return undefined;
   const { directory } = recordings;
-  const { baseUrl, client, signal } = options;
+  const { baseUrl, client, signal, faultOf } = options;
   if (recordings.mode === 'replay') {
     const { replayFrom } = await import('../testing/recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
@@ -63,6 +65,7 @@ export async function openRecorder(
     baseUrl,
     signal,
     note,
+    faultOf,
     download: (url, limits) => client().download(url, limits),
   });
 }

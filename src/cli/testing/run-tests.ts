@@ -1,4 +1,5 @@
 import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
+import { Stop } from '../batch/run/stop.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
@@ -90,6 +91,7 @@ export async function runRound(
   for (const line of spendingText(totals))
     ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
+  reportLeft(ctx, results);
   return { files, code: exitCodeOf(ordered) };
 }
 
@@ -144,6 +146,7 @@ interface Tests {
 /** Runs the entries of each service. */
 async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
+  const stop = new Stop();
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
     const [{ connection }] = own as [PreparedEntry];
@@ -153,7 +156,7 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
       const { judge, budget } = tests;
       judge.onRun = (creation, runId) => journal.extraRun(creation, runId);
       const { resume, retryUnknown } = options;
-      const more = { concurrency, budget, journal, judge, resume, retryUnknown };
+      const more = { concurrency, budget, journal, judge, stop, resume, retryUnknown };
       return runEntries(ctx, connection, chosen, more);
     });
     results.push(...ran);
@@ -210,6 +213,22 @@ function tellCap(ctx: Context, { message, data }: CliError, results: readonly En
     hints,
   };
   reportFile(ctx, failure);
+}
+
+/** Reports, once, the fault because of which cases are left. */
+function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
+  const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
+  const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
+  if (fault === undefined) return;
+  const { status, message, data, exitCode } = fault;
+  const hints = [...fault.hints, 'Go on with the same command and --resume.'];
+  reportFile(ctx, {
+    status,
+    message: `${message}; ${counted(left.length, 'case')} left`,
+    data,
+    exitCode,
+    hints,
+  });
 }
 
 /** The time that is over outranks the cap, which outranks what could not be run, and that what failed. */

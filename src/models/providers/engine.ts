@@ -35,7 +35,7 @@ export function providerEngine(env: Env, load: () => Promise<Interface>, timeout
       const key = keyOf(provider, env);
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
-        const message = `no key for ${provider.name}: set ${variables} where the service runs`;
+        const message = `no key for ${provider.name}: set ${variables}`;
         return { ...failedWith(message), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';

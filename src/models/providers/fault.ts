@@ -62,11 +62,19 @@ function adviceOn(
   { more: { status, advice } }: ProviderFault,
   { provider, env }: Access,
 ): string | undefined {
-  if (status !== 401) return advice;
+  if (status !== 401 && status !== 403) return advice;
   const variable = keyVariable(provider, env);
-  return variable === undefined
-    ? 'it wants a key: give the provider an apiKeyEnv in models.yaml'
-    : `it refuses the key in ${variable}: check it where the service runs`;
+  const { keyVariables } = provider;
+  if (variable === undefined) {
+    const remedy =
+      keyVariables.length > 0
+        ? `set ${keyVariables.join(' or ')}`
+        : 'give the provider an apiKeyEnv in models.yaml';
+    return `it wants a key: ${remedy}`;
+  }
+  return status === 401
+    ? `it refuses the key in ${variable}`
+    : `the key in ${variable} may not use this model: check what its account allows`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

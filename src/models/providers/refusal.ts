@@ -85,7 +85,6 @@ function adviceOn(
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
 ): string | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
-  if (status === 403) return 'the key may not use this model: check what its account allows';
   if (status === 404 || status === 405) {
     return 'check its baseUrl, which mostly ends in /v1, and the model’s name: promptrun models discover lists what it has';
   }

@@ -1,8 +1,10 @@
+import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Outcome, QueuedRun } from '../store/run-records.ts';
 import { stoppedRun } from './current-runs.ts';
 import type { DetachedRun } from './detached-run.ts';
+import type { Executor } from './executor.ts';
 import {
   CANCELLED,
   type Created,
@@ -24,13 +26,19 @@ export class CommandRunner implements Runner {
   /** Creations that must make no run any more, by their keys. */
   readonly #barred = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #faults = new Map<string, EngineFault>();
   #watching = false;
   /** Starts a process that carries one run out and outlives this one; undefined while this process does so itself. */
   detach: (() => Promise<DetachedRun>) | undefined;
 
   constructor(options: RunWorkOptions) {
     this.#options = options;
-    this.#work = new RunWork(options);
+    this.#work = new RunWork({ ...options, executor: this.#execute });
+  }
+
+  /** Why a run that this process carried out failed before a model answered. */
+  faultOf(runId: string): EngineFault | undefined {
+    return this.#faults.get(runId);
   }
 
   create(run: NewlyMade): Promise<Created> {
@@ -104,13 +112,20 @@ export class CommandRunner implements Runner {
 
   /** A run whose provider has answered in a batch is put on disk with its end, so that a kill leaves nothing in between. */
   async #createAnswered(run: NewlyMade): Promise<Created | undefined> {
-    const { batchAnswers, executor } = this.#options;
+    const { batchAnswers } = this.#options;
     if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
-    const outcome = await executor(run, this.#closing.signal);
+    const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
     const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome });
     return { runId, ending: Promise.resolve(outcome) };
   }
+
+  /** The fault is known here before the end of the run is on disk. */
+  readonly #execute: Executor = async (run, signal) => {
+    const outcome = await this.#options.executor(run, signal);
+    if (outcome?.fault) this.#faults.set(run.id, outcome.fault);
+    return outcome;
+  };
 
   #refuseBarred({ idempotency }: NewlyMade): void {
     if (this.#closing.signal.aborted || (idempotency && this.#barred.has(idempotency.key))) {

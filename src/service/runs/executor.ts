@@ -156,6 +156,7 @@ async function keepOutputs(
     tokens: result.tokens,
     media: kept.flatMap(({ made }) => made ?? []),
     usage: result.charge,
+    fault: result.fault,
   };
 }
 

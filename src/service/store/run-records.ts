@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { EngineFault } from '../../models/engine.ts';
 import type { StoredMedia } from './media-store.ts';
 import type { Tables } from './tables.ts';
 
@@ -63,6 +64,8 @@ export interface Outcome {
   media: StoredMedia[];
   /** undefined for a model that needs no provider. */
   usage?: RunUsage | undefined;
+  /** Why it failed before a model answered; only the process that carried the run out knows it, the store does not. */
+  fault?: EngineFault | undefined;
 }
 
 /** The columns of a run that are read. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/cli/core/types.ts';
 import {
@@ -153,8 +155,10 @@ describe('too many requests', () => {
   test('a service that asks to come back much later ends the batch, resumable without a flag', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
     const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
-    expect(exitCode).toBe(5);
-    expect(stderr).toContain('no more rows were started: the service asks to come back later');
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('error: later; 2 rows left (TOO_MANY_REQUESTS_ERROR)');
+    expect(stderr).toContain('--resume');
+    expect(lastLines(home)).toEqual([]);
     expect(states(home)).toEqual(['creating', 'waiting']);
   });
 });
@@ -286,20 +290,54 @@ test('a key that is refused ends the batch; rows without a run go on without a f
     [creation('Ada', succeeded()), creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you'))],
     { rows: 'name\nAda\nBo\nEve\n' },
   );
-  expect(exitCode).toBe(5);
+  expect(exitCode).toBe(3);
   service.verify();
-  expect(stderr).toContain('the key is not accepted');
+  expect(stderr).toContain('error: who are you; 2 rows left (UNAUTHORIZED_ERROR)');
+  expect(stderr.match(/who are you/gu)).toHaveLength(1);
+  expect(lastLines(home)).toHaveLength(1);
   expect(states(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
 });
 
-test('ten rows in a row that meet a fault of the service end the batch', async () => {
-  const { exitCode, home, stderr } = await batchAgainst(
-    [creation('Ada', failure(402, 'PAYMENT_REQUIRED_ERROR', 'no credits'), 100)],
+/** The base URL of a service that gives the version, and then no longer listens. */
+async function serviceThatGoesAway(): Promise<string> {
+  const server = createServer((_, response) => {
+    const { body } = version.answer as PlainAnswer;
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify(body));
+    server.close();
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+test('an account without credits ends the batch', async () => {
+  const { exitCode, home, stderr, service } = await batchAgainst(
+    [creation('Ada', failure(402, 'PAYMENT_REQUIRED_ERROR', 'no credits'))],
     { rows: `name\n${'Ada\n'.repeat(100)}` },
   );
-  expect(exitCode).toBe(5);
-  expect(stderr).toContain('10 rows in a row met a fault that is not theirs');
-  expect(lastLines(home)).toHaveLength(10);
+  expect(exitCode).toBe(3);
+  service.verify();
+  expect(stderr).toContain('error: no credits; 100 rows left (PAYMENT_REQUIRED_ERROR)');
+  expect(lastLines(home)).toEqual([]);
+});
+
+test('ten creations in a row that reach nobody end the batch, and a few are left for --resume', async () => {
+  for (const [rows, begun] of [
+    [100, 10],
+    [3, 3],
+  ] as const) {
+    const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(rows)}` });
+    const { exitCode, stderr } = await runBatchCommand(
+      [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
+      { home, env: serviceEnv(await serviceThatGoesAway()) },
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr.match(/connection refused/gu)).toHaveLength(1);
+    expect(stderr).toContain(`; ${rows} rows left (NETWORK_ERROR)`);
+    expect(stderr).toContain('--resume');
+    expect(new Set(journalSteps(home).flatMap(({ row }) => row ?? [])).size).toBe(begun);
+    expect(lastLines(home)).toEqual([]);
+  }
 });
 
 test('a run that is not waited for any longer keeps its id in the journal', async () => {

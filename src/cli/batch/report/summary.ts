@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import { failureOf } from '../../core/failure.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -34,6 +35,8 @@ export async function conclude(
   if (cut === undefined) tellEnd(running, counts);
   for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
+  const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
+  if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
 }
@@ -56,6 +59,19 @@ function cutShort(
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [`The runs that were made are named in ${journal.file}`],
+  });
+}
+
+/** The fault of the rows that are left, which `--resume` runs. */
+function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Counts): CliError {
+  const { status, message, exitCode, data, hints } = failureOf(fault);
+  const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
+  return new CliError(`${message}; ${left}`, {
+    status,
+    exitCode,
+    data,
+    hints: [...hints, ...(out === undefined ? [] : [goOn(out)])],
+    cause: fault,
   });
 }
 
@@ -112,7 +128,8 @@ function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, cou
     const look = batch.connection.advise('runs', 'list');
     io.note(`One in doubt may have a run: look with ${look}, run it again with --resume --retry-unknown`);
   }
-  if (budget.reached === undefined && (goingOn > 0 || notDone !== 0)) io.note(goOn(out));
+  if (budget.reached === undefined && stop.fault === undefined && (goingOn > 0 || notDone !== 0))
+    io.note(goOn(out));
 }
 
 function goOn(out: string): string {

@@ -114,6 +114,7 @@ class Engine {
   async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
     try {
       const outcome = await runJob(this.#parts.work, job, plan, free);
+      this.#parts.stop.take(outcome);
       // What is done with a good outcome needs no creation; another one may end the batch before the next job.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded') free();
       if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });

@@ -1,14 +1,20 @@
-import { NetworkError, PromptServiceError, RateLimitError, ServiceError } from '../../../client/errors.ts';
+import {
+  NetworkError,
+  PaymentRequiredError,
+  PromptServiceError,
+  RateLimitError,
+  UnauthorizedError,
+} from '../../../client/errors.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { isObject } from '../../core/json-value.ts';
 import type { Reservation } from '../../creation/budget.ts';
 import type { CreatedRun } from '../../creation/creation.ts';
-import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError, notFoundError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
+import { ProviderFault } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 
 /** What a job is called. */
@@ -126,10 +132,16 @@ export function maySendAgain(error: unknown): boolean {
     : error instanceof NetworkError && error.nothingSent;
 }
 
-/** Whether the fault lies outside of the job, so that others are likely to meet it as well. */
-export function isEverybodys(error: unknown): boolean {
-  if (error instanceof ServiceError) return ![400, 413, 422].includes(error.httpStatus);
-  return error instanceof PromptServiceError || error instanceof CreationInDoubt;
+/** Returns true for a refusal that every further job would meet: of the key, of the account, or of its quota. */
+export function isRefusalOfAll(error: unknown): boolean {
+  if (error instanceof ProviderFault) return error.kind === 'unauthorised' || error.kind === 'quota';
+  return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
+}
+
+/** Returns true if nothing of the creation was sent to a service, or to the provider behind it. */
+export function hasReachedNobody(error: unknown): boolean {
+  if (error instanceof ProviderFault) return error.kind === 'unreachable';
+  return error instanceof NetworkError && error.nothingSent;
 }
 
 /** The error as the results state it; with the row's line where it was found before anything was sent. */

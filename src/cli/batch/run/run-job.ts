@@ -1,4 +1,4 @@
-import { NotFoundError, RateLimitError, ServiceError, UnauthorizedError } from '../../../client/errors.ts';
+import { NotFoundError, RateLimitError, ServiceError } from '../../../client/errors.ts';
 import { MAX_ATTEMPTS, retryDelay } from '../../../client/retry.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -8,11 +8,13 @@ import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import {
+  hasReachedNobody,
   isAtCap,
   isFatal,
-  isLongPause,
+  isRefusalOfAll,
   type Job,
   type JobJournal,
   type JobOutcome,
@@ -68,7 +70,11 @@ class RunningJob {
   async run(plan: JobPlan): Promise<JobOutcome> {
     try {
       const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
-      return { kind: 'ended', run, facts: this.#facts() };
+      const fault = providerFaultOf(this.#work.connection, run);
+      if (fault === undefined) return { kind: 'ended', run, facts: this.#facts() };
+      // It cost nothing, and nobody needs it again.
+      this.#runId = undefined;
+      throw fault;
     } catch (error) {
       return this.#afterFault(error);
     }
@@ -174,7 +180,7 @@ class RunningJob {
   /** Whether the job has no run, for a reason that is not its own. */
   #isPutOff(error: unknown): boolean {
     if (error instanceof NoMoreWanted) return true;
-    const isForAll = error instanceof UnauthorizedError || isLongPause(error) || isAtCap(error);
+    const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
     const isStopped = maySendAgain(error) && this.#work.isStopping();
     return this.#runId === undefined && (isForAll || isStopped);
   }

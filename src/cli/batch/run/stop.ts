@@ -1,11 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
-import { Interrupted } from '../../errors.ts';
+import { CliError, Interrupted } from '../../errors.ts';
+import { hasReachedNobody, isRefusalOfAll, type JobOutcome } from './job.ts';
 
 /** Why something was not begun: no more is wanted. */
 export class NoMoreWanted extends Error {
   override readonly name = 'NoMoreWanted';
 }
+
+/** Creations in a row that reach nobody before no more are sent. */
+const MOST_UNREACHED = 10;
 
 /** Whether a batch goes on. */
 export class Stop {
@@ -18,6 +22,8 @@ export class Stop {
   #reason: string | undefined;
   #hasReader = true;
   #interruptedBy: 'SIGINT' | 'SIGTERM' | undefined;
+  #fault: unknown;
+  #unreached = 0;
 
   constructor() {
     setMaxListeners(0, this.reading, this.dropping);
@@ -28,11 +34,30 @@ export class Stop {
     return this.#reason;
   }
 
+  /** The fault because of which jobs were put off; undefined if there is none. */
+  get fault(): unknown {
+    return this.#fault;
+  }
+
   get interruptedBy(): 'SIGINT' | 'SIGTERM' | undefined {
     return this.#interruptedBy;
   }
 
   readonly isStopping = (): boolean => this.#reading.signal.aborted;
+
+  /** Takes what became of a job, and starts no more rows if every further one would meet the same fault. */
+  take(outcome: JobOutcome): void {
+    if ((outcome.kind === 'put off' || outcome.kind === 'going on') && isRefusalOfAll(outcome.error)) {
+      if (!isRefusalOfAll(this.#fault)) this.#fault = outcome.error;
+      this.noMoreRows();
+    } else if (outcome.kind === 'put off' && hasReachedNobody(outcome.error)) {
+      this.#fault ??= outcome.error;
+      this.#unreached += 1;
+      if (this.#unreached >= MOST_UNREACHED) this.noMoreRows();
+    } else if (isAnswered(outcome)) {
+      this.#unreached = 0;
+    }
+  }
 
   /** Starts no more rows; those that run go on. */
   noMoreRows(reason?: string): void {
@@ -78,6 +103,12 @@ export class Stop {
       ctx.signal.removeEventListener('abort', onTimeIsUp);
     };
   }
+}
+
+/** Returns false for a job whose fault was found before anything was sent. */
+function isAnswered({ kind, ...outcome }: JobOutcome): boolean {
+  if (kind === 'dropped' || kind === 'put off') return false;
+  return kind !== 'failed' || !('error' in outcome) || !(outcome.error instanceof CliError);
 }
 
 function countOf(open: number): string {

@@ -4,6 +4,7 @@ import { replaceFile } from '../../../files/write-file.ts';
 import type { Format } from '../../batch/rows/source.ts';
 import { pacedConnections } from '../../batch/run/paced.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
 import { type CapFlags, parseCaps } from '../../creation/caps.ts';
 import { spendingText } from '../../creation/spending-text.ts';
@@ -96,6 +97,7 @@ export async function compare(
     await writePage(ctx, report, gridPage({ ...grid, facts: [...grid.facts, ...spent] }));
   }
   if (budget.reached !== undefined) throw budget.reached;
+  refuseLeft(compared);
   return exitCodeOf(compared, flags.failOn);
 }
 
@@ -110,6 +112,15 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
       exitCode: EXIT.fault,
     });
   }
+}
+
+/** @throws {CliError} the fault because of which rows are left, with their number */
+function refuseLeft(rows: readonly ComparedRow[]): void {
+  const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
+  const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
+  if (fault === undefined) return;
+  const { status, message, exitCode, data, hints } = fault;
+  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, { status, exitCode, data, hints });
 }
 
 /** A row that could not be run ends it with the code of that fault, whatever `--fail-on` says. */

@@ -1,21 +1,22 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import type { ExitCode } from '../../exit-codes.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell } from '../../outputs/pages/grid.ts';
 import { gridTable, marked } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
+import { exitCodeOfRun } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 /** Shows a run beside the former one, with their differences; the exit code is the new one's. */
 export async function compareWithFormer(
   ctx: Context,
-  { client }: Connection,
+  connection: Connection,
   formerId: string,
   run: Run,
 ): Promise<ExitCode> {
-  const former = await client.runs.get(formerId, { signal: ctx.signal });
+  const former = await connection.client.runs.get(formerId, { signal: ctx.signal });
   const [before, after] = [textOf(former), textOf(run)];
   const same = before === after;
   const parts = await differences(ctx, before, after, 'words');
@@ -54,7 +55,7 @@ export async function compareWithFormer(
         ].join('\n'),
     },
   );
-  return run.runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
+  return exitCodeOfRun(connection, run);
 }
 
 function titleOf({ runId, runStatus }: Run): string {

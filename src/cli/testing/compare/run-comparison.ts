@@ -1,6 +1,7 @@
 import { isFaulty, type ReadableRow } from '../../batch/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../../batch/rows/source.ts';
 import { concurrencyFor } from '../../batch/run/paced.ts';
+import { Stop } from '../../batch/run/stop.ts';
 import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { Forecast } from '../../creation/forecast.ts';
@@ -114,6 +115,7 @@ export async function runComparison(
   { concurrency, budget, keepMedia }: ComparisonOptions,
 ): Promise<ComparedRow[]> {
   const results = new Map<string, VariantResult>();
+  const stop = new Stop();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
       row.requests.flatMap((request, at) => {
@@ -125,6 +127,7 @@ export async function runComparison(
     await runRequests(ctx, connection, jobs, {
       concurrency: concurrencyFor(connection, concurrency),
       budget,
+      stop,
       onResult: async ({ id }, result) => {
         const runs = result.run === undefined ? [] : [result.run];
         // What can't be fetched is compared by its URL, and so counts as changed.

@@ -3,6 +3,7 @@ import { Redaction } from '../../../client/redaction.ts';
 import { within } from '../../../client/signals.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../../client/transport.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import type { EngineFault } from '../../../models/engine.ts';
 import { parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
 import { fieldText, isObject, type JsonObject, listOf, own } from '../../core/json-value.ts';
@@ -26,6 +27,8 @@ export interface RecordOptions {
   /** Ends what is still being fetched. */
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
+  /** Why a run failed before a model answered, which its answer does not say. */
+  readonly faultOf: (runId: string) => EngineFault | undefined;
 }
 
 /** The bounds of the client: what goes past them is not an answer to it either. */
@@ -157,7 +160,8 @@ async function recordingOf(
   const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
     keepMedia(kept, body, { ...options, signal }),
   );
-  return { request, answer: { httpStatus, body }, media, notKept };
+  const fault = options.faultOf(fieldText(own(body['data'], 'runId')));
+  return { request, answer: { httpStatus, body }, media, notKept, ...(fault && { fault }) };
 }
 
 /** A run with the types that the interface gives its fields: no replay takes others. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json-value.ts';
+import { PROVIDER_FAULTS } from '../../outputs/provider-fault.ts';
 
 /** What is wrong with a value of some field; undefined where nothing is. */
 type Check = (value: unknown, name: string) => string | undefined;
@@ -27,6 +28,11 @@ function orNull(check: Check): Check {
 
 function optional(check: Check): Check {
   return (value, name) => (value === undefined ? undefined : check(value, name));
+}
+
+function oneOf(known: readonly string[]): Check {
+  return (value, name) =>
+    known.some(one => one === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
 }
 
 function list(check: Check): Check {
@@ -94,4 +100,5 @@ const RECORDING = fields({
   answer: CREATION,
   media: list(fields({ url: text, sha256: digest, contentType: orNull(text) })),
   notKept: optional(list(text)),
+  fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
 });

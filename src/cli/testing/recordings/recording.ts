@@ -4,6 +4,7 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { replaceFile, writeUnderFreeName } from '../../../files/write-file.ts';
+import type { EngineFault } from '../../../models/engine.ts';
 import type { JsonObject } from '../../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../../core/recorder.ts';
 import { type CliError, configError } from '../../errors.ts';
@@ -33,6 +34,8 @@ export interface Recording {
   readonly media: readonly RecordedMedia[];
   /** URLs of media that were too big to keep. */
   readonly notKept: readonly string[];
+  /** Why the run failed before a model answered; left out for any other end. */
+  readonly fault?: EngineFault;
 }
 
 /** Identifies a request among recordings. */

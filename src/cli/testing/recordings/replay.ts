@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { TransportRequest, TransportResponse } from '../../../client/transport.ts';
 import { isDirectory } from '../../../files/directories.ts';
+import type { EngineFault } from '../../../models/engine.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
 import { own } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
@@ -38,6 +39,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
     begin: async (idempotencyKey, request) => {
       creations.set(idempotencyKey, await recorded(kept, counter.add(idempotencyKey, request)));
     },
+    faultOf: runId => index.faults.get(runId),
     wrap: async () => ({
       request: async request =>
         (await answerTo(request, { kept, index, creations, baseUrl })) ?? notRecorded(request, directory),
@@ -53,20 +55,24 @@ interface Index {
   readonly runs: ReadonlyMap<string, string>;
   /** By URL. */
   readonly media: ReadonlyMap<string, RecordedMedia>;
+  /** Why a run failed before a model answered, by its id. */
+  readonly faults: ReadonlyMap<string, EngineFault>;
 }
 
 async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
+  const faults = new Map<string, EngineFault>();
   for await (const { file, recording } of kept.all()) {
     const runId = own(own(recording.answer.body, 'data'), 'runId');
     if (typeof runId === 'string') runs.set(runId, file);
+    if (typeof runId === 'string' && recording.fault) faults.set(runId, recording.fault);
     for (const medium of recording.media) {
       await kept.checkMedia(file, medium);
       media.set(medium.url, medium);
     }
   }
-  return { runs, media };
+  return { runs, media, faults };
 }
 
 async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {

@@ -18,7 +18,7 @@ export interface ReportedResult extends EntryResult {
 /** Finds the differences that reports show. */
 export async function withReasons(ctx: Context, results: readonly EntryResult[]): Promise<ReportedResult[]> {
   const reported: ReportedResult[] = [];
-  for (const result of results) {
+  for (const result of faultOnce(results)) {
     const { repetitions, entry } = result;
     const isRepeated = repetitions.length > 1;
     const passed = repetitions.filter(hasPassed).length;
@@ -32,6 +32,23 @@ export async function withReasons(ctx: Context, results: readonly EntryResult[])
     reported.push({ ...result, summary, reasons, messages: messagesOf(repetitions) });
   }
   return reported;
+}
+
+/** Of the results that are left because of one fault, only the first says which it is. */
+function faultOnce(results: readonly EntryResult[]): EntryResult[] {
+  let isReported = false;
+  return results.map(result => ({
+    ...result,
+    repetitions: result.repetitions.map(one => {
+      const { fault, isLeft } = one;
+      if (!isLeft || fault === undefined) return one;
+      const { status, data, exitCode } = fault;
+      const message = 'not run because of the fault above';
+      const shown = isReported ? { ...one, fault: { status, data, exitCode, message, hints: [] } } : one;
+      isReported = true;
+      return shown;
+    }),
+  }));
 }
 
 async function reasonsOf(

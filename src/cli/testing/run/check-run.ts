@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
+import { hasReachedNobody, isRefusalOfAll } from '../../batch/run/job.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
@@ -39,7 +40,8 @@ export async function checkRun(
     }
     return { ...result, mismatches };
   } catch (error) {
-    return { ...result, mismatches, fault: failureOf(error) };
+    const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
+    return { ...result, mismatches, fault: failureOf(error), ...(isLeft && { isLeft }) };
   }
 }
 

@@ -10,6 +10,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { resolveTarget } from '../../inputs/target.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { Question } from '../expectations/expectation.ts';
 
 const PROMPT = `---
@@ -69,6 +70,8 @@ export class Judge {
     if (created.kind === 'ended' && created.run.runStatus === 'succeeded') {
       return textOfOutputs(created.run.outputs);
     }
+    const fault = created.kind === 'ended' && providerFaultOf(await this.#local(), created.run);
+    if (fault) throw fault;
     throw new CliError("the judge's run failed", { status: 'PROTOCOL_ERROR', exitCode: EXIT.fault });
   };
 

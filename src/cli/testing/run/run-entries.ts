@@ -3,6 +3,7 @@ import { errorText, type Job, type JobOutcome, type JobPlan } from '../../batch/
 import type { BatchJournal } from '../../batch/run/job-journal.ts';
 import type { JobState } from '../../batch/run/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../../batch/run/recall-jobs.ts';
+import type { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { countOf, isObject } from '../../core/json-value.ts';
@@ -21,6 +22,8 @@ export interface RunEntriesOptions extends CheckTools {
   readonly journal: BatchJournal;
   /** Whether what is known of an earlier test is gone on with. */
   readonly resume: boolean;
+  /** Shared by all that the command runs. */
+  readonly stop: Stop;
   /** Whether what may have made a run is created again. */
   readonly retryUnknown: boolean;
 }
@@ -41,7 +44,7 @@ export async function runEntries(
   entries: readonly PreparedEntry[],
   options: RunEntriesOptions,
 ): Promise<EntryResult[]> {
-  const { concurrency, journal, budget } = options;
+  const { concurrency, journal, budget, stop } = options;
   const jobs = entries.flatMap(repetitionJobs).map((job, at) => ({ ...job, row: at + 1 }));
   if (!options.resume) await journal.forget(jobs.map(({ id }) => id));
   const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
@@ -50,7 +53,11 @@ export async function runEntries(
   if (options.resume) await resumeBudget(ctx, connection, known, options);
   const repetitions = new Map<string, Repetition>();
   const check = async ({ id, prepared }: RepetitionJob, result: RequestResult): Promise<void> => {
-    repetitions.set(id, await checkRun(ctx, prepared, result, options));
+    const repetition = await checkRun(ctx, prepared, result, options);
+    repetitions.set(id, repetition);
+    // The judge of an answer was refused, as it would be the next time.
+    if (result.run !== undefined && repetition.isLeft)
+      stop.take({ kind: 'put off', error: repetition.fault });
   };
   const planned: { job: RepetitionJob; plan: JobPlan }[] = [];
   for (const job of jobs) {
@@ -62,6 +69,7 @@ export async function runEntries(
     concurrency,
     budget,
     journal,
+    stop,
     onResult: async (job, result, outcome) => {
       await keep(journal, job, result, outcome);
       await check(job, result);

@@ -1,5 +1,5 @@
 import { type PlannedJob, runJobs } from '../../batch/run/engine.ts';
-import { type Job, type JobJournal, type JobOutcome, secondsOf } from '../../batch/run/job.ts';
+import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from '../../batch/run/job.ts';
 import { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
@@ -14,6 +14,8 @@ export interface RequestResult {
   readonly seconds: number;
   /** Why there is no run that has ended. */
   readonly fault: Failure | undefined;
+  /** True if every further request would meet the fault, or it reached nobody: `--resume` makes up for it. */
+  readonly isLeft?: boolean;
 }
 
 export interface RunRequestsOptions<J extends Job> {
@@ -22,8 +24,13 @@ export interface RunRequestsOptions<J extends Job> {
   readonly budget: Budget;
   /** Nothing is kept by default. */
   readonly journal?: JobJournal;
-  /** Called with each job that has ended; awaited. */
+  /**
+   * Called with each job that has ended, and at last with those that were not started because of an earlier one's fault;
+   * awaited.
+   */
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
+  /** Starts no more jobs once every further one would meet the same fault. */
+  readonly stop?: Stop;
 }
 
 const NO_JOURNAL: JobJournal = {
@@ -41,9 +48,9 @@ export async function runRequests<J extends Job>(
   ctx: Context,
   connection: Connection,
   jobs: readonly (PlannedJob & { readonly job: J })[],
-  { concurrency, budget, onResult, journal = NO_JOURNAL }: RunRequestsOptions<J>,
+  { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new Stop() }: RunRequestsOptions<J>,
 ): Promise<void> {
-  const stop = new Stop();
+  const ended = new Set<Job>();
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
   ctx.signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -52,6 +59,7 @@ export async function runRequests<J extends Job>(
       concurrency,
       stop,
       settle: async (job, outcome) => {
+        ended.add(job);
         if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome, connection), outcome);
       },
     });
@@ -59,12 +67,19 @@ export async function runRequests<J extends Job>(
     ctx.signal.removeEventListener('abort', onAbort);
   }
   ctx.signal.throwIfAborted();
+  if (stop.fault === undefined) return;
+  const left = { kind: 'put off', error: stop.fault } as const;
+  for (const { job } of jobs) {
+    if (!ended.has(job)) await onResult(job, resultOf(left, connection), left);
+  }
 }
 
 function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {
   const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
   if (outcome.kind === 'ended') return { run: outcome.run, seconds, fault: undefined };
-  return { run: undefined, seconds, fault: failureOf(errorOf(outcome, connection)) };
+  const error = errorOf(outcome, connection);
+  const isLeft = outcome.kind === 'put off' && !isAtCap(error);
+  return { run: undefined, seconds, fault: failureOf(error), ...(isLeft && { isLeft }) };
 }
 
 function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>, connection: Connection): unknown {

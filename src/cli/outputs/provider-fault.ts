@@ -1,0 +1,48 @@
+import type { EngineFault } from '../../models/engine.ts';
+import type { Run } from '../../wire/index.ts';
+import type { Connection } from '../context.ts';
+import { fieldText } from '../core/json-value.ts';
+import { CliError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+
+/** Status and exit code of each fault. */
+export const PROVIDER_FAULTS = {
+  unauthorised: { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised },
+  quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+  busy: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+  unreachable: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+} as const satisfies Record<EngineFault, { status: string; exitCode: ExitCode }>;
+
+/** A run of this command that its provider refused, or that reached no provider: it cost nothing. */
+export class ProviderFault extends CliError {
+  override readonly name = 'ProviderFault';
+
+  constructor(
+    readonly kind: EngineFault,
+    run: Run,
+  ) {
+    super(errorsOf(run), PROVIDER_FAULTS[kind]);
+  }
+}
+
+/** Returns undefined for a run that ended in any other way. */
+export function providerFaultOf(
+  { faultOf }: Pick<Connection, 'faultOf'>,
+  run: Run,
+): ProviderFault | undefined {
+  const kind = run.runStatus === 'failed' ? faultOf(run.runId) : undefined;
+  return kind && new ProviderFault(kind, run);
+}
+
+/** The exit code of the command that gives this run. */
+export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId, runStatus }: Run): ExitCode {
+  if (runStatus !== 'failed') return EXIT.ok;
+  const kind = faultOf(runId);
+  return kind === undefined ? EXIT.runFailed : PROVIDER_FAULTS[kind].exitCode;
+}
+
+/** The error items of a failed run as one text. */
+export function errorsOf({ outputs }: Run): string {
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
+  return errors.join('; ') || 'the run failed';
+}
