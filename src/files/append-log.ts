@@ -1,10 +1,11 @@
 import { appendFileSync, constants, fstatSync, ftruncateSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeDirectory, syncDirectory } from './directories.ts';
+import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
 import { lockFile } from './lock.ts';
+import { type FileBelow, makeFolderBelow, openBelow } from './write-below.ts';
 import { flushData } from './write-file.ts';
 
 const NEWLINE = 0x0a;
@@ -104,9 +105,9 @@ function untilTurnEnds(): Promise<void> {
  * missing. A last line that a crash tore, or a tail of NULs that a power cut left, is cut off: what it announced is in
  * doubt.
  *
- * @throws what the file system throws
+ * @throws {LinkFault} and what the file system throws
  */
-export async function openForAppend(file: string): Promise<FileHandle> {
+export async function openForAppend(file: FileBelow): Promise<FileHandle> {
   const handle = await openOrMake(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   try {
     await cutTornLine(handle, file);
@@ -117,19 +118,19 @@ export async function openForAppend(file: string): Promise<FileHandle> {
   }
 }
 
-async function openOrMake(file: string, flags: number): Promise<FileHandle> {
+async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
   try {
-    return await open(file, flags, 0o600);
+    return await openBelow(file, flags, 0o600);
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
-    makeDirectory(path.dirname(file), 0o700);
-    const made = await open(file, flags, 0o600);
-    await syncDirectory(path.dirname(file));
+    const directory = makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+    const made = await openBelow(file, flags, 0o600);
+    await syncDirectory(directory);
     return made;
   }
 }
 
-async function cutTornLine(handle: FileHandle, file: string): Promise<void> {
+async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
   for (;;) {
     const { size } = await handle.stat();
     const whole = await endOfLastLine(handle, size);

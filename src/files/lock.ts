@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './error-utils.ts';
+import { checkBelow, type FileBelow } from './write-below.ts';
 
 /** How often the holder shows that it is alive, in milliseconds. */
 const BEAT_MS = 10_000;
@@ -10,6 +11,8 @@ const STALE_AFTER_MS = 60_000;
 /** How long to wait for other holders in all; longer than a lock takes to become stale. */
 const GIVE_UP_AFTER_MS = 75_000;
 const STEP_MS = 20;
+/** A lock is a line; what is larger is another file. */
+const MOST_LOCK_BYTES = 64 * 1024;
 
 /** Releases a file. */
 export type Release = () => void;
@@ -19,10 +22,10 @@ export type Release = () => void;
  * a dead process leaves behind: it is free at once for its own machine, after a minute for others.
  *
  * @returns undefined if another process holds the lock
- * @throws what writing the lock throws
+ * @throws {LinkFault} and what writing the lock throws
  */
-export function lockFile(file: string): Release | undefined {
-  const lock = `${file}.lock`;
+export function lockFile({ folder, name }: FileBelow): Release | undefined {
+  const lock = checkBelow({ folder, name: `${name}.lock` });
   const mine = JSON.stringify({
     ...placeOf(),
     pid: process.pid,
@@ -42,10 +45,10 @@ export function lockFile(file: string): Release | undefined {
  * As `lockFile`, once no other process holds the lock.
  *
  * @returns undefined if another process held it for more than a minute
- * @throws what writing the lock throws
+ * @throws {LinkFault} and what writing the lock throws
  */
 export async function waitForLock(
-  file: string,
+  file: FileBelow,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
 ): Promise<Release | undefined> {
   for (let waited = 0; waited < GIVE_UP_AFTER_MS; ) {
@@ -96,6 +99,9 @@ function breakLock(lock: string, holder: string): void {
 }
 
 function holderOf(lock: string): string | undefined {
+  const stats = lstatSync(lock, { throwIfNoEntry: false });
+  // Reading a pipe would wait for ever.
+  if (stats && !(stats.isFile() && stats.size <= MOST_LOCK_BYTES)) throw new Error(`${lock} is not a lock`);
   try {
     return readFileSync(lock, 'utf8');
   } catch {
@@ -126,8 +132,8 @@ function isAlive(pid: number): boolean {
 function ageOf(lock: string): number {
   const probe = `${lock}.${randomUUID()}`;
   try {
-    writeFileSync(probe, '');
-    return statSync(probe).mtimeMs - statSync(lock).mtimeMs;
+    writeFileSync(probe, '', { flag: 'wx' });
+    return lstatSync(probe).mtimeMs - lstatSync(lock).mtimeMs;
   } catch {
     return 0;
   } finally {

@@ -1,30 +1,69 @@
 import { randomBytes } from 'node:crypto';
-import { fdatasync, fsync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { fdatasync, fsync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
+import { checkBelow, type FileBelow, fileIn, makeFolderBelow } from './write-below.ts';
 
 /** What a file is to hold, or what writes it piece by piece. */
 export type Content = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
 /**
- * Replaces a file whole or not at all; the new content is on disk once this resolves. A link stays one, and what is not
- * a regular file, such as /dev/stdout, is written to directly.
+ * Replaces a file whole or not at all; the new content is on disk once this resolves. Folders that are missing are made.
  *
  * @param mode default: that of the former file, else what the umask leaves
- * @throws what the file system or `content` throws
+ * @throws {LinkFault} and what the file system or `content` throws
  */
-export async function replaceFile(file: string, content: Content, mode?: number): Promise<void> {
-  const former = await stat(file).catch(() => undefined);
-  if (former !== undefined && !former.isFile()) return writeTo(await open(file, 'w'), content);
-  const target = former === undefined ? file : await realpath(file);
-  const part = partBeside(target);
-  await writePart(part, content, mode ?? former?.mode, () => rename(part, target));
+export async function replaceFile(file: FileBelow, content: Content, mode?: number): Promise<void> {
+  makeFolderBelow(folderOf(file));
+  await replaceIn(file, content, mode);
 }
 
-/** As `replaceFile`, at once and without the wait for the disk: for small files that can be made anew. */
+async function replaceIn(file: FileBelow, content: Content, mode?: number): Promise<void> {
+  const target = checkBelow(file);
+  const former = await lstat(target).catch(() => undefined);
+  await writePart(partBeside(target), content, mode ?? former?.mode, async part => {
+    await rename(part, checkBelow(file));
+  });
+}
+
+/**
+ * As `replaceFile`, for a file whose whole path is the user's own words. A device or a pipe, such as /dev/stdout, is
+ * written to directly, also through a link. Its folder has to be there.
+ *
+ * @throws {LinkFault} and what the file system or `content` throws
+ */
+export async function replaceNamedFile(file: string, content: Content): Promise<void> {
+  if (isSpecial(file)) await writeTo(await open(file, 'w'), content);
+  else await replaceIn(fileIn(file), content);
+}
+
+/** Checks a file that the user names for writing: only a device or a pipe may be linked to. @throws {LinkFault} */
+export function checkNamedForWriting(file: string): void {
+  if (!isSpecial(file)) checkBelow(fileIn(file));
+}
+
+/** Returns true for a device, a pipe or a socket, or a link to one. */
+export function isSpecial(file: string): boolean {
+  const stats = statsOf(file);
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+}
+
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+function folderOf({ folder, name }: FileBelow): FileBelow {
+  return { folder, name: path.dirname(name) };
+}
+
+/** As `replaceFile`, at once and without the wait for the disk: for small files that can be made anew. A link is replaced. */
 export function replaceFileSync(file: string, content: string, mode: number): void {
   const part = partBeside(file);
   try {
@@ -36,34 +75,43 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
   }
 }
 
-/** Writes a new file whole or not at all; false if there is one of that name already, which is kept. */
-export async function createFile(file: string, content: Content, mode?: number): Promise<boolean> {
-  const part = partBeside(file);
-  return await writePart(part, content, mode, () => placeNew(part, file));
+/**
+ * Writes a new file whole or not at all; false if there is one of that name already, which is kept. Folders that are
+ * missing are made.
+ *
+ * @throws {LinkFault} and what the file system or `content` throws
+ */
+export async function createFile(file: FileBelow, content: Content, mode?: number): Promise<boolean> {
+  makeFolderBelow(folderOf(file));
+  return await writePart(partBeside(checkBelow(file)), content, mode, part =>
+    placeNew(part, checkBelow(file)),
+  );
 }
 
 /**
  * Writes a file whole or not at all. A file that exists is kept, and the new one gets a suffix, unless `force`.
  *
+ * @param folder made if it is missing
  * @param nameFor called once the content is written
  * @returns the name it got
- * @throws what the file system, `content` or `nameFor` throws
+ * @throws {LinkFault} and what the file system, `content` or `nameFor` throws
  */
 export async function writeUnderFreeName(
-  directory: string,
+  folder: FileBelow,
   nameFor: () => string | Promise<string>,
   content: Content,
   force: boolean,
 ): Promise<string> {
-  const part = partBeside(path.join(directory, 'new'));
-  return await writePart(part, content, undefined, async () => {
+  const directory = makeFolderBelow(folder);
+  const target = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
+  return await writePart(partBeside(path.join(directory, 'new')), content, undefined, async part => {
     const name = await nameFor();
-    if (force) await rename(part, path.join(directory, name));
+    if (force) await rename(part, target(name));
     if (force) return name;
     const { name: stem, ext } = path.parse(name);
     for (let number = 0; ; number += 1) {
       const free = number === 0 ? name : `${stem}_${number}${ext}`;
-      if (await placeNew(part, path.join(directory, free))) return free;
+      if (await placeNew(part, target(free))) return free;
     }
   });
 }
@@ -86,11 +134,11 @@ async function writePart<T>(
   part: string,
   content: Content,
   mode: number | undefined,
-  place: () => Promise<T>,
+  place: (part: string) => Promise<T>,
 ): Promise<T> {
   try {
     await writeTo(await open(part, 'wx', mode), content, flushHandle);
-    const placed = await place();
+    const placed = await place(part);
     await syncDirectory(path.dirname(part));
     return placed;
   } finally {

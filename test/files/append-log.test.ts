@@ -3,12 +3,13 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AppendLog, openForAppend } from '../../src/files/append-log.ts';
+import { fileIn } from '../../src/files/write-below.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 describe('a file of lines', () => {
   it('keeps the order of lines that come at once', async () => {
     const file = path.join(temporaryDirectory(), 'made/lines.jsonl');
-    const lines = new AppendLog(() => openForAppend(file));
+    const lines = new AppendLog(() => openForAppend(fileIn(file)));
     await Promise.all([lines.append({ n: 1 }), lines.append({ n: 2 })]);
     await lines.append({ n: 3 });
     await lines.close();
@@ -36,7 +37,7 @@ describe('a log that is opened to append to it', () => {
   const opened = async (content: string): Promise<string> => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, content);
-    const lines = new AppendLog(() => openForAppend(file));
+    const lines = new AppendLog(() => openForAppend(fileIn(file)));
     await lines.append({ n: 2 });
     await lines.close();
     return readFileSync(file, 'utf8');
@@ -58,7 +59,7 @@ describe('a log that is opened to append to it', () => {
   it('loses no line of processes that open and write it at the same time', async () => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, `${whole}{"torn`);
-    const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(file)));
+    const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(fileIn(file))));
     await Promise.all(logs.map((log, n) => log.append({ log: n })));
     await Promise.all(logs.map(log => log.close()));
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');

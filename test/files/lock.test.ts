@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lockFile, waitForLock } from '../../src/files/lock.ts';
+import { fileIn } from '../../src/files/write-below.ts';
 import { temporaryDirectory, testClock } from '../support/context.ts';
 
 const lockable = (): { file: string; lock: string } => {
@@ -11,7 +12,7 @@ const lockable = (): { file: string; lock: string } => {
 
 /** Leaves the lock of this process behind, with something changed. */
 function leaveLock(file: string, changed: object): void {
-  const release = lockFile(file);
+  const release = lockFile(fileIn(file));
   const holder = JSON.parse(readFileSync(`${file}.lock`, 'utf8')) as object;
   release?.();
   writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...changed }));
@@ -20,19 +21,19 @@ function leaveLock(file: string, changed: object): void {
 describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
     const { file, lock } = lockable();
-    const release = lockFile(file);
+    const release = lockFile(fileIn(file));
     expect(release).toBeDefined();
-    expect(lockFile(file)).toBeUndefined();
+    expect(lockFile(fileIn(file))).toBeUndefined();
     release?.();
     expect(existsSync(lock)).toBe(false);
-    lockFile(file)?.();
+    lockFile(fileIn(file))?.();
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
   it.each([{ pid: 2 ** 30 }, { began: '1' }])('is free at once if its process is dead: %o', dead => {
     const { file } = lockable();
     leaveLock(file, dead);
-    const release = lockFile(file);
+    const release = lockFile(fileIn(file));
     expect(release).toBeDefined();
     release?.();
   });
@@ -40,10 +41,10 @@ describe('the lock of a file', () => {
   it('of another machine or container is free only after a minute without a sign of life', () => {
     const { file, lock } = lockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));
-    expect(lockFile(file)).toBeUndefined();
+    expect(lockFile(fileIn(file))).toBeUndefined();
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const release = lockFile(file);
+    const release = lockFile(fileIn(file));
     expect(release).toBeDefined();
     release?.();
   });
@@ -52,7 +53,7 @@ describe('the lock of a file', () => {
 describe('waiting for a lock', () => {
   it('ends once the holder is gone', async () => {
     const { file } = lockable();
-    const release = lockFile(file);
+    const release = lockFile(fileIn(file));
     const clock = testClock();
     let sleeps = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -60,18 +61,25 @@ describe('waiting for a lock', () => {
       if (sleeps === 3) release?.();
       await clock.sleep(ms);
     };
-    const second = await waitForLock(file, { sleep, random: () => clock.random() });
+    const second = await waitForLock(fileIn(file), { sleep, random: () => clock.random() });
     expect(second).toBeDefined();
     expect(sleeps).toBe(3);
     second?.();
   });
 
-  it('is given up after more than a minute, also where something else has the name of the lock', async () => {
+  it('fails if something else has the name of the lock', async () => {
     const { file, lock } = lockable();
     mkdirSync(lock);
+    await expect(waitForLock(fileIn(file), testClock())).rejects.toThrow(`${lock} is not a lock`);
+  });
+
+  it('is given up after more than a minute', async () => {
+    const { file } = lockable();
+    const release = lockFile(fileIn(file));
     const clock = testClock();
     const began = clock.now();
-    expect(await waitForLock(file, clock)).toBeUndefined();
+    expect(await waitForLock(fileIn(file), clock)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThan(60_000);
+    release?.();
   });
 });

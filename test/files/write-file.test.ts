@@ -1,17 +1,34 @@
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFile, replaceFile, writeUnderFreeName } from '../../src/files/write-file.ts';
+import { fileIn } from '../../src/files/write-below.ts';
+import {
+  checkNamedForWriting,
+  createFile,
+  replaceFile,
+  replaceNamedFile,
+  writeUnderFreeName,
+} from '../../src/files/write-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 describe('replacing a file', () => {
   it('takes text, bytes, or what writes it piece by piece', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    await replaceFile(file, 'text', 0o600);
+    await replaceFile(fileIn(file), 'text', 0o600);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await replaceFile(file, Buffer.from('bytes'));
+    await replaceFile(fileIn(file), Buffer.from('bytes'));
     expect(readFileSync(file, 'utf8')).toBe('bytes');
-    await replaceFile(file, async target => {
+    await replaceFile(fileIn(file), async target => {
       await target.appendFile('one ');
       await target.appendFile('two');
     });
@@ -22,7 +39,7 @@ describe('replacing a file', () => {
   it('leaves the former one, and nothing else, where writing fails', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, 'former');
-    const failing = replaceFile(file, async target => {
+    const failing = replaceFile(fileIn(file), async target => {
       await target.appendFile('half');
       throw new Error('no more');
     });
@@ -30,27 +47,62 @@ describe('replacing a file', () => {
     expect(readFileSync(file, 'utf8')).toBe('former');
     expect(readdirSync(path.dirname(file))).toEqual(['file']);
   });
+});
 
-  it('keeps a link, and replaces what it leads to', async () => {
+describe('replacing a file that the user names', () => {
+  it.each([
+    ['a file', 'file'],
+    ['nothing', 'missing'],
+    ['a folder', '.'],
+    ['itself', 'link'],
+  ])('refuses a link to %s', async (_, target) => {
     const home = temporaryDirectory();
+    const link = path.join(home, 'link');
     writeFileSync(path.join(home, 'file'), 'former');
-    symlinkSync('file', path.join(home, 'link'));
-    await replaceFile(path.join(home, 'link'), 'new');
-    expect(lstatSync(path.join(home, 'link')).isSymbolicLink()).toBe(true);
-    expect(readFileSync(path.join(home, 'file'), 'utf8')).toBe('new');
+    symlinkSync(target, link);
+    expect(() => checkNamedForWriting(link)).toThrow(`${link} is a link`);
+    await expect(replaceNamedFile(link, 'new')).rejects.toThrow(`${link} is a link`);
+    expect(readFileSync(path.join(home, 'file'), 'utf8')).toBe('former');
+    expect(readdirSync(home).toSorted()).toEqual(['file', 'link']);
   });
 
-  it.runIf(process.platform !== 'win32')('writes to a device as it stands', async () => {
-    await replaceFile('/dev/null', 'text');
+  it('follows links that lead to its folder, and makes no folder', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'real'));
+    symlinkSync('real', path.join(home, 'linked'));
+    const file = path.join(home, 'linked/file');
+    checkNamedForWriting(file);
+    await replaceNamedFile(file, 'new');
+    expect(readFileSync(path.join(home, 'real/file'), 'utf8')).toBe('new');
+    await expect(replaceNamedFile(path.join(home, 'none/file'), 'new')).rejects.toThrow('ENOENT');
+  });
+
+  it.runIf(process.platform !== 'win32')('writes to a device as it stands, behind a link too', async () => {
+    const link = path.join(temporaryDirectory(), 'link');
+    symlinkSync('/dev/null', link);
+    for (const file of ['/dev/null', link]) {
+      checkNamedForWriting(file);
+      await replaceNamedFile(file, 'text');
+    }
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
+  it.runIf(process.platform !== 'win32')('writes to a pipe, behind a link too', async () => {
+    const home = temporaryDirectory();
+    execFileSync('mkfifo', [path.join(home, 'pipe')]);
+    symlinkSync('pipe', path.join(home, 'link'));
+    const read = readFile(path.join(home, 'pipe'), 'utf8');
+    await replaceNamedFile(path.join(home, 'link'), 'text');
+    expect(await read).toBe('text');
   });
 });
 
 describe('a new file', () => {
   it('is not made where there is one of its name', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    expect(await createFile(file, 'first')).toBe(true);
-    expect(await createFile(file, 'second')).toBe(false);
+    expect(await createFile(fileIn(file), 'first')).toBe(true);
+    expect(await createFile(fileIn(file), 'second')).toBe(false);
     expect(readFileSync(file, 'utf8')).toBe('first');
     expect(readdirSync(path.dirname(file))).toEqual(['file']);
   });
@@ -58,7 +110,7 @@ describe('a new file', () => {
   it('gets a suffix where there is one of its name, unless that one is to be replaced', async () => {
     const home = temporaryDirectory();
     const write = (content: string, force: boolean): Promise<string> =>
-      writeUnderFreeName(home, () => 'a.txt', content, force);
+      writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, force);
     expect([await write('1', false), await write('2', false), await write('3', true)]).toEqual([
       'a.txt',
       'a_1.txt',

@@ -119,7 +119,7 @@ function runFailed(run: Run): CliError {
 
 /** The run with the paths of its outputs, and why some of them were not saved. */
 async function savedRun(
-  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force } }: RunningBatch,
+  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force }, tally }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunFacts,
 ): Promise<{ run: Run; notSaved?: string }> {
@@ -132,6 +132,7 @@ async function savedRun(
   };
   try {
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
+    for (const { link } of failures) tally.link ??= link;
     return { run: withPaths(run, paths), notSaved: failures.map(({ message }) => message).join('; ') };
   } catch (error) {
     return { run: withPaths(run), notSaved: errorText(error) };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Release } from '../../files/lock.ts';
+import { fileIn } from '../../files/write-below.ts';
 import type { Context } from '../context.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
@@ -49,7 +50,7 @@ async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<Batch
   const release = out === undefined ? (): void => {} : holdResults(path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(file);
+    journal = await BatchJournal.open(fileIn(file));
     if (out === undefined) ctx.io.note(`note: the journal of this batch is ${file}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {

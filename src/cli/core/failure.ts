@@ -48,8 +48,11 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode: exitCodeOf(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  const refusal = SERVICE_ERRORS[codeOf(error) ?? ''];
-  if (refusal !== undefined) return failure(refusal.status, error.message, refusal.exitCode);
+  const refusal = CODED_ERRORS[codeOf(error) ?? ''];
+  if (refusal !== undefined) {
+    const { status, exitCode, hint } = refusal;
+    return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
+  }
   if (isFileFault(error)) return failure('FILE_ERROR', error.message, EXIT.fault);
   return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a fault of promptrun itself; --debug shows where.',
@@ -62,8 +65,14 @@ export function toCliError(error: unknown): CliError {
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
 }
 
-/** Errors of the local service by their codes. */
-const SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCode } | undefined>> = {
+interface CodedError {
+  readonly status: string;
+  readonly exitCode: ExitCode;
+  readonly hint?: string;
+}
+
+/** Errors of files and of the local service, by their codes. */
+const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   INVALID_REQUEST: { status: 'VALIDATION_ERROR', exitCode: EXIT.usage },
   NOT_FOUND: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
   NO_ACCESS: { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised },
@@ -72,6 +81,11 @@ const SERVICE_ERRORS: Readonly<Record<string, { status: string; exitCode: ExitCo
   INVALID_INPUTS: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   PAST_BOUND: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   INVALID_MODELS_FILE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
+  LINK_IN_THE_WAY: {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hint: 'Remove the link, or name another place.',
+  },
   FILE_FAULT: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   UNKNOWN_MODEL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   UNKNOWN_PROMPT: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },

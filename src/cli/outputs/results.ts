@@ -51,6 +51,7 @@ async function conclude(
   { schema }: PresentOptions,
   failures: readonly SaveFailure[],
 ): Promise<ExitCode> {
+  refuseLinks(run, failures);
   if (run.runStatus !== 'failed') {
     await refuseMismatch(run, schema);
     refuseFailures(connection, run, failures);
@@ -99,7 +100,7 @@ export interface PresentedRun {
 /**
  * Gives several runs in their order, as one array with `--json`. A download that fails stops none of the others.
  *
- * @throws the first fault, once all are out
+ * @throws the first fault, once all are out; a link in the way before any other
  */
 export async function presentRuns(
   ctx: Context,
@@ -135,8 +136,12 @@ async function inTurn<T>(
       faults.push(error);
     }
   }
-  if (faults.length > 0) throw faults[0];
+  if (faults.length > 0) throw faults.find(isUsage) ?? faults[0];
   return code;
+}
+
+function isUsage(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.usage;
 }
 
 /** A query that turns out not to fit what came must not cost the result: the error names the run. */
@@ -166,6 +171,15 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
       data: { runId: run.runId, ...mismatch },
     });
   }
+}
+
+/** A link in place of a file that was to be saved: the results are out already. @throws {CliError} exit 2 */
+function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
+  const first = failures.find(({ link }) => link !== undefined);
+  if (first === undefined) return;
+  const hints = ['Remove the link, or save to another folder.'];
+  const data = { runId: run.runId, notSaved: failures };
+  throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
 }
 
 /** A download that failed after a good run: the results are out already. */

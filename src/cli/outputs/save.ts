@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { LinkFault } from '../../files/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
@@ -14,6 +15,8 @@ export interface SaveFailure {
   /** From 1, counting all outputs; 0 where it is of none alone. */
   readonly output: number;
   readonly message: string;
+  /** The link that it would have been written through, if there is one. */
+  readonly link?: string;
 }
 
 export interface SavedOutputs {
@@ -47,13 +50,17 @@ export async function saveOutputs(
     } catch (error) {
       stopIfInterrupted(ctx, connection, run);
       paths.push(undefined);
-      failures.push({ output, message: messageOf(error) });
+      failures.push(failureFor(output, error));
     }
   }
   await writeManifest(ctx, connection.baseUrl, run, files, options).catch((error: unknown) => {
-    failures.push({ output: 0, message: messageOf(error) });
+    failures.push(failureFor(0, error));
   });
   return { paths, failures };
+}
+
+function failureFor(output: number, error: unknown): SaveFailure {
+  return { output, message: messageOf(error), ...(error instanceof LinkFault && { link: error.link }) };
 }
 
 function whyNoDirectory(directory: string): string | undefined {

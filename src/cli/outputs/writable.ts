@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { isDirectory } from '../../files/directories.ts';
 import { codeOf } from '../../files/error-utils.ts';
+import { isLink } from '../../files/write-below.ts';
+import { checkNamedForWriting } from '../../files/write-file.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /**
@@ -12,7 +14,11 @@ import { type CliError, usageError } from '../errors.ts';
  */
 export function checkDirectory(cwd: string, chosen: string, flag: string): void {
   let directory = path.resolve(cwd, chosen);
-  while (!existsSync(directory)) directory = path.dirname(directory);
+  while (!existsSync(directory)) {
+    if (isLink(directory))
+      throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
+    directory = path.dirname(directory);
+  }
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
   try {
     // Permissions alone do not tell of file systems that are read-only or make no files.
@@ -28,10 +34,12 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
  *
  * @param flag that names it
  * @throws {CliError} USAGE_ERROR
+ * @throws {LinkFault} for a link to anything else
  */
 export function checkFile(cwd: string, chosen: string, flag: string): void {
   const file = path.resolve(cwd, chosen);
   if (isDirectory(file)) throw usageError(`${flag}: ${chosen} is a directory`);
+  checkNamedForWriting(file);
   if (existsSync(file)) return;
   const directory = path.dirname(file);
   if (!existsSync(directory)) throw usageError(`${flag}: there is no directory ${directory}`);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { makeDirectory } from '../../files/directories.ts';
 import { type Content, writeUnderFreeName } from '../../files/write-file.ts';
 
 export interface WrittenFile {
@@ -23,7 +22,6 @@ export async function writeWhole(
   content: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   force: boolean,
 ): Promise<WrittenFile> {
-  makeDirectory(directory);
   const hash = createHash('sha256');
   let size = 0;
   let beginning: Uint8Array = new Uint8Array();
@@ -37,6 +35,11 @@ export async function writeWhole(
       await file.appendFile(chunk);
     }
   };
-  const name = await writeUnderFreeName(directory, () => nameFor(beginning), copy, force);
+  const name = await writeUnderFreeName(
+    { folder: directory, name: '.' },
+    () => nameFor(beginning),
+    copy,
+    force,
+  );
   return { name, size, sha256: hash.digest('hex') };
 }

@@ -22,14 +22,27 @@ export interface Action {
 /** Runs a command in a context of its own. The result, or the error, is out before what waited for it is done. */
 export async function runAction({ command, run, surroundings, io, reportError }: Action): Promise<ExitCode> {
   const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
+  const code = await codeOf(ctx, run, reportError);
+  try {
+    await close();
+    return code;
+  } catch (error) {
+    // What is found only at the end outranks a run that failed, and nothing else.
+    return code === EXIT.ok || code === EXIT.runFailed ? await reportError(error) : code;
+  }
+}
+
+async function codeOf(
+  ctx: Context,
+  run: Action['run'],
+  reportError: Action['reportError'],
+): Promise<ExitCode> {
   try {
     await checkQueryOf(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     const reason: unknown = ctx.signal.aborted && !saysHowItEnded(error) ? ctx.signal.reason : error;
     return await reportError(reason);
-  } finally {
-    await close();
   }
 }
 

@@ -152,9 +152,12 @@ async function connect(
       }),
     },
     close: async by => {
-      await client.close();
-      if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
-      await service?.close(by);
+      try {
+        await client.close();
+      } finally {
+        if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
+        await service?.close(by);
+      }
     },
   };
 }

@@ -77,8 +77,11 @@ export async function createContext(
       await (await checks)?.close();
       limit.stop();
       await journal.close();
-      await connections.close(ctx.signal);
-      interrupts.uninstall();
+      try {
+        await connections.close(ctx.signal);
+      } finally {
+        interrupts.uninstall();
+      }
     },
   };
 }
@@ -135,11 +138,13 @@ function connectionsOf(sources: ConnectionSources) {
       opening(connectTo(sources, { ...peer, keySource: undefined })),
     /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
     async close(signal: AbortSignal) {
+      const faults: unknown[] = [];
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
         if (!signal.aborted) await open.value.connection.resources.settle(signal);
-        await open.value.close(stopperOf(signal.reason));
+        await open.value.close(stopperOf(signal.reason)).catch((error: unknown) => faults.push(error));
       }
+      if (faults.length > 0) throw faults[0];
     },
   };
 }

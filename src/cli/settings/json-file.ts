@@ -3,6 +3,7 @@ import path from 'node:path';
 import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/lock.ts';
+import { fileIn } from '../../files/write-below.ts';
 import { isObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
@@ -71,7 +72,7 @@ export class JsonFile<T extends JsonDocument> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
     attempt(directory, 'made', () => makeDirectory(directory, 0o700));
-    const release = await waitForLock(this.path, this.#clock).catch((error: unknown) => {
+    const release = await waitForLock(fileIn(this.path), this.#clock).catch((error: unknown) => {
       throw inaccessible(lock, 'written', error);
     });
     if (release !== undefined) return release;

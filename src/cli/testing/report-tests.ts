@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
-import { replaceFile } from '../../files/write-file.ts';
+import { replaceNamedFile } from '../../files/write-file.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
@@ -74,7 +74,7 @@ const LONGEST_COMMENT = 65_536;
 /** The tests have run: a report that can't be written must not cost what is known of them. */
 async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
   try {
-    await replaceFile(path.resolve(ctx.cwd, out), text);
+    await replaceNamedFile(path.resolve(ctx.cwd, out), text);
   } catch (error) {
     await ctx.io.out(text);
     throw usageError(

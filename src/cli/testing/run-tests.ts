@@ -1,3 +1,4 @@
+import { checkBelow, fileIn } from '../../files/write-below.ts';
 import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
 import { Stop } from '../batch/run/stop.ts';
 import type { Connection, Context } from '../context.ts';
@@ -54,6 +55,7 @@ export async function runRound(
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const paths = await findTestFiles(ctx, options.paths);
+  if (options.update) for (const file of paths) checkBelow(fileIn(file));
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, paths, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
@@ -82,8 +84,8 @@ export async function runRound(
     throw resumable(error);
   });
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
-  const updated = options.update ? await updateFiles(ctx, results) : results;
-  const ordered = inOrder([...updated, ...allFaults.map(faultyFileResult)], paths);
+  const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
+  const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   const totals = await budget.totals(true);
@@ -92,6 +94,7 @@ export async function runRound(
     ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
+  if (updated.faults.length > 0) throw updated.faults[0];
   return { files, code: exitCodeOf(ordered) };
 }
 
@@ -178,17 +181,29 @@ function nothingToRun({ failed, filter }: TestOptions): CliError {
   return notFoundError(`no case has ${JSON.stringify(filter)} in its name or file`);
 }
 
-/** Writes what came as what is expected; what was not written, or does not fit all answers, stays a failure. */
-async function updateFiles(ctx: Context, results: readonly EntryResult[]): Promise<EntryResult[]> {
+/**
+ * Writes what came as what is expected; what was not written, or does not fit all answers, stays a failure. A file that
+ * can't be written is a fault, and its results stay as they are.
+ */
+async function updateFiles(
+  ctx: Context,
+  results: readonly EntryResult[],
+): Promise<{ readonly results: readonly EntryResult[]; readonly faults: readonly unknown[] }> {
   const updated: EntryResult[] = [];
+  const faults: unknown[] = [];
   const names = new Map(results.map(({ entry: { file } }) => [file.file, file.name]));
   for (const [file, name] of names) {
     const own = results.filter(({ entry }) => entry.file.file === file);
-    const { results: judged, written } = await updateTestFile(file, own);
-    updated.push(...judged);
-    if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
+    try {
+      const { results: judged, written } = await updateTestFile(file, own);
+      updated.push(...judged);
+      if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
+    } catch (error) {
+      updated.push(...own);
+      faults.push(error);
+    }
   }
-  return updated;
+  return { results: updated, faults };
 }
 
 /** The results of each file together, in the order of the files. */

@@ -1,5 +1,7 @@
+import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { fileIn } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
@@ -34,7 +36,8 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
   const { text: extended, added } = addToModelsFile(text, described, answered);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
-    await replaceFile(file, extended, 0o600);
+    // A file of the user's own, which may well be a link to where the others are kept.
+    await replaceFile(fileIn(await realpath(file).catch(() => file)), extended, 0o600);
   }
   const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
     /** Models that are new in models.yaml, by the names prompts use. */

@@ -1,7 +1,7 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
 import { codeOf } from '../../files/error-utils.ts';
+import { makeFolderBelow } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Blobs } from './store.ts';
 
@@ -10,8 +10,9 @@ export function blobFiles(directory: string): Blobs {
   const fileOf = (name: string): string => path.join(directory, name);
   return {
     async write(name, bytes) {
-      makeDirectory(path.dirname(fileOf(name)), 0o700);
-      await replaceFile(fileOf(name), bytes, 0o600);
+      const file = { folder: directory, name };
+      makeFolderBelow({ folder: directory, name: path.dirname(name) }, 0o700);
+      await replaceFile(file, bytes, 0o600);
     },
     async open(name) {
       try {

@@ -7,6 +7,7 @@ import { BatchJournal } from '../../../src/cli/batch/run/job-journal.ts';
 import { Stop } from '../../../src/cli/batch/run/stop.ts';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
+import { fileIn } from '../../../src/files/write-below.ts';
 import type { BatchProvider, BatchRequest } from '../../../src/models/provider-batches/batch-provider.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 
@@ -37,7 +38,7 @@ function smallProvider(limits: BatchProvider['limits']): {
 /** The keys of the creations that take the answers, by row, when rows of these texts are handed over. */
 async function handOver(texts: readonly string[], provider: BatchProvider): Promise<Map<string, string>> {
   const { ctx } = await testContext();
-  const journal = await BatchJournal.open(path.join(temporaryDirectory(), 'out.jsonl.journal'));
+  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
   onTestFinished(() => journal.close());
   const batches = {
     of: () => Promise.resolve(provider),

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { JsonFile } from '../../../src/cli/settings/json-file.ts';
@@ -38,7 +38,7 @@ it('says at once that a directory is a file', async () => {
 
 it('does not wait for a lock for ever', async () => {
   const file = path.join(temporaryDirectory(), 'file.json');
-  mkdirSync(`${file}.lock`);
+  writeFileSync(`${file}.lock`, JSON.stringify({ host: 'elsewhere' }));
   await expect(jsonFile(file).update(() => 'never')).rejects.toThrow(`${file}.lock is held`);
 });
 

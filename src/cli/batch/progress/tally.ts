@@ -13,6 +13,8 @@ export class Tally {
   faulty = 0;
   /** Rows that were begun in this batch and are not done, for a reason that is not their own. */
   putOff = 0;
+  /** A link because of which an output was not saved. */
+  link: string | undefined;
   #openRows = 0;
 
   constructor(total: number | undefined) {

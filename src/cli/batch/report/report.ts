@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { replaceNamedFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';
@@ -33,7 +33,7 @@ export async function reportBatch(
 
 async function write(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await replaceFile(path.resolve(ctx.cwd, file), page);
+    await replaceNamedFile(path.resolve(ctx.cwd, file), page);
   } catch (error) {
     throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
   }

@@ -1,3 +1,4 @@
+import { LinkFault } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
@@ -14,6 +15,7 @@ import type { Tally } from '../progress/tally.ts';
  *
  * @param rows undefined if it is not known how many there are
  * @throws {Interrupted}
+ * @throws {LinkFault} if an output was not saved because of a link
  */
 export async function conclude(
   ctx: Context,
@@ -38,6 +40,7 @@ export async function conclude(
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
+  if (tally.link !== undefined) throw new LinkFault(tally.link);
   return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
 }
 

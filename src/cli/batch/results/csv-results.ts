@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { fileIn } from '../../../files/write-below.ts';
 import { flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { SourceRow } from '../rows/row.ts';
@@ -17,7 +18,7 @@ import {
   readKept,
   sameCells,
 } from './csv-table.ts';
-import { openFault } from './jsonl-results.ts';
+import { openResultsFile } from './jsonl-results.ts';
 import { type ResultState, type Results, type ResultsLine, resultState } from './results-line.ts';
 
 /** Where in the file a result stands; what it holds stays there. */
@@ -75,9 +76,7 @@ export class CsvResults implements Results {
     before: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
-    const handle = await open(file, resume ? 'a+' : 'ax+').catch((error: unknown) => {
-      throw openFault(error, file, out);
-    });
+    const handle = await openResultsFile(file, out, resume);
     try {
       // Everything is in the journal of a batch that has not ended: the table is rebuilt from it.
       if (before.size > 0) await handle.truncate(0);
@@ -143,9 +142,11 @@ export class CsvResults implements Results {
   async finish(sorted: boolean): Promise<void> {
     await this.#writing;
     if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
-    await replaceFile(this.#file, target => this.#writeAll(target, sorted)).catch((error: unknown) => {
-      throw unwritable(this.#file, error);
-    });
+    await replaceFile(fileIn(this.#file), target => this.#writeAll(target, sorted)).catch(
+      (error: unknown) => {
+        throw unwritable(this.#file, error);
+      },
+    );
   }
 
   async #writeAll(target: FileHandle, sorted: boolean): Promise<void> {

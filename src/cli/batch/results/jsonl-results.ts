@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { fileIn, LinkFault, openBelow } from '../../../files/write-below.ts';
 import { flushData, flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
@@ -44,7 +45,7 @@ export class JsonlResults implements Results {
     { out, resume }: { readonly out: string; readonly resume: boolean },
   ): Promise<JsonlResults> {
     const file = path.resolve(ctx.cwd, out);
-    const handle = await openHandle(file, out, resume);
+    const handle = await openResultsFile(file, out, resume);
     try {
       return new JsonlResults(file, handle, await readStates(handle, out, line => ctx.io.note(line)));
     } catch (error) {
@@ -81,7 +82,7 @@ export class JsonlResults implements Results {
         await target.appendFile(buffer);
       }
     };
-    await replaceFile(this.#file, copyLines).catch((error: unknown) => {
+    await replaceFile(fileIn(this.#file), copyLines).catch((error: unknown) => {
       throw unwritable(this.#file, error);
     });
   }
@@ -91,10 +92,11 @@ export class JsonlResults implements Results {
   }
 }
 
-async function openHandle(file: string, name: string, resume: boolean): Promise<FileHandle> {
+/** Opens a file of results; a new one unless a batch is resumed. @throws {CliError} if it can't be opened or made */
+export async function openResultsFile(file: string, name: string, resume: boolean): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
-    return await open(file, O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL), 0o666);
+    return await openBelow(fileIn(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
   } catch (error) {
     throw openFault(error, file, name);
   }
@@ -102,6 +104,7 @@ async function openHandle(file: string, name: string, resume: boolean): Promise<
 
 /** Why a file of results can't be made or opened. */
 export function openFault(error: unknown, file: string, name: string): CliError {
+  if (error instanceof LinkFault) throw error;
   const code = codeOf(error);
   if (code === 'EEXIST') return existsAlready(name);
   return code === 'ENOENT'

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import { lockFile, type Release } from '../../../files/lock.ts';
+import { checkBelow, fileIn } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { printRow } from '../../outputs/json.ts';
@@ -28,6 +29,7 @@ export function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOpti
   const isThere = existsSync(file);
   if (isThere) refuseSpecial(file, out);
   checkFile(cwd, out, '--out');
+  for (const beside of ['.journal', '.lock']) checkBelow(fileIn(file + beside));
   // Its journal and its lock stand beside it; the directory of a new file has just been tried.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
   if (resume) return;
@@ -76,7 +78,7 @@ function standardOutput(ctx: Context): Results {
 export function holdResults(file: string, name: string): Release {
   let release: Release | undefined;
   try {
-    release = lockFile(file);
+    release = lockFile(fileIn(file));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw openFault(error, file, name);
     throw unwritable(`${name}.lock`, error);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { AppendLog, openForAppend } from '../../../files/append-log.ts';
 import { isDirectory, syncDirectory } from '../../../files/directories.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import { type FileBelow, LinkFault } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -31,6 +32,7 @@ export interface JobEnd {
 /** The journal that a batch, or a test, is resumed from. */
 export class BatchJournal implements JobJournal {
   readonly file: string;
+  readonly #place: FileBelow;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: ReadJournal['facts'];
   /** Runs that were made before and belong to no job. */
@@ -41,8 +43,9 @@ export class BatchJournal implements JobJournal {
   readonly #marks: Map<string, string>;
   #lines: AppendLog;
 
-  private constructor(file: string, handle: FileHandle, read: ReadJournal) {
-    this.file = file;
+  private constructor(place: FileBelow, handle: FileHandle, read: ReadJournal) {
+    this.#place = place;
+    this.file = path.join(place.folder, place.name);
     this.facts = read.facts;
     this.extraRunIds = read.extraRunIds;
     this.extraCreations = read.extraCreations;
@@ -56,10 +59,8 @@ export class BatchJournal implements JobJournal {
    *
    * @throws {CliError} where it can't be written or is another file
    */
-  static async open(file: string): Promise<BatchJournal> {
-    if (!isDirectory(path.dirname(file))) {
-      throw usageError(`--out: there is no directory ${path.dirname(file)}`);
-    }
+  static async open(file: FileBelow): Promise<BatchJournal> {
+    if (!isDirectory(file.folder)) throw usageError(`--out: there is no directory ${file.folder}`);
     // Read before it is opened for writing: it may be another file, named by mistake.
     const read = await readJournal(file);
     return new BatchJournal(file, await openFile(file), read);
@@ -122,8 +123,8 @@ export class BatchJournal implements JobJournal {
     ];
     const all = lines.length === 0 ? [] : [{ batch: 1, ...this.facts }, ...lines];
     const text = all.map(line => `${JSON.stringify(line)}\n`).join('');
-    await replaceFile(this.file, text, 0o600);
-    this.#lines = AppendLog.on(await openFile(this.file));
+    await replaceFile(this.#place, text, 0o600);
+    this.#lines = AppendLog.on(await openFile(this.#place));
   }
 
   async #append(line: object): Promise<void> {
@@ -159,7 +160,8 @@ function stateLines(id: string, { row, step, entry, runIds, ...state }: JobState
 }
 
 /** A file of a batch that can't be written any more: what comes after is not started. */
-export function unwritable(file: string, cause: unknown): CliError {
+export function unwritable(file: string, cause: unknown): Error {
+  if (cause instanceof LinkFault) return cause;
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -168,10 +170,11 @@ export function unwritable(file: string, cause: unknown): CliError {
   });
 }
 
-async function openFile(file: string): Promise<FileHandle> {
+async function openFile(file: FileBelow): Promise<FileHandle> {
   try {
     return await openForAppend(file);
   } catch (error) {
-    throw usageError(`${file} can't be written: ${messageOf(error)}`);
+    if (error instanceof LinkFault) throw error;
+    throw usageError(`${path.join(file.folder, file.name)} can't be written: ${messageOf(error)}`);
   }
 }

@@ -1,5 +1,9 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { codeOf } from '../../../files/error-utils.ts';
 import { parseJson } from '../../../files/json.ts';
+import { type FileBelow, openBelow } from '../../../files/write-below.ts';
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
@@ -39,13 +43,16 @@ export interface ReadJournal {
  * Reads a journal. A torn last line, or a tail of NULs, is left out; whoever opens the file for writing cuts it off.
  *
  * @throws {CliError} USAGE_ERROR for another file
+ * @throws {LinkFault}
  */
-export async function readJournal(file: string): Promise<ReadJournal> {
+export async function readJournal(place: FileBelow): Promise<ReadJournal> {
+  const file = path.join(place.folder, place.name);
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
   const [extraRunIds, extraCreations] = [new Set<string>(), new Set<string>()];
   let facts: JsonObject | undefined;
-  if (!existsSync(file)) return { states, marks, extraRunIds, extraCreations, facts };
-  const text = createReadStream(file, { encoding: 'utf8' });
+  const handle = await openIfThere(place);
+  if (handle === undefined) return { states, marks, extraRunIds, extraCreations, facts };
+  const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
     if (torn !== undefined) refuse(file, torn.line);
@@ -57,6 +64,15 @@ export async function readJournal(file: string): Promise<ReadJournal> {
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
   return { states, marks, extraRunIds, extraCreations, facts };
+}
+
+async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
+  try {
+    return await openBelow(place, constants.O_RDONLY);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Whether a torn first line can be a journal's. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { replaceFile } from '../../../files/write-file.ts';
+import { LinkFault } from '../../../files/write-below.ts';
+import { replaceNamedFile } from '../../../files/write-file.ts';
 import type { Format } from '../../batch/rows/source.ts';
 import { pacedConnections } from '../../batch/run/paced.ts';
 import type { Context } from '../../context.ts';
@@ -104,9 +105,10 @@ export async function compare(
 /** The runs are made: a page that can't be written must not cost what is known of them. */
 async function writePage(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await replaceFile(path.resolve(ctx.cwd, file), page);
+    await replaceNamedFile(path.resolve(ctx.cwd, file), page);
     ctx.io.note(`note: the page is ${file}`);
   } catch (error) {
+    if (error instanceof LinkFault) throw error;
     throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
       status: 'FILE_ERROR',
       exitCode: EXIT.fault,

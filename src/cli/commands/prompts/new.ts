@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { checkBelow, fileIn, LinkFault } from '../../../files/write-below.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -84,19 +84,19 @@ async function writeBoth(
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
   const written: string[] = [];
+  for (const file of Object.keys(texts)) checkBelow(fileIn(path.resolve(cwd, file)));
   try {
     for (const [file, text] of Object.entries(texts)) {
-      const target = path.resolve(cwd, file);
-      makeDirectory(path.dirname(target));
+      const target = fileIn(path.resolve(cwd, file));
       if (force) await replaceFile(target, text);
       else if (!(await createFile(target, text))) {
         throw usageError(`${file} exists already`, 'Choose another name, or add --force.');
       }
-      written.push(target);
+      written.push(path.resolve(cwd, file));
     }
   } catch (error) {
     if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
-    if (codeOf(error) === undefined) throw error;
+    if (codeOf(error) === undefined || error instanceof LinkFault) throw error;
     throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${messageOf(error)}`);
   }
 }

@@ -1,6 +1,6 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../../../files/directories.ts';
+import { checkBelow, type FileBelow } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
@@ -24,20 +24,30 @@ interface SkillFlags {
 export async function promptsSkill(
   ctx: Context,
   prompts: readonly string[],
-  { to = path.join('.claude', 'skills'), force = false }: SkillFlags,
+  { to, force = false }: SkillFlags,
 ): Promise<void> {
+  const { folder, name } = placeOf(ctx, to);
+  checkBelow({ folder, name });
   const skills = [];
-  for (const prompt of prompts) skills.push(await skillOf(ctx, prompt, path.resolve(ctx.cwd, to)));
-  for (const { file, text } of skills) checkPlace(file, text, force);
-  for (const { file, text } of skills) {
-    makeDirectory(path.dirname(file));
-    await replaceFile(file, text);
+  for (const prompt of prompts) {
+    const skill = await skillOf(ctx, prompt);
+    const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
+    skills.push({ ...skill, below, file: path.join(folder, below.name) });
   }
+  for (const { below, text } of skills) checkPlace(below, text, force);
+  for (const { below, text } of skills) await replaceFile(below, text);
   const rows = skills.map(({ prompt, file }) => ({ prompt, file: path.relative(ctx.cwd, file) || file }));
   await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
 }
 
-async function skillOf(ctx: Context, prompt: string, directory: string) {
+/** Where skills are written: the folder that the user names, else one below the working directory. */
+function placeOf({ cwd }: Context, to: string | undefined): FileBelow {
+  return to === undefined
+    ? { folder: cwd, name: path.join('.claude', 'skills') }
+    : { folder: path.resolve(cwd, to), name: '.' };
+}
+
+async function skillOf(ctx: Context, prompt: string) {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await rowOf(connection, version, ctx.signal);
@@ -56,7 +66,7 @@ async function skillOf(ctx: Context, prompt: string, directory: string) {
     options: models[row?.model ?? -1]?.availableRunOptions ?? [],
     command: (...words) => connection.advise('run', prompt, ...words),
   });
-  return { prompt, file: path.join(directory, name, 'SKILL.md'), text };
+  return { prompt, name, text };
 }
 
 /** What the service's list or search says of a prompt; undefined if it says nothing. */
@@ -86,18 +96,16 @@ function skillName(slug: string): string {
   return fitting === '' ? 'prompt' : fitting;
 }
 
-/** @throws {CliError} USAGE_ERROR for a link, which could lead anywhere, and for a file that differs, unless `force` */
-function checkPlace(file: string, text: string, force: boolean): void {
-  for (const place of [path.dirname(file), file]) {
-    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
-      throw usageError(
-        `${place} is a link, which is not written through`,
-        'Remove it, or choose another --to.',
-      );
-    }
-  }
-  if (force || lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
-  if (readFileSync(file, 'utf8') !== text) {
+/**
+ * Refuses a link on the way, and a file that differs, unless `force`.
+ *
+ * @throws {CliError} USAGE_ERROR
+ * @throws {LinkFault}
+ */
+function checkPlace(below: FileBelow, text: string, force: boolean): void {
+  const file = checkBelow(below);
+  if (force || !existsSync(file)) return;
+  if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {
     throw usageError(`${file} exists already and differs`, 'Add --force to replace it.');
   }
 }

@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/pr
 import path from 'node:path';
 import { AppendLog, linesBackwards, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { fileIn } from '../../../files/write-below.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 
@@ -163,12 +164,12 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 }
 
 async function openJournalFile(file: string): Promise<FileHandle> {
-  const handle = await openForAppend(file);
+  const handle = await openForAppend(fileIn(file));
   const { size } = await handle.stat();
   if (size < MOST_BYTES) return handle;
   await handle.close();
   await putAside(file);
-  return openForAppend(file);
+  return openForAppend(fileIn(file));
 }
 
 /** Each has a name of its own: where two processes do this at once, neither replaces what the other put aside. */

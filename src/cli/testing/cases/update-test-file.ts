@@ -10,6 +10,7 @@ import {
   stringify,
   visit,
 } from 'yaml';
+import { fileIn } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import { isObject } from '../../core/json-value.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -43,7 +44,7 @@ export async function updateTestFile(file: string, results: readonly EntryResult
     source = change.source;
     expected.set(at, change.expected);
   }
-  if (source !== before) await replaceFile(file, source);
+  if (source !== before) await replaceFile(fileIn(file), source);
   const judged = await Promise.all(results.map(result => judgedAgain(result, expected)));
   return { results: judged, written: expected.size };
 }

@@ -3,9 +3,11 @@ import { Redaction } from '../../../client/redaction.ts';
 import { within } from '../../../client/signals.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../../client/transport.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import { LinkFault } from '../../../files/write-below.ts';
 import type { EngineFault } from '../../../models/engine.ts';
 import { parseBoundedJson } from '../../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../../wire/index.ts';
+import { toCliError } from '../../core/failure.ts';
 import { fieldText, isObject, type JsonObject, listOf, own } from '../../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../../core/recorder.ts';
 import {
@@ -43,14 +45,23 @@ const LONGEST_FETCH_MS = 120_000;
 /** Answers that are being written at a time; the next request waits. */
 const MOST_PENDING = 8;
 
-/** Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked. */
+/**
+ * Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked.
+ *
+ * A link where a recording would be written stops the request before it is sent. One that is found only with the answer
+ * ends the command: closing the transport throws it.
+ *
+ * @throws {LinkFault} for a link in place of one of the directory's own folders
+ */
 export function recordTo(options: RecordOptions): Recorder {
   const { baseUrl, note } = options;
   const kept = new RecordingDirectory(options.directory);
+  for (const folder of RecordingDirectory.folders) kept.check(folder);
   const counter = new RequestCounter();
   /** Creations whose runs have not ended, by the runs. */
   const running = new Map<string, RecordedRequest>();
   const pending = new Set<Promise<void>>();
+  let link: LinkFault | undefined;
 
   const keep = async (request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> => {
     const masked = maskedFor(request);
@@ -66,21 +77,32 @@ export function recordTo(options: RecordOptions): Recorder {
         const recording = await recordingOf(kept, creation, answer, options);
         await kept.write(RecordingDirectory.fileOf(creation), masked(recording));
       }
-    } else if (request.method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place)) {
+    } else if (isKeptAsAnswer(request, place)) {
       const file = RecordingDirectory.answerFileOf(place);
       await kept.write(file, { request: `GET ${place}`, ...masked(answer) });
     }
   };
   const keepLater = (request: TransportRequest, place: string, answer: RecordedAnswer): void => {
     const keeping = keep(request, place, answer)
-      .catch((error: unknown) => note(`note: not recorded: ${messageOf(error)}`))
+      .catch((error: unknown) => {
+        if (error instanceof LinkFault) link ??= error;
+        else note(`note: not recorded: ${messageOf(error)}`);
+      })
       .finally(() => pending.delete(keeping));
     pending.add(keeping);
+  };
+  const check = (file: string): void => {
+    try {
+      kept.check(file);
+    } catch (error) {
+      if (error instanceof LinkFault) link ??= error;
+      throw toCliError(error);
+    }
   };
   return {
     mode: 'record',
     begin: async (idempotencyKey, request) => {
-      counter.add(idempotencyKey, request);
+      check(RecordingDirectory.fileOf(counter.add(idempotencyKey, request)));
     },
     wrap: async open => {
       const transport = await open();
@@ -89,16 +111,23 @@ export function recordTo(options: RecordOptions): Recorder {
         close: async () => {
           await Promise.all(pending);
           await transport.close();
+          if (link !== undefined) throw link;
         },
         request: async request => {
           const place = pathBelow(baseUrl, request.url);
           if (place === undefined) return transport.request(request);
+          if (isKeptAsAnswer(request, place)) check(RecordingDirectory.answerFileOf(place));
           if (pending.size >= MOST_PENDING) await Promise.race(pending);
           return recordedRequest(transport, request, answer => keepLater(request, place, answer));
         },
       };
     },
   };
+}
+
+/** Whether the answer is kept beside the runs. */
+function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
+  return method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place);
 }
 
 /** Sends a request; its answer is read by whoever asked for it, within their bounds, and copied meanwhile. */
@@ -192,6 +221,7 @@ async function keepMedia(
       left -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {
+      if (error instanceof LinkFault) throw error;
       if (error instanceof TooBig) notKept.push(url);
       if (at <= MOST_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
       if (signal.aborted) break;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from '../../../files/directories.ts';
+import { checkBelow } from '../../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../../files/write-file.ts';
 import type { EngineFault } from '../../../models/engine.ts';
 import type { JsonObject } from '../../core/json-value.ts';
@@ -92,6 +92,8 @@ const MOST_RECORDING_BYTES = 160 * 1024 * 1024;
 
 /** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
 export class RecordingDirectory {
+  static readonly folders = ['runs', 'answers', 'media'];
+
   constructor(readonly directory: string) {}
 
   /** The file of a recording, relative to the directory. */
@@ -108,11 +110,14 @@ export class RecordingDirectory {
     return path.join('answers', `${readable}-${digest}.json`);
   }
 
+  /** Refuses a link where a file or a folder would be written. @throws {LinkFault} */
+  check(file: string): void {
+    checkBelow({ folder: this.directory, name: file });
+  }
+
   /** @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked */
   async write(file: string, content: object): Promise<void> {
-    const place = path.join(this.directory, file);
-    makeDirectory(path.dirname(place));
-    await replaceFile(place, `${JSON.stringify(content, undefined, 2)}\n`);
+    await replaceFile({ folder: this.directory, name: file }, `${JSON.stringify(content, undefined, 2)}\n`);
   }
 
   /**
@@ -142,8 +147,7 @@ export class RecordingDirectory {
 
   /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
   async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
-    const directory = path.join(this.directory, 'media');
-    makeDirectory(directory);
+    const directory = { folder: this.directory, name: 'media' };
     const hash = createHash('sha256');
     let size = 0;
     const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {

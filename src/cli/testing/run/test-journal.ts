@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { makeDirectory } from '../../../files/directories.ts';
 import { lockFile } from '../../../files/lock.ts';
+import { makeFolderBelow } from '../../../files/write-below.ts';
 import { BatchJournal } from '../../batch/run/job-journal.ts';
 import type { Connection } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -20,14 +20,13 @@ export async function withTestJournal<T>(
 ): Promise<T> {
   const names = [service, recorder?.mode === 'replay' ? 'replay' : '', ...files.toSorted()].join('\0');
   const name = createHash('sha256').update(names).digest('hex').slice(0, 32);
-  const directory = path.join(stateDir, 'tests');
-  makeDirectory(directory, 0o700);
-  const release = lockFile(path.join(directory, name));
+  makeFolderBelow({ folder: stateDir, name: 'tests' }, 0o700);
+  const release = lockFile({ folder: stateDir, name: path.join('tests', name) });
   if (release === undefined)
     throw usageError('another test of these files is running', 'Wait until it ends.');
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(path.join(directory, `${name}.jsonl`));
+    journal = await BatchJournal.open({ folder: stateDir, name: path.join('tests', `${name}.jsonl`) });
     return await work(journal);
   } finally {
     await journal?.close();

@@ -64,7 +64,7 @@ async function markOf(directory: string, shared: string | undefined): Promise<st
   if (written !== undefined) return written;
   if (shared !== undefined) throw anotherDirectory(directory);
   // If another instance was faster, its mark stays.
-  await createFile(file, `${randomUUID()}\n`, 0o600);
+  await createFile({ folder: directory, name: MARK }, `${randomUUID()}\n`, 0o600);
   return (await readMark(file)) ?? '';
 }
 

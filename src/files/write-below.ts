@@ -1,0 +1,102 @@
+import { constants, lstatSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import path from 'node:path';
+import { makeDirectory } from './directories.ts';
+
+// Node has no `openat`, so each part of a path is looked at just before it is used. A program that swaps a folder for a
+// link in that moment runs as the same user, and SECURITY.md says that it is not covered.
+
+/** A file that is to be written: a folder as the user named it, and a path below it that the program chose. */
+export interface FileBelow {
+  /** Absolute. It may be a link, and so may what leads to it. */
+  readonly folder: string;
+  /** Relative. No part of it may be a link. */
+  readonly name: string;
+}
+
+/** A link in a path that is to be written, and would lead elsewhere. */
+export class LinkFault extends Error {
+  override readonly name = 'LinkFault';
+  readonly code = 'LINK_IN_THE_WAY';
+
+  constructor(readonly link: string) {
+    super(`${link} is a link, and nothing is written through it`);
+  }
+}
+
+/** A file in a folder that may be a link: only the file's own name is the program's, or must not be a link. */
+export function fileIn(file: string): FileBelow {
+  return { folder: path.dirname(file), name: path.basename(file) };
+}
+
+/**
+ * Returns the path of a file that is to be written, if no part of its name is a link. Parts that are not there yet are
+ * not links.
+ *
+ * @throws {LinkFault}
+ */
+export function checkBelow({ folder, name }: FileBelow): string {
+  let place = folder;
+  for (const part of partsOf(name)) {
+    place = path.join(place, part);
+    if (isLink(place)) throw new LinkFault(place);
+  }
+  return path.join(folder, name);
+}
+
+/** Returns true for a link, to whatever it leads. What can't be looked at can't be written through either. */
+export function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Makes a folder below another, one part at a time; the other one as well.
+ *
+ * @throws {LinkFault}
+ */
+export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): string {
+  makeDirectory(folder, mode);
+  let made = '';
+  for (const part of partsOf(name)) {
+    made = path.join(made, part);
+    makeDirectory(checkBelow({ folder, name: made }), mode);
+  }
+  return checkBelow({ folder, name });
+}
+
+/** Windows has neither, and `|` takes undefined for 0. */
+const { O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/**
+ * Opens a regular file to write to it. A pipe or a device at its name never blocks.
+ *
+ * @param flags of `open`, as numbers
+ * @throws {LinkFault} and what the file system throws
+ */
+export async function openBelow(file: FileBelow, flags: number, mode = 0o666): Promise<FileHandle> {
+  const place = checkBelow(file);
+  const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch((error: unknown) => {
+    // What the system says of a link differs: ELOOP, EMLINK, EISDIR.
+    checkBelow(file);
+    throw error;
+  });
+  try {
+    // Windows has no O_NOFOLLOW.
+    checkBelow(file);
+    if ((await handle.stat()).isFile()) return handle;
+    throw new Error(`${place} is not a regular file`);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function partsOf(name: string): string[] {
+  const parts = path.normalize(name).split(path.sep);
+  if (path.isAbsolute(name) || parts.includes('..')) throw new Error(`${name} leads out of its folder`);
+  return parts.filter(part => part !== '' && part !== '.');
+}

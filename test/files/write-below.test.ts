@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import {
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openForAppend } from '../../src/files/append-log.ts';
+import { lockFile } from '../../src/files/lock.ts';
+import { type FileBelow, makeFolderBelow, openBelow } from '../../src/files/write-below.ts';
+import { createFile, replaceFile, writeUnderFreeName } from '../../src/files/write-file.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+const NEW_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+const isPosix = process.platform !== 'win32';
+
+/** Every way to write a file below a folder. */
+const WRITERS: Record<string, (file: FileBelow) => unknown> = {
+  replaceFile: async file => replaceFile(file, 'written'),
+  createFile: async file => createFile(file, 'written'),
+  writeUnderFreeName: async ({ folder, name }) =>
+    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', false),
+  'writeUnderFreeName with force': async ({ folder, name }) =>
+    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', true),
+  openForAppend: async file => (await openForAppend(file)).close(),
+  openBelow: async file => (await openBelow(file, NEW_LOG)).close(),
+  lockFile: async ({ folder, name }) => lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),
+};
+
+/** A folder, beside which a stranger has a file, a folder and nothing that links may lead to. */
+function scene() {
+  const home = temporaryDirectory();
+  const folder = path.join(home, 'folder');
+  const outside = path.join(home, 'outside');
+  mkdirSync(folder);
+  mkdirSync(outside);
+  writeFileSync(path.join(outside, 'file'), 'former');
+  const touched = (): boolean =>
+    readFileSync(path.join(outside, 'file'), 'utf8') !== 'former' || readdirSync(outside).length > 1;
+  return { home, folder, outside, touched };
+}
+
+/** Links as a repository may bring them, by what is wrong with the name that leads over them. */
+const LINKS: Record<string, { link: string; target: string; name: string }> = {
+  'a link to a file': { link: 'x.lock', target: '../outside/file', name: 'x.lock' },
+  'a link to nothing': { link: 'x.lock', target: '../outside/new', name: 'x.lock' },
+  'a link to a folder': { link: 'x.lock', target: '../outside', name: 'x.lock' },
+  'a link to a device': { link: 'x.lock', target: '/dev/null', name: 'x.lock' },
+  'a loop': { link: 'x.lock', target: 'x.lock', name: 'x.lock' },
+  'a link within the folder': { link: 'x.lock', target: 'other', name: 'x.lock' },
+  'a folder that is a link': { link: 'runs', target: '../outside', name: 'runs/x.lock' },
+  'a folder that is a link to nothing': { link: 'runs', target: '../outside/new', name: 'runs/x.lock' },
+  'a link in the middle': { link: 'a/b', target: '../../outside', name: 'a/b/c/x.lock' },
+};
+
+describe.each(Object.entries(WRITERS))('%s', (_, write) => {
+  it.each(Object.entries(LINKS))('refuses %s, and names it', async (__, { link, target, name }) => {
+    const { folder, touched } = scene();
+    mkdirSync(path.dirname(path.join(folder, link)), { recursive: true });
+    symlinkSync(target, path.join(folder, link));
+    await expect(write({ folder, name })).rejects.toThrow(`${path.join(folder, link)} is a link`);
+    expect(touched()).toBe(false);
+    expect(readdirSync(folder)).toEqual([link.split('/')[0]]);
+  });
+
+  it.each(['../outside/x.lock', 'a/../../outside/x.lock', '/x.lock'])('refuses the name %s', async name => {
+    const { folder, touched } = scene();
+    await expect(write({ folder, name })).rejects.toThrow('leads out of its folder');
+    expect(touched()).toBe(false);
+  });
+
+  it('writes to a folder that is a link, over links that lead to it', async () => {
+    const { home, folder, outside } = scene();
+    mkdirSync(path.join(outside, 'in'));
+    symlinkSync('outside', path.join(home, 'way'));
+    symlinkSync('../way/in', path.join(folder, 'linked'));
+    await write({ folder: path.join(folder, 'linked'), name: 'x.lock' });
+    expect(existsSync(path.join(outside, 'file'))).toBe(true);
+  });
+
+  it.runIf(isPosix)('does not wait for a pipe', async () => {
+    const { folder } = scene();
+    execFileSync('mkfifo', [path.join(folder, 'x.lock')]);
+    // Some put a file in its place, some keep it, and some fail.
+    await Promise.allSettled([write({ folder, name: 'x.lock' })]);
+  });
+});
+
+describe('a file below a folder', () => {
+  it('gets the folders above it, one by one', async () => {
+    const { folder } = scene();
+    await replaceFile({ folder: path.join(folder, 'made'), name: 'a/b/file' }, 'written');
+    expect(readFileSync(path.join(folder, 'made/a/b/file'), 'utf8')).toBe('written');
+    expect(makeFolderBelow({ folder, name: 'made/a/c' })).toBe(path.join(folder, 'made/a/c'));
+  });
+
+  it.runIf(isPosix)('must be a regular file to be opened', async () => {
+    const { folder } = scene();
+    execFileSync('mkfifo', [path.join(folder, 'pipe')]);
+    for (const flags of [NEW_LOG, constants.O_RDONLY]) {
+      await expect(openBelow({ folder, name: 'pipe' }, flags)).rejects.toThrow('is not a regular file');
+    }
+  });
+});
