@@ -1,17 +1,59 @@
 import type { Modality, Model, RunOption } from '../wire/index.ts';
 
 /** The engines a model can be run by. */
-export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'openai' | 'anthropic';
+export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider';
+
+/** The interfaces by which providers are asked, under the names that `engine` has in models.yaml. */
+export const INTERFACES = [
+  /** Chat Completions in the form that most servers take. */
+  'openai',
+  'openai-responses',
+  'anthropic',
+  'google',
+  'vertexai',
+  'azure',
+  'bedrock',
+  'openrouter',
+  'groq',
+  'mistral',
+  'deepseek',
+  'xai',
+  'together',
+  'fireworks',
+  'cerebras',
+] as const;
+
+export type InterfaceName = (typeof INTERFACES)[number];
+
+/** Options that not every model takes. */
+export const OPTION_NAMES = [
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'frequencyPenalty',
+  'presencePenalty',
+  'stopSequences',
+  'reasoningEffort',
+  'n',
+] as const;
+
+export type OptionName = (typeof OPTION_NAMES)[number];
 
 /** Where a model is reached. */
 export interface Provider {
   readonly name: string;
+  /** Ready to be asked, without a slash at its end. */
   readonly baseUrl: string;
-  readonly engine: 'openai' | 'anthropic';
+  readonly engine: InterfaceName;
   /** The environment variables that may hold its key, the first that is set counts; none of them: none is sent. */
   readonly keyVariables: readonly string[];
-  /** Whether it is not asked without a key. */
+  /** True if it is not asked without a key. */
   readonly needsKey: boolean;
+  /** Variables that its address lacks; any one of them is enough. */
+  readonly missing?: readonly string[];
+  /** False if it has no list of the models that a key may use; default true. */
+  readonly listsModels?: boolean;
   /** Whether its models can be asked in batches at a lower price. */
   readonly batch?: boolean;
   /** Whether the environment names another address than the provider's own. */
@@ -35,6 +77,10 @@ export interface ModelEntry {
   readonly guessed?: 'prefix' | 'key';
   /** How it is asked for JSON; by default with the prompt's schema where it has one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
+  /** Options that are never sent to it. */
+  readonly leaveOut?: readonly OptionName[];
+  /** Whether the model is one that thinks, if its name does not say so. */
+  readonly reasoning?: boolean;
   /** What a run costs, in credits. */
   readonly credits: number;
   /** What it costs in money; undefined if that is not described. */

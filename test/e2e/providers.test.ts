@@ -191,7 +191,10 @@ it('runs a model by its prefix with nothing but a key', async () => {
 it.each<[string, string, Record<string, string>, number, string]>([
   ['without a key', 'anthropic/claude-9', {}, 3, 'set ANTHROPIC_API_KEY'],
   ['of an unknown provider', 'nobody/x', {}, 2, 'there are openai, anthropic, googleai'],
-  ['of Vertex AI', 'vertexai/gemini-9', {}, 2, 'Vertex AI takes no API key'],
+  ['of Vertex AI', 'vertexai/gemini-9', {}, 3, 'set GOOGLE_VERTEX_API_KEY'],
+  ['of Azure', 'azure/mine', { AZURE_API_KEY: 'k' }, 3, 'set AZURE_RESOURCE_NAME or AZURE_BASE_URL'],
+  ['of Bedrock', 'bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 3, 'set AWS_REGION or BEDROCK_BASE_URL'],
+  ['at a bad OLLAMA_HOST', 'ollama/x', { OLLAMA_HOST: ':99999' }, 2, 'OLLAMA_HOST'],
   ['with a key that is no header', 'openai/x', { OPENAI_API_KEY: 'a\nb' }, 2, 'the key in OPENAI_API_KEY'],
   [
     'in the clear',

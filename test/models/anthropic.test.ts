@@ -23,11 +23,11 @@ function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]):
   const model = {
     model: 'anthropic/claude-9',
     id: 'claude-9',
-    engine: 'anthropic',
+    engine: 'provider',
     provider: providerAt(root(), { name: 'anthropic', engine: 'anthropic', keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ env: { KEY } }).anthropic.run(jobOf({ ...job, model }));
+  return createEngines({ env: { KEY } }).provider.run(jobOf({ ...job, model }));
 }
 
 const posted = (): number => provider.asked.filter(({ method }) => method === 'POST').length;

@@ -63,11 +63,11 @@ function ask(
 ): Promise<EngineResult> {
   const entry: Partial<ModelEntry> = {
     model: 'clever',
-    engine: 'openai',
+    engine: 'provider',
     provider: providerAt(baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
-  return createEngines({ env }).openai.run(jobOf({ ...job, model: entry }));
+  return createEngines({ env }).provider.run(jobOf({ ...job, model: entry }));
 }
 
 const body = (index = 0): unknown => JSON.parse(asked[index]?.text ?? 'null');
@@ -181,7 +181,7 @@ describe('a text model', () => {
 
   it('that never answers is given up', async () => {
     server.removeAllListeners('request');
-    const job = jobOf({ model: { engine: 'openai', provider: providerAt(baseUrl) } });
+    const job = jobOf({ model: { engine: 'provider', provider: providerAt(baseUrl) } });
     const { outputs } = await providerEngine({}, () => Promise.resolve(OPENAI), 60).run(job);
     expect(outputs).toEqual([
       {

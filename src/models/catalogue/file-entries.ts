@@ -1,8 +1,9 @@
 import { FileFault } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import type { RunOption } from '../../wire/index.ts';
-import { type ModelEntry, type Price, type Provider, RESERVED_NAMES } from '../entry.ts';
-import { baseUrlFault, DEFAULT_CREDITS } from '../providers/providers.ts';
+import { INTERFACES, type ModelEntry, type Price, type Provider, RESERVED_NAMES } from '../entry.ts';
+import { DEFAULT_CREDITS } from '../providers/guessed-model.ts';
+import { baseUrlFault } from '../providers/provider-address.ts';
 
 /** What a field may hold, and the rule as a sentence that begins after the field's name. */
 interface Form {
@@ -38,7 +39,7 @@ export function readProvider({ key: name, line, value }: YamlEntry): Provider {
   return {
     name,
     baseUrl,
-    engine: fields.oneOf('engine', ['openai', 'anthropic']) ?? 'openai',
+    engine: fields.oneOf('engine', INTERFACES) ?? 'openai',
     keyVariables: apiKeyEnv === undefined ? [] : [apiKeyEnv],
     needsKey: apiKeyEnv !== undefined,
     batch: fields.oneOf('batch', ['true', 'false']) === 'true',
@@ -92,7 +93,7 @@ export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provid
   return {
     model,
     modality,
-    engine: provider.engine,
+    engine: 'provider',
     provider,
     runOptions: readRunOptions(fields.value('runOptions')),
     credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),

@@ -3,15 +3,14 @@ import { toError } from '../../files/error-utils.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import { guessedModel } from '../providers/guessed-model.ts';
 import {
   type AccessFault,
   accessFault,
   configuredProviders,
-  guessedModel,
   keyVariable,
   knownProviders,
   providerName,
-  REFUSED_PREFIXES,
 } from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
@@ -81,8 +80,6 @@ class WatchedModels {
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
     if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can’t be read`;
     if (rest.length > 0) {
-      const refused = REFUSED_PREFIXES.get(prefix);
-      if (refused !== undefined) return `\`${name}\` can’t be run: ${refused}; ${alias}`;
       if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
         return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can’t be used`;
       }

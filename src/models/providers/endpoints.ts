@@ -1,8 +1,9 @@
 import { isJsonObject, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
-import type { Price, Provider } from '../entry.ts';
+import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
-import { accessFault, guessedModality, keyOf } from './providers.ts';
+import { guessedModality } from './guessed-model.ts';
+import { accessFault, keyOf } from './providers.ts';
 
 /** A model that an endpoint says it has. */
 export interface OfferedModel {
@@ -31,8 +32,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
   const fault = accessFault(provider, env);
   if (fault) throw new Error(fault.message);
-  const base = provider.baseUrl.replace(/(?<!\/)\/+$/, '');
-  const url = new URL(provider.engine === 'anthropic' ? `${base}/v1/models?limit=1000` : `${base}/models`);
+  const url = listUrl(provider);
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const answer = await openHttp({
@@ -55,13 +55,27 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
   }
 }
 
+function listUrl({ engine, baseUrl }: Provider): URL {
+  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
+  if (engine === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
+  return new URL(engine === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
+}
+
 function authorization(provider: Provider, env: Env): Record<string, string> {
   const key = keyOf(provider, env);
-  if (provider.engine === 'anthropic') {
-    return { 'anthropic-version': '2023-06-01', ...(key === undefined ? {} : { 'x-api-key': key }) };
-  }
-  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const version = provider.engine === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
+  if (key === undefined) return version;
+  const header = KEY_HEADERS[provider.engine];
+  return header === undefined ? { authorization: `Bearer ${key}` } : { ...version, [header]: key };
 }
+
+/** The headers of keys that are not sent as a bearer token. */
+const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
+  anthropic: 'x-api-key',
+  google: 'x-goog-api-key',
+  vertexai: 'x-goog-api-key',
+  azure: 'api-key',
+};
 
 function checkStatus(status: number, location: string | undefined, { keyVariables }: Provider): void {
   if (status === 200) return;
@@ -79,7 +93,7 @@ function checkStatus(status: number, location: string | undefined, { keyVariable
 
 function offerIn(text: string): Offer {
   const items = itemsIn(text);
-  const models = items.flatMap(offered);
+  const models = items.filter(answersPrompts).flatMap(offered);
   return { models, others: items.length - models.length };
 }
 
@@ -106,6 +120,12 @@ function parse(text: string): unknown {
 /** What makes neither texts nor pictures, by the words in its name. */
 const OTHER_KINDS =
   /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
+
+/** Google says what its models are for. */
+function answersPrompts(item: Record<string, unknown>): boolean {
+  const methods = item['supportedGenerationMethods'];
+  return !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('predict');
+}
 
 function offered(item: Record<string, unknown>): OfferedModel[] {
   const named = item['id'] ?? item['name'];

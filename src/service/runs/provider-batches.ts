@@ -71,7 +71,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         sleep,
       };
       const { stream: _, ...parameters } =
-        model.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
+        model.provider?.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
       return parameters;
     },
     /** Until `withdraw` a creation under this key takes the answer instead of asking the provider. */

@@ -30,7 +30,7 @@ describe('models.yaml', () => {
       {
         model: 'small',
         modality: 'text',
-        engine: 'openai',
+        engine: 'provider',
         provider: {
           name: 'here',
           baseUrl: 'http://localhost:11434/v1',
@@ -49,7 +49,7 @@ describe('models.yaml', () => {
       {
         model: 'painter',
         modality: 'image',
-        engine: 'openai',
+        engine: 'provider',
         provider: openai,
         runOptions: [],
         credits: 10,

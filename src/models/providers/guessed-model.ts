@@ -1,0 +1,29 @@
+import type { Modality } from '../../wire/index.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
+
+/** Credits that a run of a provider's model costs unless models.yaml says otherwise. */
+export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
+
+/** Returns what a model makes, judged by its name. */
+export function guessedModality(name: string): 'text' | 'image' {
+  return /image|dall-e|flux|stable-?diffusion|kontext/i.test(name) ? 'image' : 'text';
+}
+
+/** Returns a model that models.yaml doesn't describe, as one of a provider's. */
+export function guessedModel(
+  provider: Provider,
+  model: string,
+  { id, by }: { id: string; by: 'prefix' | 'key' },
+): ModelEntry {
+  const modality = guessedModality(id);
+  return {
+    model,
+    modality,
+    engine: 'provider',
+    provider,
+    id,
+    runOptions: [],
+    guessed: by,
+    credits: DEFAULT_CREDITS[modality],
+  };
+}

@@ -1,0 +1,98 @@
+import { isIP } from 'node:net';
+import type { Env } from '../outgoing/proxy.ts';
+import type { ProviderData } from './provider-data.ts';
+
+/** Where a provider is asked, as the environment has it. */
+export interface ProviderAddress {
+  readonly baseUrl: string;
+  /** True if it is another address than the provider's own. */
+  readonly isMoved: boolean;
+  /** Variables that the address lacks; any one of them is enough. */
+  readonly missing?: readonly string[];
+  /** Why the address can't be used; names the variable that it comes from. */
+  readonly fault?: string;
+}
+
+/** Returns where the environment says that a provider is, or its own address. */
+export function addressOf(data: ProviderData, env: Env): ProviderAddress {
+  const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
+  const written = env[variable]?.trim();
+  if (written) return movedTo(written, variable, data);
+  const host = data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|["'\s]+$/g, '') : undefined;
+  return host ? atOllamaHost(host, data) : filledIn(data, variable, env);
+}
+
+function movedTo(written: string, variable: string, data: ProviderData): ProviderAddress {
+  const fault = baseUrlFault(written);
+  if (fault !== undefined) return { baseUrl: written, isMoved: true, fault: `${variable} ${fault}` };
+  const baseUrl = normalisedBaseUrl(written, data);
+  return { baseUrl, isMoved: baseUrl !== data.baseUrl };
+}
+
+/**
+ * Returns an address in the form in which requests are sent. The tools of some providers take it with the path of the
+ * interface, those of others without.
+ */
+export function normalisedBaseUrl(
+  address: string,
+  { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
+): string {
+  const plain = address.replace(/(?<!\/)\/+$/, '');
+  const { pathname } = new URL(plain);
+  if (engine === 'anthropic') return plain.replace(/(?<!\/)\/+v1$/, '');
+  if (engine === 'azure' && pathname === '/openai') return `${plain}/v1`;
+  if (name === 'openai' || pathname !== '/') return plain;
+  const path = baseUrl.replace(/^[a-z]+:\/\/[^/]+/, '');
+  return `${plain}${path}`;
+}
+
+/** Puts the variables into an address that has places for them. */
+function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
+  const needed = /\{(\w+)\}/.exec(baseUrl)?.[1];
+  if (needed === undefined) return { baseUrl, isMoved: false };
+  const value = env[needed]?.trim();
+  if (!value) return { baseUrl, isMoved: false, missing: [needed, variable] };
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
+    return { baseUrl, isMoved: false, fault: `${needed} must be a name of letters, digits and hyphens` };
+  }
+  return { baseUrl: baseUrl.replace(`{${needed}}`, value), isMoved: false };
+}
+
+/** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
+function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
+  const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
+  const [place = '', ...path] = rest.replace(/\/+$/, '').split('/');
+  const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
+  const root = `${scheme || 'http'}://${host}:${port}`;
+  const fault =
+    /^\d{1,5}$/.test(port) && Number(port) <= 65535 ? hostFault(root) : 'has a port that is not one';
+  if (fault !== undefined) return { baseUrl, isMoved: true, fault: `OLLAMA_HOST ${fault}` };
+  const url = ['', ...path].join('/').replace(/\/v1$/, '');
+  const moved = `${new URL(root).origin}${url}/v1`;
+  return { baseUrl: moved, isMoved: moved !== baseUrl };
+}
+
+function hostFault(root: string): string | undefined {
+  return baseUrlFault(root) === undefined
+    ? undefined
+    : 'must be a host, a port such as :11434, host:port, or an http or https URL';
+}
+
+/** A server that listens on every address of this machine is asked on loopback. */
+function hostAndPort(place: string, standard: string): { host: string; port: string } {
+  const bare = place.replace(/^\[(.*)\]$/, '$1');
+  const colon = isIP(bare) === 6 ? -1 : place.lastIndexOf(':');
+  const host = colon < 0 ? bare : place.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  const port = colon < 0 ? standard : place.slice(colon + 1);
+  if (host === '' || host === '0.0.0.0') return { host: '127.0.0.1', port };
+  if (host === '::') return { host: '[::1]', port };
+  return { host: isIP(host) === 6 ? `[${host}]` : host, port };
+}
+
+/** Returns what is wrong with a base URL, as a sentence that begins after its name; undefined if nothing is. */
+export function baseUrlFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
+  if (url.username !== '' || url.password !== '') return 'can’t carry a user name or password';
+  return url.search === '' && url.hash === '' ? undefined : 'can’t carry a ? or a #';
+}
