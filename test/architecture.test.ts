@@ -78,12 +78,13 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   cli: [
     ['core'],
     ['terminal'],
-    ['settings', 'questions'],
+    ['settings', 'questions', 'recordings'],
+    ['targets'],
     ['inputs'],
     ['outputs'],
     ['creation'],
-    ['batch', 'mcp'],
-    ['testing'],
+    ['jobs'],
+    ['batch', 'testing', 'comparing', 'mcp'],
     ['commands', 'complete'],
     ['runtime'],
     ['program'],
@@ -91,7 +92,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 };
 
 /** The rooms that the context is made of; they take what they need of it, never the whole. */
-const BELOW_CONTEXT = ['core', 'terminal', 'settings', 'questions'];
+const BELOW_CONTEXT = ['core', 'terminal', 'settings', 'questions', 'recordings'];
 
 function cliRoom(file: string): string | undefined {
   const [house, room, rest] = file.split('/');

@@ -4,13 +4,13 @@ import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
+import { type RowSource, readRows } from '../inputs/rows/source.ts';
+import { providerOf } from '../jobs/provider-batch/desk.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
-import { providerOf } from './provider-batch/desk.ts';
-import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
-import { type RowSource, readRows } from './rows/source.ts';
 
 /** Checks every row as far as it can be without creating anything. */
 export async function dryRun(

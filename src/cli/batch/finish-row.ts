@@ -5,6 +5,10 @@ import { failureOf } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { SourceRow } from '../inputs/rows/row.ts';
+import type { RowSource } from '../inputs/rows/source.ts';
+import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunFacts } from '../jobs/job.ts';
+import { NoMoreWanted, type Stop } from '../jobs/stop.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { BatchFiles } from './open-files.ts';
@@ -13,10 +17,6 @@ import type { PreparedBatch } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
 import { inputsOf, lineOf, type ResultsLine } from './results/results-line.ts';
-import type { SourceRow } from './rows/row.ts';
-import type { RowSource } from './rows/source.ts';
-import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunFacts } from './run/job.ts';
-import { NoMoreWanted, type Stop } from './run/stop.ts';
 
 /** A batch that is being run. */
 export interface RunningBatch extends BatchFiles {

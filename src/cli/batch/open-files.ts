@@ -2,12 +2,12 @@ import path from 'node:path';
 import type { Release } from '../../files/lock.ts';
 import { fileIn } from '../../files/write-below.ts';
 import type { Context } from '../context.ts';
+import type { RowSource } from '../inputs/rows/source.ts';
+import { BatchJournal } from '../jobs/job-journal.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
 import { holdResults, journalAside, openResults } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
-import type { RowSource } from './rows/source.ts';
-import { BatchJournal } from './run/job-journal.ts';
 import { type Before, type Survey, surveyRows } from './survey.ts';
 
 /** The files of a batch, open. */

@@ -2,9 +2,9 @@ import type { Context } from '../context.ts';
 import { type CapFlags, parseCaps } from '../creation/caps.ts';
 import { usageError } from '../errors.ts';
 import { readsStandardInput } from '../inputs/flags.ts';
+import { parseShard } from '../inputs/rows/row.ts';
+import type { Format } from '../inputs/rows/source.ts';
 import { flagOrSetting } from '../settings/settings.ts';
-import { parseShard } from './rows/row.ts';
-import type { Format } from './rows/source.ts';
 
 export const CHANGED = ['run', 'skip'] as const;
 export type Changed = (typeof CHANGED)[number];

@@ -1,7 +1,7 @@
+import { errorText, type JobPlan, noRunFault } from '../jobs/job.ts';
+import type { JobState } from '../jobs/read-journal.ts';
+import type { Settlement } from '../jobs/settle-doubts.ts';
 import type { ResultState } from './results/results-line.ts';
-import { errorText, type JobPlan, noRunFault } from './run/job.ts';
-import type { JobState } from './run/read-journal.ts';
-import type { Settlement } from './run/settle-doubts.ts';
 
 /** What is done with a row, by what journal and results say of it. */
 export type RowPlan =

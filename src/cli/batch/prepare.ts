@@ -13,15 +13,15 @@ import {
 } from '../inputs/images/place-images.ts';
 import type { InputFields } from '../inputs/input-fields.ts';
 import { imagesNamedIn, type NamingFolder } from '../inputs/named-file.ts';
-import { connectionFor } from '../inputs/prompt-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
+import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
+import { type RowSource, rowsFolder } from '../inputs/rows/source.ts';
 import { checkOptions, parseOptions } from '../inputs/run-options.ts';
-import { readVersion, resolveTarget } from '../inputs/target.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
+import { pacedConnection } from '../jobs/paced.ts';
+import { connectionFor } from '../targets/prompt-file.ts';
+import { readVersion, resolveTarget } from '../targets/target.ts';
 import type { BatchOptions } from './options.ts';
-import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from './rows/row.ts';
-import { type RowSource, rowsFolder } from './rows/source.ts';
-import { pacedConnection } from './run/paced.ts';
 
 /** What is the same for every row. */
 export interface PreparedBatch {

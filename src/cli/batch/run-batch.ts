@@ -3,6 +3,17 @@ import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
+import { openSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
+import { type PlannedJob, runJobs } from '../jobs/engine.ts';
+import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
+import { concurrencyFor } from '../jobs/paced.ts';
+import { handedRows } from '../jobs/provider-batch/handed-over.ts';
+import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
+import type { JobState } from '../jobs/read-journal.ts';
+import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
+import type { Settlement } from '../jobs/settle-doubts.ts';
+import { Stop } from '../jobs/stop.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
@@ -11,20 +22,9 @@ import { prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { startProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
-import { handedRows } from './provider-batch/handed-over.ts';
-import { throughProvider } from './provider-batch/through-provider.ts';
 import { conclude } from './report/summary.ts';
 import { checkPlaces } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
-import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
-import { openSource, readRows, repeatableSource } from './rows/source.ts';
-import { type PlannedJob, runJobs } from './run/engine.ts';
-import { failedOutcome, type Job, type JobOutcome } from './run/job.ts';
-import { concurrencyFor } from './run/paced.ts';
-import type { JobState } from './run/read-journal.ts';
-import { type KnownJobs, recallJobs, spentBefore } from './run/recall-jobs.ts';
-import type { Settlement } from './run/settle-doubts.ts';
-import { Stop } from './run/stop.ts';
 
 /** Runs a target once for each row of a file, and keeps what became of each. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {

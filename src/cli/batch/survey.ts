@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { requestDigest } from '../inputs/request-body.ts';
+import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
+import { type RowSource, readRows } from '../inputs/rows/source.ts';
+import type { BatchJournal } from '../jobs/job-journal.ts';
+import { handedRows } from '../jobs/provider-batch/handed-over.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
-import { handedRows } from './provider-batch/handed-over.ts';
 import type { Results } from './results/results-line.ts';
-import { isFaulty, isInShard, type SourceRow } from './rows/row.ts';
-import { type RowSource, readRows } from './rows/source.ts';
-import type { BatchJournal } from './run/job-journal.ts';
 
 /** What a batch is resumed from. */
 export interface Before {

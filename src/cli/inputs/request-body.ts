@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
+import { byKey } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import type { ImageSource } from './images/image-source.ts';
 
@@ -116,9 +117,4 @@ export function requestDigest({ text, images, options }: RunRequest): string {
     [...options].toSorted(byKey),
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
-}
-
-/** Sorts the entries of a map whatever the language. */
-export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
-  return one < other ? -1 : Number(one > other);
 }

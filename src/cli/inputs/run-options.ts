@@ -3,8 +3,8 @@ import type { Connection, Context } from '../context.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { withLocalStore } from '../targets/prompt-file.ts';
 import { parseKeyValue } from './flags.ts';
-import { withLocalStore } from './prompt-file.ts';
 
 /** `-o key=value`, as often as it is there; a later one of the same key wins. */
 export function parseOptions(pairs: readonly string[]): Map<string, string> {

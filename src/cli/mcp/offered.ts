@@ -5,9 +5,9 @@ import { messageOf } from '../../files/error-utils.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../inputs/prompt-file.ts';
-import { findByName, unlessNotFound } from '../inputs/prompt-name.ts';
-import { readVersion, resolveTarget } from '../inputs/target.ts';
+import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targets/prompt-file.ts';
+import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
+import { readVersion, resolveTarget } from '../targets/target.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { isBelow } from './named-image.ts';
 

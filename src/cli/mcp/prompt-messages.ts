@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
-import { definitionOfVersion } from '../inputs/prompt-definition.ts';
+import { definitionOfVersion } from '../targets/prompt-definition.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 
 /** A prompt as the protocol lists it, images as arguments behind its texts. */

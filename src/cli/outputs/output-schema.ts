@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { fieldText, isObject } from '../core/json-value.ts';
+import { fieldText, isObject, parseJsonText } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 import { PastBound } from './checks/checks.ts';
@@ -68,15 +68,6 @@ export async function schemaCheck(
     );
   }
   return value => checks.perform('schemaMismatch', schema, value);
-}
-
-/** A text as JSON; undefined where it is not. */
-export function parseJsonText(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** The text of a run's outputs: every text item, in order, a line break between two. */

@@ -1,17 +1,10 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
+import { PROVIDER_FAULTS } from '../core/failure.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-
-/** Status and exit code of each fault. */
-export const PROVIDER_FAULTS = {
-  unauthorised: { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised },
-  quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
-  busy: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
-  unreachable: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
-} as const satisfies Record<EngineFault, { status: string; exitCode: ExitCode }>;
 
 /** A run of this command that its provider refused, or that reached no provider: it cost nothing. */
 export class ProviderFault extends CliError {

@@ -53,12 +53,12 @@ export async function openRecorder(
   const { directory } = recordings;
   const { baseUrl, client, signal, faultOf } = options;
   if (recordings.mode === 'replay') {
-    const { replayFrom } = await import('../testing/recordings/replay.ts');
+    const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
   }
   const { checkDirectory } = await import('../outputs/writable.ts');
   checkDirectory(directory, '.', '--record');
-  const { recordTo } = await import('../testing/recordings/record.ts');
+  const { recordTo } = await import('../recordings/record.ts');
   const note = (line: string): void => options.note(oneLine(line));
   return recordTo({
     directory,

@@ -1,7 +1,7 @@
 import type { Failure } from '../core/failure.ts';
+import type { RequestResult } from '../jobs/run-requests.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
-import type { RequestResult } from './run/run-requests.ts';
 
 /** A case with one model: one entry of every report, however often it is repeated. */
 export interface Entry {

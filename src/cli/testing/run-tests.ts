@@ -1,6 +1,4 @@
 import { checkBelow, fileIn } from '../../files/write-below.ts';
-import { concurrencyFor, pacedConnections } from '../batch/run/paced.ts';
-import { Stop } from '../batch/run/stop.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
@@ -9,6 +7,8 @@ import { spendingText } from '../creation/spending-text.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
+import { concurrencyFor, pacedConnections } from '../jobs/paced.ts';
+import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { planRow, type RowKnowledge } from '../../../src/cli/batch/plan.ts';
 import { resultState } from '../../../src/cli/batch/results/results-line.ts';
-import { isInShard, parseShard } from '../../../src/cli/batch/rows/row.ts';
-import type { JobState } from '../../../src/cli/batch/run/read-journal.ts';
+import { isInShard, parseShard } from '../../../src/cli/inputs/rows/row.ts';
+import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
 const ENTRY = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare.ts';
-import { readableRow } from '../../../src/cli/batch/rows/row.ts';
 import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
 import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
+import { readableRow } from '../../../src/cli/inputs/rows/row.ts';
 import { testContext } from '../../support/context.ts';
 
 const picture = (name: string): string => `https://pictures.test/${name}.png`;

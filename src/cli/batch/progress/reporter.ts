@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { describeCandidates } from '../../creation/in-doubt.ts';
 import { EXIT } from '../../exit-codes.ts';
+import type { RowPlace } from '../../inputs/rows/row.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
-import type { RowPlace } from '../rows/row.ts';
 
 /** One line on what is wrong with a row, and where the row stands; then the runs that may be its own. */
 export function reportRow(

@@ -5,8 +5,8 @@ import { failureOf } from '../../core/failure.ts';
 import { Spending, type Totals } from '../../creation/spending.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
+import { textLines } from '../../inputs/rows/text-lines.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
-import { textLines } from '../rows/text-lines.ts';
 
 /**
  * The rows of a file of results; of a row with several lines the last one counts.

@@ -3,9 +3,9 @@ import path from 'node:path';
 import { fileIn } from '../../../files/write-below.ts';
 import { flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
-import type { SourceRow } from '../rows/row.ts';
-import { unwritable } from '../run/job-journal.ts';
-import type { JobState } from '../run/read-journal.ts';
+import type { SourceRow } from '../../inputs/rows/row.ts';
+import { unwritable } from '../../jobs/job-journal.ts';
+import type { JobState } from '../../jobs/read-journal.ts';
 import {
   type Columns,
   FIXED,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { isObject } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
-import { readTable } from '../rows/csv.ts';
+import { readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** Columns that every table of results has, after the rows' own. */

@@ -8,8 +8,8 @@ import { flushData, flushHandle, replaceFile } from '../../../files/write-file.t
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { textLines } from '../rows/text-lines.ts';
-import { unwritable } from '../run/job-journal.ts';
+import { textLines } from '../../inputs/rows/text-lines.ts';
+import { unwritable } from '../../jobs/job-journal.ts';
 import {
   isTornLine,
   parseResultsLine,

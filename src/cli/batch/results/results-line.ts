@@ -6,8 +6,8 @@ import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
-import type { SourceRow } from '../rows/row.ts';
-import { errorText, type JobOutcome, secondsOf } from '../run/job.ts';
+import type { SourceRow } from '../../inputs/rows/row.ts';
+import { errorText, type JobOutcome, secondsOf } from '../../jobs/job.ts';
 
 /** What a line of the results says of a row. */
 export interface ResultsLine {

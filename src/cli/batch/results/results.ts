@@ -6,11 +6,11 @@ import { lockFile, type Release } from '../../../files/lock.ts';
 import { checkBelow, fileIn } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { unwritable } from '../../jobs/job-journal.ts';
+import type { JobState } from '../../jobs/read-journal.ts';
 import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkFile } from '../../outputs/writable.ts';
 import type { BatchOptions } from '../options.ts';
-import { unwritable } from '../run/job-journal.ts';
-import type { JobState } from '../run/read-journal.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 

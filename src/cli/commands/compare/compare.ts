@@ -2,8 +2,10 @@ import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
 import { LinkFault } from '../../../files/write-below.ts';
 import { replaceNamedFile } from '../../../files/write-file.ts';
-import type { Format } from '../../batch/rows/source.ts';
-import { pacedConnections } from '../../batch/run/paced.ts';
+import { type ComparedRow, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
+import { comparisonGrid } from '../../comparing/comparison-grid.ts';
+import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
+import { variantsOf } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
@@ -15,8 +17,10 @@ import { modelList, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
+import type { Format } from '../../inputs/rows/source.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
+import { pacedConnections } from '../../jobs/paced.ts';
 import { printValue } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
@@ -24,10 +28,6 @@ import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { plainRows } from '../../terminal/table.ts';
-import { type ComparedRow, rowCells, rowData, verdictOn } from '../../testing/compare/comparison.ts';
-import { comparisonGrid } from '../../testing/compare/comparison-grid.ts';
-import { forecastComparison, readCheckedRows, runComparison } from '../../testing/compare/run-comparison.ts';
-import { variantsOf } from '../../testing/compare/variants.ts';
 
 /** The flags of `compare`, as commander gives them. */
 export interface CompareFlags extends CapFlags {

@@ -4,8 +4,8 @@ import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
+import { type DatabaseFlag, withOperatorStore } from '../../targets/operator-store.ts';
 
 interface Flags extends DatabaseFlag {
   readonly user?: string;

@@ -4,10 +4,10 @@ import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
-import { shownPath } from '../../inputs/prompt-file.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
 import { present } from '../../outputs/present.ts';
+import { shownPath } from '../../targets/prompt-file.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 

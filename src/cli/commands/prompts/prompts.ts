@@ -5,11 +5,11 @@ import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
-import { connectionFor } from '../../inputs/prompt-file.ts';
-import { readNamed } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
+import { connectionFor } from '../../targets/prompt-file.ts';
+import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */

@@ -6,12 +6,12 @@ import type { Context } from '../../context.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { type DatabaseFlag, databaseUrl } from '../../inputs/operator-store.ts';
-import { definitionOfFile } from '../../inputs/prompt-definition.ts';
-import { asTyped } from '../../inputs/prompt-file.ts';
-import { isLocalService } from '../../inputs/prompt-name.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
+import { type DatabaseFlag, databaseUrl } from '../../targets/operator-store.ts';
+import { definitionOfFile } from '../../targets/prompt-definition.ts';
+import { asTyped } from '../../targets/prompt-file.ts';
+import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 interface PromptsPublishFlags extends DatabaseFlag {

@@ -4,7 +4,6 @@ import type { Context } from '../../context.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { withPromptFile } from '../../inputs/git-revision.ts';
 import {
   type ImageFinder,
   type ImageSource,
@@ -13,12 +12,13 @@ import {
   openImage,
 } from '../../inputs/images/image-source.ts';
 import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
-import { definitionOfFile, definitionOfVersion } from '../../inputs/prompt-definition.ts';
-import { promptFileOf } from '../../inputs/prompt-file.ts';
-import { readNamed } from '../../inputs/prompt-name.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { withPromptFile } from '../../targets/git-revision.ts';
+import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
+import { promptFileOf } from '../../targets/prompt-file.ts';
+import { readNamed } from '../../targets/prompt-name.ts';
 import { visible } from '../../terminal/sanitise.ts';
 
 export interface RenderFlags {

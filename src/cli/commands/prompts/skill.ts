@@ -9,9 +9,9 @@ import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
-import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
-import { readNamed } from '../../inputs/prompt-name.ts';
 import { present } from '../../outputs/present.ts';
+import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
+import { readNamed } from '../../targets/prompt-name.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 

@@ -12,12 +12,12 @@ import {
   type RunInputs,
   takeNamedImages,
 } from '../../inputs/images/place-images.ts';
-import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
-import { type ResolvedTarget, readVersion, resolveTarget } from '../../inputs/target.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
+import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** A run that has been checked as far as it can be without sending it. */

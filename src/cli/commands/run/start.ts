@@ -7,7 +7,7 @@ import { CliError } from '../../errors.ts';
 import { checkInputs } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { latestOfPrompt } from '../../inputs/target.ts';
+import { latestOfPrompt } from '../../targets/target.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import type { PreparedRun } from './prepare.ts';

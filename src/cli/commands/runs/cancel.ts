@@ -2,8 +2,8 @@ import { NotFoundError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { isLocalService } from '../../inputs/prompt-name.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
+import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 

@@ -2,8 +2,8 @@ import { NotFoundError } from '../../../client/errors.ts';
 import type { Connection, Context } from '../../context.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { resolveRun } from '../../inputs/run-name.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
+import { resolveRun } from '../../targets/run-name.ts';
 import { adviseWith } from '../../terminal/advise.ts';
 
 /** Refuses a command line that names no run, or runs beside `--last`. */

@@ -10,11 +10,11 @@ import { type ImageSource, imagesHere, openImage } from '../../inputs/images/ima
 import { openGivenImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
-import { readVersion, resolveTarget } from '../../inputs/target.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
+import { readVersion, resolveTarget } from '../../targets/target.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { checkRunsNamed, namedRun } from './named-run.ts';
 import {

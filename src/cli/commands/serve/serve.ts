@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
-import { databaseUrl } from '../../inputs/operator-store.ts';
+import { databaseUrl } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;

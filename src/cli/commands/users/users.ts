@@ -3,8 +3,8 @@ import type { Account, UserChanges } from '../../../service/store/accounts-store
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { notFoundError, usageError } from '../../errors.ts';
-import { type DatabaseFlag, withOperatorStore } from '../../inputs/operator-store.ts';
 import { confirm, type ListForm, presentList } from '../../outputs/present.ts';
+import { type DatabaseFlag, withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
 const FORM: ListForm<Account> = {

@@ -5,8 +5,9 @@ import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { definitionOfVersion } from '../../inputs/prompt-definition.ts';
-import { connectionFor, promptFileOf } from '../../inputs/prompt-file.ts';
+import { present } from '../../outputs/present.ts';
+import { definitionOfVersion } from '../../targets/prompt-definition.ts';
+import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import {
   askOfPrompt,
   type NamedPrompt,
@@ -14,8 +15,7 @@ import {
   resolvePrompt,
   unlessNotFound,
   versionAmong,
-} from '../../inputs/prompt-name.ts';
-import { present } from '../../outputs/present.ts';
+} from '../../targets/prompt-name.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 
 /** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */

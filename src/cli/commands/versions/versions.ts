@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
-import { connectionFor } from '../../inputs/prompt-file.ts';
-import { askOfPrompt, resolvePrompt } from '../../inputs/prompt-name.ts';
-import { resolveTarget } from '../../inputs/target.ts';
 import { presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
+import { connectionFor } from '../../targets/prompt-file.ts';
+import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { resolveTarget } from '../../targets/target.ts';
 
 /** Lists the published versions of a prompt, newest first. */
 export async function versionsList(ctx: Context, prompt: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { isObject } from '../../core/json-value.ts';
-import { parseJsonText } from '../../outputs/output-schema.ts';
+import { isObject, parseJsonText } from '../../core/json-value.ts';
 
 /** The JSON of an answer: as it is, or alone in a code fence. */
 export function jsonOf(text: string): { readonly value: unknown } | undefined {

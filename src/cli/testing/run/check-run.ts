@@ -1,18 +1,18 @@
 import path from 'node:path';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
-import { hasReachedNobody, isRefusalOfAll } from '../../batch/run/job.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
+import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job.ts';
+import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { type Answer, checkExpectation, type Mismatch } from '../expectations/expectation.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
 import type { Judge } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import type { RequestResult } from './run-requests.ts';
 
 /** What expectations need of the whole test. */
 export interface CheckTools {

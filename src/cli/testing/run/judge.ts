@@ -8,9 +8,9 @@ import { type CreationRequest, mayHaveRun } from '../../creation/creation.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import { resolveTarget } from '../../inputs/target.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { providerFaultOf } from '../../outputs/provider-fault.ts';
+import { resolveTarget } from '../../targets/target.ts';
 import type { Question } from '../expectations/expectation.ts';
 
 const PROMPT = `---

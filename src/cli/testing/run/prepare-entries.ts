@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
+import { byKey } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { checkModelAccess } from '../../creation/creation.ts';
 import { CliError } from '../../errors.ts';
@@ -8,9 +9,9 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
-import { buildRunBody, byKey, type RunRequest } from '../../inputs/request-body.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
-import { readVersion, resolveTarget } from '../../inputs/target.ts';
+import { readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
 

@@ -1,9 +1,4 @@
 import type { Run } from '../../../wire/index.ts';
-import { errorText, type Job, type JobOutcome, type JobPlan } from '../../batch/run/job.ts';
-import type { BatchJournal } from '../../batch/run/job-journal.ts';
-import type { JobState } from '../../batch/run/read-journal.ts';
-import { type KnownJobs, recallJobs, spentBefore } from '../../batch/run/recall-jobs.ts';
-import type { Stop } from '../../batch/run/stop.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { countOf, isObject } from '../../core/json-value.ts';
@@ -11,10 +6,15 @@ import { CreationInDoubt } from '../../creation/in-doubt.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { errorText, type Job, type JobOutcome, type JobPlan } from '../../jobs/job.ts';
+import type { BatchJournal } from '../../jobs/job-journal.ts';
+import type { JobState } from '../../jobs/read-journal.ts';
+import { type KnownJobs, recallJobs, spentBefore } from '../../jobs/recall-jobs.ts';
+import { type RequestResult, runRequests } from '../../jobs/run-requests.ts';
+import type { Stop } from '../../jobs/stop.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { type RequestResult, runRequests } from './run-requests.ts';
 
 export interface RunEntriesOptions extends CheckTools {
   /** Open creations at a time. */

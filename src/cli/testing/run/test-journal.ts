@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { lockFile } from '../../../files/lock.ts';
 import { makeFolderBelow } from '../../../files/write-below.ts';
-import { BatchJournal } from '../../batch/run/job-journal.ts';
 import type { Connection } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { BatchJournal } from '../../jobs/job-journal.ts';
 
 /**
  * Does `work` with what tests note of their repetitions while they run, so that they can be resumed and their failures

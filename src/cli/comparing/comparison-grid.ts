@@ -1,0 +1,95 @@
+import { isMedia } from '../../wire/index.ts';
+import { formatDollars } from '../../wire/money.ts';
+import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
+import { fieldText } from '../core/json-value.ts';
+import type { Budget } from '../creation/budget.ts';
+import { creditsText } from '../creation/caps.ts';
+import { SPENT, spentCells } from '../creation/spending-text.ts';
+import { differences } from '../outputs/differences.ts';
+import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
+import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
+import type { Variant } from './variants.ts';
+
+/** What of a variant is told in all, in the order of its totals. */
+const MEASURES = ['succeeded', 'failed', 'time', ...SPENT] as const;
+
+/** Rows by variants: what each made, and how it differs from the first. */
+export async function comparisonGrid(
+  ctx: Context,
+  rows: readonly ComparedRow[],
+  variants: readonly Variant[],
+  budget: Budget,
+): Promise<Grid> {
+  const count = (verdict: string): string =>
+    `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
+  const gridRows: GridRow[] = [];
+  for (const row of rows) gridRows.push(await gridRow(ctx, row, budget));
+  return {
+    title: variants.map(({ name }) => name).join(' · '),
+    facts: [count('same'), count('changed'), count('failed')],
+    reasons: rows.flatMap(({ id, results }) =>
+      results.flatMap(result =>
+        result.run?.runStatus === 'succeeded' ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
+      ),
+    ),
+    measures: MEASURES,
+    columns: variants.map(({ name }, at) => ({
+      name,
+      totals: totalsOf(
+        rows.flatMap(row => row.results[at] ?? []),
+        budget,
+      ),
+    })),
+    rows: gridRows,
+  };
+}
+
+function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
+  const succeeded = results.filter(({ run }) => run?.runStatus === 'succeeded').length;
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
+  const counts = [succeeded, results.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
+  return [...counts, ...spentCells(spent)];
+}
+
+async function gridRow(ctx: Context, row: ComparedRow, budget: Budget): Promise<GridRow> {
+  const [first] = row.results;
+  const cells: GridCell[] = [];
+  for (const result of row.results) {
+    const state =
+      result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
+    cells.push({ state, facts: factsOf(result, budget), parts: await partsOf(ctx, result, first) });
+  }
+  return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
+}
+
+/** Time, tokens and what it cost, where that is known. */
+function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
+  const { credits, cost } = budget.factsOf(run?.runId ?? '');
+  return [
+    `${seconds.toFixed(1)} s`,
+    counted(fieldText(run?.tokens ?? '–'), 'token'),
+    ...(credits === undefined ? [] : [creditsText(credits)]),
+    ...(cost === undefined ? [] : [formatDollars(cost)]),
+  ];
+}
+
+/** The first variant's answer as it is, the others' with what differs from it. */
+async function partsOf(
+  ctx: Context,
+  result: VariantResult,
+  first: VariantResult | undefined,
+): Promise<GridPart[]> {
+  const text = shownText(result);
+  const media = (result.run?.outputs ?? [])
+    .filter(isMedia)
+    .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
+  if (result.fault !== undefined) return [{ kind: 'error', text }];
+  if (text === '') return media;
+  const isFirst = first === undefined || first === result || first.fault !== undefined;
+  const part: GridPart = isFirst
+    ? { kind: 'text', text }
+    : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
+  return [part, ...media];
+}

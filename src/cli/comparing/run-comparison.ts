@@ -1,0 +1,162 @@
+import type { Context } from '../context.ts';
+import type { Budget } from '../creation/budget.ts';
+import { Forecast } from '../creation/forecast.ts';
+import { CliError, usageError } from '../errors.ts';
+import { describeConfig } from '../inputs/describe-config.ts';
+import { type ImageFinder, imagesHere } from '../inputs/images/image-source.ts';
+import {
+  checkedInputs,
+  type GivenInputs,
+  openGivenImages,
+  takeNamedImages,
+  withCommonInputs,
+} from '../inputs/images/place-images.ts';
+import { imagesNamedIn } from '../inputs/named-file.ts';
+import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { isFaulty, type ReadableRow } from '../inputs/rows/row.ts';
+import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/source.ts';
+import { concurrencyFor } from '../jobs/paced.ts';
+import { runRequests } from '../jobs/run-requests.ts';
+import { Stop } from '../jobs/stop.ts';
+import { mediaOf } from '../outputs/media-content.ts';
+import type { ComparedRow, VariantResult } from './comparison.ts';
+import type { Variant } from './variants.ts';
+
+/** What every row has in common. */
+export interface CommonInputs extends GivenInputs {
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** A row that every variant takes. */
+export interface CheckedRow extends Omit<ComparedRow, 'results'> {
+  /** What each variant is sent, in their order. */
+  readonly requests: readonly RunRequest[];
+}
+
+/**
+ * Reads every row and checks it against every variant; nothing is sent.
+ *
+ * @throws {CliError} USAGE_ERROR with the line of the first row that does not fit
+ */
+export async function readCheckedRows(
+  ctx: Context,
+  flags: SourceFlags,
+  common: CommonInputs,
+  variants: readonly Variant[],
+): Promise<CheckedRow[]> {
+  const source = await openSource(ctx, flags);
+  const finders = {
+    common: imagesHere(ctx),
+    own: imagesNamedIn(ctx, rowsFolder(ctx, flags.from, ctx.globals.allowOutside)),
+  };
+  const rows: CheckedRow[] = [];
+  for await (const row of readRows(source, ctx.signal)) {
+    const where = `${source.name}, line ${row.line}`;
+    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
+    const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
+      throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+    });
+    rows.push(await checked);
+  }
+  if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
+  return rows;
+}
+
+/** Where images are found: those of the command line, and those that a row names. */
+interface Finders {
+  readonly common: ImageFinder;
+  readonly own: ImageFinder;
+}
+
+async function checkedRow(
+  { row, id, inputs: { text, images: named } }: ReadableRow,
+  common: CommonInputs,
+  variants: readonly Variant[],
+  finders: Finders,
+): Promise<CheckedRow> {
+  const images = await openGivenImages(finders.own, named);
+  const requests: RunRequest[] = [];
+  for (const variant of variants) {
+    const request = requestOf(variant, { text, images }, common, finders).catch((error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      throw usageError(`${error.message} (${variant.name})`, ...error.hints);
+    });
+    requests.push(await request);
+  }
+  return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
+}
+
+async function requestOf(
+  { config, promptVersionId, model }: Variant,
+  inputs: GivenInputs,
+  common: CommonInputs,
+  finders: Finders,
+): Promise<RunRequest> {
+  const fields = describeConfig(config);
+  const own = await takeNamedImages(fields, inputs, finders.own);
+  const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
+  const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
+  return model === undefined ? request : { ...request, model };
+}
+
+export interface ComparisonOptions {
+  /** Open creations at a time, at each service; as many as it takes if undefined. */
+  readonly concurrency: number | undefined;
+  readonly budget: Budget;
+  /** Whether pictures are kept for a page. */
+  readonly keepMedia: boolean;
+}
+
+/** Runs every row with every variant; the rows come back in their order. @throws {CliError} INTERRUPTED */
+export async function runComparison(
+  ctx: Context,
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+  { concurrency, budget, keepMedia }: ComparisonOptions,
+): Promise<ComparedRow[]> {
+  const results = new Map<string, VariantResult>();
+  const stop = new Stop();
+  for (const connection of new Set(variants.map(variant => variant.connection))) {
+    const jobs = rows.flatMap(row =>
+      row.requests.flatMap((request, at) => {
+        if (variants[at]?.connection !== connection) return [];
+        const job = { id: jobId(row, at), row: row.row, request: async () => request };
+        return [{ job, plan: { kind: 'create' } as const }];
+      }),
+    );
+    await runRequests(ctx, connection, jobs, {
+      concurrency: concurrencyFor(connection, concurrency),
+      budget,
+      stop,
+      onResult: async ({ id }, result) => {
+        const runs = result.run === undefined ? [] : [result.run];
+        // What can't be fetched is compared by its URL, and so counts as changed.
+        const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
+        results.set(id, { ...result, media });
+      },
+    });
+  }
+  return rows.map(row => ({
+    ...row,
+    results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
+  }));
+}
+
+/** What all runs are expected to cost. */
+export async function forecastComparison(
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+): Promise<Forecast> {
+  const forecast = new Forecast();
+  for (const [at, { connection }] of variants.entries()) {
+    for (const { requests } of rows) {
+      const request = requests[at];
+      if (request !== undefined) await forecast.add(connection, buildRunBody(request), undefined);
+    }
+  }
+  return forecast;
+}
+
+function jobId({ row }: CheckedRow, variant: number): string {
+  return `${row}-${variant}`;
+}

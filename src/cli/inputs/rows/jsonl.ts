@@ -1,0 +1,56 @@
+import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { CliError } from '../../errors.ts';
+import { Literal, parseJsonAsWritten } from '../literal.ts';
+import { type CollectedInputs, inputsOf, isNested } from '../text-inputs.ts';
+import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
+import { textLines } from './text-lines.ts';
+
+/** The rows of a file with one JSON object a line, one at a time; blank lines are left out. */
+export async function* readJsonl(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
+  let row = 0;
+  for await (const { text: source, line } of textLines(text)) {
+    if (source.trim() !== '') {
+      row += 1;
+      yield readObject(source, { row, line });
+    }
+  }
+}
+
+function readObject(source: string, place: { row: number; line: number }): SourceRow {
+  const value = parseJsonAsWritten(source);
+  if (value === undefined) return faultyRow(place, 'it is not valid JSON');
+  if (!isObject(value)) return faultyRow(place, 'it is not a JSON object');
+  const { [ID_COLUMN]: rowId, ...fields } = value;
+  const id = rowId instanceof Literal ? rowId.source : rowId;
+  if (id !== undefined && (typeof id !== 'string' || id === '')) {
+    return faultyRow(place, 'its id is neither a text nor a number');
+  }
+  try {
+    const inputs = imagesApart(fields, inputsOf(fields, ''));
+    return { ...readableRow(place, id, inputs), cells: cellsOf(id, inputs) };
+  } catch (error) {
+    if (error instanceof CliError) return faultyRow(place, error.message, id);
+    throw error;
+  }
+}
+
+function cellsOf(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
+  return Object.fromEntries([
+    ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
+    ...text,
+    ...images.map((image, at) => [`image${at + 1}`, image] as const),
+  ]);
+}
+
+/** In a flat map `image`, `image1` and so on are images, as they are in a CSV file. */
+function imagesApart(fields: JsonObject, inputs: CollectedInputs): CollectedInputs {
+  if (isNested(fields)) return inputs;
+  const images = [...inputs.text]
+    .flatMap(([key, image]) => {
+      const order = imageColumnOrder(key);
+      return order === undefined ? [] : [{ image, order }];
+    })
+    .sort((one, other) => one.order - other.order);
+  const text = [...inputs.text].filter(([key]) => imageColumnOrder(key) === undefined);
+  return { text: new Map(text), images: images.map(({ image }) => image) };
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { BatchJournal } from '../job-journal.ts';
+
+/** Rows that were handed over, or are about to be, as one batch of the provider. */
+export interface HandedOver {
+  /** Begins the name of each of its requests, and is what the batch is found by. */
+  readonly key: string;
+  readonly promptVersionId: string;
+  /** By the id of the row. */
+  readonly rows: ReadonlyMap<string, HandedRow>;
+  file?: string | undefined;
+  batch?: string | undefined;
+}
+
+interface HandedRow {
+  /** The name of its request. */
+  readonly customId: string;
+  /** Of its inputs. */
+  readonly inputsDigest: string;
+  readonly promptVersionId: string;
+}
+
+const MARK = 'provider-batch:';
+const ROWS = '/rows';
+
+/** The nth row is the request `<key>-<n>`; another batch has another key. */
+export function handover(
+  promptVersionId: string,
+  rows: readonly (readonly [id: string, inputsDigest: string])[],
+  key: string = randomUUID().replaceAll('-', ''),
+): HandedOver {
+  const named = rows.map(
+    ([id, inputsDigest], at) =>
+      [id, { customId: `${key}-${at + 1}`, inputsDigest, promptVersionId }] as const,
+  );
+  return { key, promptVersionId, rows: new Map(named) };
+}
+
+/** Resolves once the journal would survive a power cut. */
+export async function journalHandover(
+  journal: BatchJournal,
+  { key, promptVersionId, rows }: HandedOver,
+): Promise<void> {
+  const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest]);
+  await journal.mark(`${MARK}${key}${ROWS}`, JSON.stringify({ promptVersionId, rows: digests }));
+}
+
+export async function journalProgress(
+  journal: BatchJournal,
+  handed: HandedOver,
+  news: Pick<HandedOver, 'file' | 'batch'>,
+): Promise<void> {
+  Object.assign(handed, news);
+  const { file, batch } = handed;
+  await journal.mark(`${MARK}${handed.key}`, JSON.stringify({ file, batch }));
+}
+
+/** What a batch has handed over so far, in order. */
+export function readHandedOver({ marks }: Pick<BatchJournal, 'marks'>): HandedOver[] {
+  return [...marks].flatMap(([id, text]): HandedOver[] => {
+    if (!id.startsWith(MARK) || !id.endsWith(ROWS)) return [];
+    const key = id.slice(MARK.length, -ROWS.length);
+    const { promptVersionId, rows } = JSON.parse(text) as {
+      promptVersionId: string;
+      rows: [id: string, inputsDigest: string][];
+    };
+    const progress = JSON.parse(marks.get(`${MARK}${key}`) ?? '{}') as Pick<HandedOver, 'file' | 'batch'>;
+    return [{ ...handover(promptVersionId, rows, key), ...progress }];
+  });
+}
+
+/** The rows that were handed over, by their ids, each as it was handed over last. */
+export function handedRows(journal: Pick<BatchJournal, 'marks'>): Map<string, HandedRow> {
+  return new Map(readHandedOver(journal).flatMap(({ rows }) => [...rows]));
+}

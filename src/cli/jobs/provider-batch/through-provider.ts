@@ -1,0 +1,247 @@
+import { text as textOf } from 'node:stream/consumers';
+import type {
+  BatchAnswer,
+  BatchProvider,
+  BatchState,
+} from '../../../models/provider-batches/batch-provider.ts';
+import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
+import type { Connection } from '../../context.ts';
+import { toCliError } from '../../core/failure.ts';
+import type { Budget, Reservation } from '../../creation/budget.ts';
+import { usageError } from '../../errors.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import type { PlannedJob } from '../engine.ts';
+import { failedOutcome, isFatal, type Job, type JobOutcome } from '../job.ts';
+import { BatchDesk, type DeskParts, isGone, providerOf } from './desk.ts';
+import { type HandedOver, handover, journalHandover, readHandedOver } from './handed-over.ts';
+
+export interface ProviderBatchParts extends DeskParts {
+  readonly connection: Connection;
+  readonly promptVersionId: string;
+  readonly budget: Budget;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits: unknown;
+  /** Whether what was handed over is to be cancelled there, and nothing more handed over. */
+  readonly cancel: boolean;
+  readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
+}
+
+/** A row as its model is to be asked. */
+interface Draft extends Expected {
+  readonly inputsDigest: string;
+  readonly parameters: object;
+}
+
+/** A row that a batch answers. */
+interface Expected {
+  readonly job: Job;
+  /** undefined if it was handed over before. */
+  readonly reservation: Reservation | undefined;
+}
+
+/**
+ * Hands jobs over to their model's provider as its batches, waits for these, and gives the jobs on with their answers at
+ * hand. Jobs of batches that were handed over before are never handed over again.
+ *
+ * @throws {CliError} for a model whose provider has no batches, and for a provider that can't be asked
+ */
+export async function* throughProvider(
+  jobs: AsyncIterable<PlannedJob>,
+  parts: ProviderBatchParts,
+): AsyncGenerator<PlannedJob> {
+  yield* new Handover(parts, await providerOf(parts.connection, parts.promptVersionId)).run(jobs);
+}
+
+class Handover {
+  readonly #parts: ProviderBatchParts;
+  readonly #batches: ProviderBatches;
+  readonly #provider: BatchProvider;
+  readonly #desk: BatchDesk;
+  readonly #handedBefore: readonly HandedOver[];
+  readonly #expected = new Map<HandedOver, Expected[]>();
+  #chunkBytes = 0;
+  #chunk: Draft[] = [];
+  /** Whether the cap keeps more rows from being handed over. */
+  #isFull = false;
+
+  constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof providerOf>>) {
+    this.#parts = parts;
+    this.#batches = batches;
+    this.#provider = provider;
+    this.#handedBefore = readHandedOver(parts.journal).reverse();
+    this.#desk = new BatchDesk(parts, provider);
+  }
+
+  async *run(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
+    for await (const planned of jobs) {
+      const { job, plan } = planned;
+      const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
+      if (handed) this.#expect(handed, { job, reservation: undefined });
+      else if (plan.kind !== 'create') yield planned;
+      else if (!this.#isFull) await this.#take(job);
+    }
+    await this.#handOverChunk();
+    if (this.#parts.cancel) {
+      for (const { batch } of this.#expected.keys()) if (batch !== undefined) await this.#desk.cancel(batch);
+    }
+    for (const [handed, rows] of this.#expected) yield* this.#answers(handed, rows);
+  }
+
+  #expect(handed: HandedOver, row: Expected): void {
+    const rows = this.#expected.get(handed);
+    if (rows) rows.push(row);
+    else this.#expected.set(handed, [row]);
+  }
+
+  /** The batch that answers a job as it is now. */
+  async #batchOf(job: Job): Promise<HandedOver | undefined> {
+    const step = this.#parts.journal.states.get(job.id)?.step;
+    const handed = this.#handedBefore.find(({ rows }) => rows.has(job.id));
+    if (!handed || step === 'failed' || step === 'succeeded') return undefined;
+    return (await this.#unchanged(handed, job)) && handed;
+  }
+
+  /** What a job asks for; undefined if that is no longer what was handed over. */
+  async #unchanged({ rows, promptVersionId }: HandedOver, job: Job): Promise<RunRequest | undefined> {
+    if (promptVersionId !== this.#parts.promptVersionId) return undefined;
+    const request = await job.request().catch(() => undefined);
+    const isSame = request && buildRunBody(request).digest === rows.get(job.id)?.inputsDigest;
+    return isSame ? request : undefined;
+  }
+
+  async #take(job: Job): Promise<void> {
+    const { limits } = this.#provider;
+    const draft = await this.#draft(job, true);
+    if (!draft) return;
+    const bytes = Buffer.byteLength(JSON.stringify(draft.parameters)) + 200;
+    const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
+    if (isFull) await this.#handOverChunk();
+    this.#chunk.push(draft);
+    this.#chunkBytes += bytes;
+  }
+
+  /** undefined for a row that can't be handed over, which is settled then unless it is the cap that forbids it. */
+  async #draft(job: Job, isNew: boolean): Promise<Draft | undefined> {
+    const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
+    try {
+      if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
+      const request = buildRunBody(await job.request());
+      const parameters = await this.#batches.prepare(
+        JSON.parse(await textOf(request.body.chunks())) as Creation,
+      );
+      const room = { estimatedCredits, providerBatch: true };
+      const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
+      return { job, inputsDigest: request.digest, parameters, reservation };
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      this.#isFull ||= budget.reached !== undefined && error === budget.reached;
+      if (this.#isFull) return undefined;
+      const fault = toCliError(error);
+      if (isFatal(fault)) throw fault;
+      await settle(job, failedOutcome(ctx, fault));
+      return undefined;
+    }
+  }
+
+  async #handOverChunk(): Promise<void> {
+    const drafts = this.#chunk;
+    [this.#chunk, this.#chunkBytes] = [[], 0];
+    if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
+    const handed = handover(this.#parts.promptVersionId, rowsOf(drafts));
+    for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
+  }
+
+  /** Puts it into the journal before it is handed over. Gives the rows that it answers; none if it was refused. */
+  async #handOver(handed: HandedOver, drafts: readonly Draft[]): Promise<Expected[]> {
+    const { ctx, journal, settle } = this.#parts;
+    await journalHandover(journal, handed);
+    // A row that failed before is no longer taken for one that has ended.
+    const earlier = drafts.filter(({ job }) => journal.states.has(job.id));
+    await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
+    const requests = drafts.map(({ job, parameters }) => {
+      return { customId: handed.rows.get(job.id)?.customId ?? '', parameters };
+    });
+    const refused = await this.#desk.create(handed, requests);
+    if (!refused) return drafts.map(({ job, reservation }) => ({ job, reservation }));
+    for (const { job, reservation } of drafts) {
+      reservation?.refused();
+      await settle(job, failedOutcome(ctx, refused));
+    }
+    return [];
+  }
+
+  async *#answers(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+    if (rows.length === 0 || this.#parts.stop.isStopping()) return;
+    if (handed.batch === undefined && (await this.#desk.isMissing(handed))) {
+      yield* this.#handOverAgain(handed, rows);
+      return;
+    }
+    const { batch } = handed;
+    const ended = batch === undefined ? undefined : await this.#desk.wait(batch, rows.length);
+    if (batch !== undefined && ended) yield* this.#collect(handed, { id: batch, ended }, rows);
+  }
+
+  /** What was announced and never created; without the rows that are no longer wanted it is another batch. */
+  async *#handOverAgain(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+    const drafts: Draft[] = [];
+    for (const { job } of rows) {
+      const draft = await this.#draft(job, false);
+      if (draft) drafts.push(draft);
+    }
+    const isSame = drafts.length === handed.rows.size;
+    const again = isSame ? handed : handover(this.#parts.promptVersionId, rowsOf(drafts));
+    if (drafts.length > 0) yield* this.#answers(again, await this.#handOver(again, drafts));
+  }
+
+  async *#collect(
+    handed: HandedOver,
+    { id, ended }: { id: string; ended: BatchState },
+    rows: readonly Expected[],
+  ): AsyncGenerator<PlannedJob> {
+    const { io, signal } = this.#parts.ctx;
+    const { name } = this.#provider;
+    const open = new Map(rows.map(row => [handed.rows.get(row.job.id)?.customId ?? '', row]));
+    try {
+      for await (const { customId, answer } of this.#provider.collect(id, signal)) {
+        const row = open.get(customId);
+        if (row && open.delete(customId)) yield* this.#answered(row, { handed, customId, answer });
+      }
+    } catch (error) {
+      if (!isGone(error)) throw this.#desk.fault(error);
+      io.error(`error: the results of the batch ${id} at ${name} are gone`);
+    }
+    const isWhole = ['completed', 'ended'].includes(ended.state);
+    const fault = ended.fault ?? (isWhole ? 'it gave no result for it' : `the batch is ${ended.state}`);
+    for (const [customId, row] of open) yield* this.#answered(row, { handed, customId, answer: { fault } });
+  }
+
+  /** Its creation under the name of its request takes the answer. */
+  async *#answered(
+    { job, reservation: taken }: Expected,
+    { handed, customId, answer }: { handed: HandedOver; customId: string; answer: BatchAnswer },
+  ): AsyncGenerator<PlannedJob> {
+    const { ctx, connection, promptVersionId, budget } = this.#parts;
+    const request = await this.#unchanged(handed, job);
+    if (!request) {
+      const what = `row ${job.row} is no longer what was handed over, and its answer was left`;
+      ctx.io.error(`error: ${what}; put it back as it was, then --resume`);
+      return;
+    }
+    this.#batches.offer(customId, answer);
+    const { digest: inputsDigest } = buildRunBody(request);
+    const time = new Date(ctx.clock.now()).toISOString();
+    const entry = { id: customId, time, baseUrl: connection.service, promptVersionId, inputsDigest };
+    const reservation = taken ?? budget.paid(connection, { promptVersionId });
+    const batched = { settled: () => this.#batches.withdraw(customId) };
+    yield {
+      job: { ...job, reservation, batched, request: () => Promise.resolve(request) },
+      plan: { kind: 'repeat', entry },
+    };
+  }
+}
+
+function rowsOf(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
+  return drafts.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
+}
+
+type Creation = Parameters<ProviderBatches['prepare']>[0];

@@ -1,0 +1,96 @@
+import type { Connection, Context } from '../context.ts';
+import type { EarlierRun } from '../creation/spending.ts';
+import { mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import type { BatchJournal } from './job-journal.ts';
+import type { JobState } from './read-journal.ts';
+import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
+
+/** What is known of the jobs of a batch, or of a test, that is resumed. */
+export interface KnownJobs {
+  readonly states: ReadonlyMap<string, JobState>;
+  /** What can be done about each creation in doubt, by the job's id. */
+  readonly settlements: ReadonlyMap<string, Settlement>;
+}
+
+/**
+ * Puts together what a journal and the machine's say of each job, and settles what can be settled of the creations in
+ * doubt, in one pass over the list.
+ *
+ * @param changed ids of jobs that are no longer what was sent: their creations can't be sent once more
+ * @param runIds runs that are known to be other jobs'
+ */
+export async function recallJobs(
+  ctx: Context,
+  connection: Connection,
+  journal: BatchJournal,
+  { changed, runIds = [] }: { changed: ReadonlySet<string>; runIds?: Iterable<string> },
+): Promise<KnownJobs> {
+  const states = new Map(journal.states);
+  await recallFromMachine(ctx, states);
+  const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
+    step === 'creating' && entry !== undefined ? [{ ...entry, job: { id: jobId, row } }] : [],
+  );
+  const settled = await settleDoubts(ctx, connection, doubts, {
+    signal: ctx.signal,
+    maxPages: Number.POSITIVE_INFINITY,
+    knownRunIds: new Set([...runIds, ...[...states.values()].flatMap(({ runId }) => runId ?? [])]),
+    otherDoubts: [...states.values()].flatMap(({ mayHaveRun, entry }) =>
+      mayHaveRun && entry !== undefined ? [entry] : [],
+    ),
+  });
+  const settlements = new Map<string, Settlement>();
+  for (const [creation, settlement] of settled) {
+    const { job } = creation;
+    if (settlement.kind === 'repeat' && changed.has(job.id)) continue;
+    settlements.set(job.id, settlement);
+    await recordSettlement(ctx, journal, { job, creation }, settlement);
+    if (settlement.kind === 'in doubt') await journal.candidates(job, settlement.candidates);
+  }
+  return { states, settlements };
+}
+
+/** The runs that jobs have made, and their creations that may have made one of unknown id, as a budget counts them. */
+export function spentBefore({ states, settlements }: KnownJobs): { runs: EarlierRun[]; lost: string[] } {
+  const [runs, lost]: [EarlierRun[], string[]] = [[], []];
+  for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
+    const settlement = settlements.get(id);
+    const adopted = settlement?.kind === 'wait' ? [settlement.runId] : [];
+    for (const runId of [...runIds, ...adopted])
+      runs.push({ runId, promptVersionId: entry?.promptVersionId });
+    const isInDoubt = step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
+    if (isInDoubt || (mayHaveRun && step === 'failed')) lost.push(entry?.id ?? id);
+  }
+  return { runs, lost };
+}
+
+/** A process that died may have written to the machine's journal what it could no longer write to the batch's own. */
+async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
+  const open = new Map<string, string>();
+  let from = Number.POSITIVE_INFINITY;
+  for (const [id, { step, entry }] of states) {
+    if (step !== 'creating' || entry === undefined) continue;
+    open.set(entry.id, id);
+    from = Math.min(from, Date.parse(entry.time));
+  }
+  for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < from)) {
+    if (open.size === 0) return;
+    const id = open.get(entry.id);
+    const state = id === undefined ? undefined : states.get(id);
+    if (id === undefined || state === undefined) continue;
+    open.delete(entry.id);
+    const { runId, recovered = false, clockOffsetMs } = entry;
+    const runIds = runId === undefined ? state.runIds : [...state.runIds, runId];
+    if (runId !== undefined) states.set(id, { ...state, step: 'running', runId, runIds, recovered });
+    else if (!mayHaveMadeRun(entry)) states.set(id, { ...state, step: 'waiting' });
+    else if (entry.outcome === 'failed') states.set(id, { ...state, ...FAILED });
+    else if (clockOffsetMs !== undefined && state.entry !== undefined) {
+      states.set(id, { ...state, entry: { ...state.entry, clockOffsetMs } });
+    }
+  }
+}
+
+const FAILED = {
+  step: 'failed',
+  mayHaveRun: true,
+  error: 'the service could not create the run; it may have made a run all the same (SERVER_ERROR)',
+} as const;

@@ -1,0 +1,191 @@
+import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors.ts';
+import { MAX_ATTEMPTS, retryDelay } from '../../client/retry.ts';
+import type { Connection, Context } from '../context.ts';
+import type { Budget } from '../creation/budget.ts';
+import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
+import { type CreatedRun, wasStarted } from '../creation/creation.ts';
+import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { providerFaultOf } from '../outputs/provider-fault.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import {
+  hasReachedNobody,
+  isAtCap,
+  isFatal,
+  isRefusalOfAll,
+  type Job,
+  type JobJournal,
+  type JobOutcome,
+  type JobPlan,
+  maySendAgain,
+  type RunFacts,
+  runIdOf,
+} from './job.ts';
+import { NoMoreWanted } from './stop.ts';
+
+/** Requests for one creation at most while the service says that there are too many. */
+const MOST_REFUSALS = 10;
+
+/** What jobs are run with. */
+export interface JobWork {
+  /** Its signal drops what runs. */
+  readonly ctx: Context;
+  readonly connection: Connection;
+  readonly journal: JobJournal;
+  readonly budget: Budget;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits?: unknown;
+  /** Whether no more jobs are started. */
+  readonly isStopping: () => boolean;
+}
+
+/** Does what is planned for a job, to its end. @throws only what no other job could go on after */
+export async function runJob(
+  work: JobWork,
+  job: Job,
+  plan: JobPlan,
+  onCreated: () => void,
+): Promise<JobOutcome> {
+  return new RunningJob(work, job, onCreated).run(plan);
+}
+
+class RunningJob {
+  readonly #work: JobWork;
+  readonly #job: Job;
+  /** Called when the creation is over, but the run is not. */
+  readonly #onCreated: () => void;
+  #request: RunRequest | undefined;
+  #sentAt: number | undefined;
+  #runId: string | undefined;
+  #entry: JournalEntry | undefined;
+
+  constructor(work: JobWork, job: Job, onCreated: () => void) {
+    this.#work = work;
+    this.#job = job;
+    this.#onCreated = onCreated;
+  }
+
+  async run(plan: JobPlan): Promise<JobOutcome> {
+    try {
+      const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
+      const fault = providerFaultOf(this.#work.connection, run);
+      if (fault === undefined) return { kind: 'ended', run, facts: this.#facts() };
+      // It cost nothing, and nobody needs it again.
+      this.#runId = undefined;
+      throw fault;
+    } catch (error) {
+      return this.#afterFault(error);
+    }
+  }
+
+  #facts(): RunFacts {
+    const sentAt = this.#job.batched ? undefined : this.#sentAt;
+    return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
+  }
+
+  async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
+    const { ctx, connection } = this.#work;
+    this.#runId = runId;
+    this.#onCreated();
+    const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
+    await this.#work.budget.waited(connection, run);
+    return recovered ? { ...run, recovered } : run;
+  }
+
+  async #create(plan: Exclude<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
+    const { ctx } = this.#work;
+    this.#request = await this.#job.request();
+    this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
+    const body = buildRunBody(this.#request);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#createOnce(body);
+      } catch (error) {
+        const waitMs = this.#resendDelay(error, attempt);
+        if (waitMs === undefined) throw error;
+        await this.#work.journal.waiting(this.#job);
+        this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
+        await ctx.clock.sleep(waitMs, ctx.signal);
+      }
+    }
+  }
+
+  async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
+    const { ctx, connection, journal, budget, estimatedCredits } = this.#work;
+    const created = await createAndWait(ctx, connection, body, {
+      retries: 0,
+      budget,
+      reservation: this.#job.reservation,
+      estimatedCredits,
+      entry: this.#entry,
+      search: false,
+      onSent: () => {
+        this.#sentAt = ctx.clock.now();
+      },
+      onBegin: entry => {
+        this.#entry = entry;
+        return this.#job.batched ? undefined : journal.creating(this.#job, entry);
+      },
+      onRunId: async (runId, recovered) => {
+        this.#runId = runId;
+        await journal.running(this.#job, runId, recovered);
+        this.#onCreated();
+      },
+    });
+    if (created.kind === 'going') throw new Error('a run that was waited for still goes on');
+    return created.run;
+  }
+
+  /** How long to wait before a creation is sent again; undefined where it may not be. */
+  #resendDelay(error: unknown, attempt: number): number | undefined {
+    const { ctx, isStopping } = this.#work;
+    if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) return undefined;
+    const isLimited = error instanceof RateLimitError;
+    const maxAttempts = isLimited ? MOST_REFUSALS : MAX_ATTEMPTS;
+    const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
+    if (attempt >= maxAttempts) return undefined;
+    const step = Math.min(attempt, MAX_ATTEMPTS);
+    return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, () =>
+      ctx.clock.random(),
+    );
+  }
+
+  /** Whether what was dropped may have a run of unknown id. @param error what it ended with */
+  #isInDoubt(error: unknown): boolean {
+    const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
+    return !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
+  }
+
+  async #afterFault(error: unknown): Promise<JobOutcome> {
+    const { ctx, journal } = this.#work;
+    if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
+    this.#runId ??= runIdOf(error);
+    const runId = this.#runId;
+    const entry = this.#entry;
+    if (this.#isPutOff(error)) {
+      if (entry !== undefined) await journal.waiting(this.#job);
+      return { kind: 'put off', error };
+    }
+    const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
+    const isInDoubt = error instanceof CreationInDoubt || isLost;
+    if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
+    if (isInDoubt || isFatal(error)) throw error;
+    if (runId !== undefined && !(error instanceof NotFoundError)) return { kind: 'going on', runId, error };
+    const mayHaveRun = runId === undefined && error instanceof ServiceError && error.httpStatus >= 500;
+    return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
+  }
+
+  /** Whether the job has no run, for a reason that is not its own. */
+  #isPutOff(error: unknown): boolean {
+    if (error instanceof NoMoreWanted) return true;
+    const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
+    const isStopped = maySendAgain(error) && this.#work.isStopping();
+    return this.#runId === undefined && (isForAll || isStopped);
+  }
+}
+
+function isWaitTimeout(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.waitTimeout;
+}

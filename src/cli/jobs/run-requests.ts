@@ -1,0 +1,92 @@
+import type { Connection, Context } from '../context.ts';
+import { type Failure, failureOf } from '../core/failure.ts';
+import type { Budget } from '../creation/budget.ts';
+import type { CreatedRun } from '../creation/creation.ts';
+import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { type PlannedJob, runJobs } from './engine.ts';
+import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
+import { Stop } from './stop.ts';
+
+/** What became of a request. */
+export interface RequestResult {
+  readonly run: CreatedRun | undefined;
+  /** From the creation to the end. */
+  readonly seconds: number;
+  /** Why there is no run that has ended. */
+  readonly fault: Failure | undefined;
+  /** True if every further request would meet the fault, or it reached nobody: `--resume` makes up for it. */
+  readonly isLeft?: boolean;
+}
+
+export interface RunRequestsOptions<J extends Job> {
+  /** Open creations at a time. */
+  readonly concurrency: number;
+  readonly budget: Budget;
+  /** Nothing is kept by default. */
+  readonly journal?: JobJournal;
+  /**
+   * Called with each job that has ended, and at last with those that were not started because of an earlier one's fault;
+   * awaited.
+   */
+  readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
+  /** Starts no more jobs once every further one would meet the same fault. */
+  readonly stop?: Stop;
+}
+
+const NO_JOURNAL: JobJournal = {
+  creating: async () => {},
+  waiting: async () => {},
+  running: async () => {},
+};
+
+/**
+ * Runs requests on the batch's engine, and calls back with each as it ends.
+ *
+ * @throws {CliError} INTERRUPTED, and what no request could go on after
+ */
+export async function runRequests<J extends Job>(
+  ctx: Context,
+  connection: Connection,
+  jobs: readonly (PlannedJob & { readonly job: J })[],
+  { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new Stop() }: RunRequestsOptions<J>,
+): Promise<void> {
+  const ended = new Set<Job>();
+  const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
+  ctx.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await runJobs(jobs, {
+      work: { ctx, connection, journal, budget, isStopping: stop.isStopping },
+      concurrency,
+      stop,
+      settle: async (job, outcome) => {
+        ended.add(job);
+        if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome, connection), outcome);
+      },
+    });
+  } finally {
+    ctx.signal.removeEventListener('abort', onAbort);
+  }
+  ctx.signal.throwIfAborted();
+  if (stop.fault === undefined) return;
+  const left = { kind: 'put off', error: stop.fault } as const;
+  for (const { job } of jobs) {
+    if (!ended.has(job)) await onResult(job, resultOf(left, connection), left);
+  }
+}
+
+function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {
+  const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
+  if (outcome.kind === 'ended') return { run: outcome.run, seconds, fault: undefined };
+  const error = errorOf(outcome, connection);
+  const isLeft = outcome.kind === 'put off' && !isAtCap(error);
+  return { run: undefined, seconds, fault: failureOf(error), ...(isLeft && { isLeft }) };
+}
+
+function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>, connection: Connection): unknown {
+  if (outcome.kind === 'dropped') return new Error('it was let go of');
+  if (outcome.kind !== 'in doubt') return outcome.error;
+  // The same error with the runs that it may have made.
+  const { error, candidates, entry } = outcome;
+  const cause = error instanceof CreationInDoubt ? error.cause : error;
+  return new CreationInDoubt(cause, candidates, entry, connection);
+}

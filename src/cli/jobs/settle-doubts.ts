@@ -1,0 +1,64 @@
+import type { RunRow } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { type Doubt, type Search, type SearchOptions, searchRuns } from '../creation/find-run.ts';
+import type { JobJournal, JobName } from './job.ts';
+
+/** A service that keeps idempotency keys keeps them for a day; this leaves time to use them. */
+const KEY_LIFETIME_MS = 23 * 3_600_000;
+
+/** What can be done about a creation in doubt. */
+export type Settlement =
+  /** It is sent once more under its key. */
+  | { readonly kind: 'repeat' }
+  /** Its run was taken from the list. */
+  | { readonly kind: 'wait'; readonly runId: string }
+  /** It made no run. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] };
+
+/**
+ * Settles creations in doubt, as many as can be: where the service keeps idempotency keys they can be sent again,
+ * elsewhere one pass over the list decides. What could not be asked for stays in doubt.
+ */
+export async function settleDoubts<D extends Doubt>(
+  ctx: Context,
+  connection: Connection,
+  doubts: readonly D[],
+  options: SearchOptions,
+): Promise<(readonly [D, Settlement])[]> {
+  if (doubts.length === 0) return [];
+  const { client } = connection;
+  const isKept = ({ time }: Doubt): boolean =>
+    client.keepsIdempotencyKeys === true && ctx.clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
+  const toSearch = doubts.filter(doubt => !isKept(doubt));
+  const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
+  const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));
+  // The answer with the list may have said that keys are kept.
+  return doubts.map(doubt => [
+    doubt,
+    isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? settlementOf(undefined)),
+  ]);
+}
+
+function settlementOf(search: Search | undefined): Settlement {
+  const { run, candidates = [], madeNone = false } = search ?? {};
+  if (run !== undefined) return { kind: 'wait', runId: run.runId };
+  return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };
+}
+
+/** Writes down what a creation was found to have come to. That the machine's journal lacks it is never a fault. */
+export async function recordSettlement(
+  ctx: Context,
+  journal: Pick<JobJournal, 'running'>,
+  { job, creation }: { readonly job: JobName; readonly creation: Doubt },
+  settlement: Settlement,
+): Promise<void> {
+  if (settlement.kind === 'wait') {
+    const { runId } = settlement;
+    ctx.io.note(`note: row ${job.row} goes on with run ${runId}`);
+    ctx.journal.outcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
+    await journal.running(job, runId, true);
+  } else if (settlement.kind === 'none') {
+    ctx.journal.outcome(creation.id, { outcome: 'none' }).catch(() => {});
+  }
+}

@@ -1,0 +1,238 @@
+import type { Download } from '../../client/download.ts';
+import { Redaction } from '../../client/redaction.ts';
+import { within } from '../../client/signals.ts';
+import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import { LinkFault } from '../../files/write-below.ts';
+import type { EngineFault } from '../../models/engine.ts';
+import { parseBoundedJson } from '../../wire/bounded-json.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
+import { toCliError } from '../core/failure.ts';
+import { fieldText, isObject, type JsonObject, listOf, own } from '../core/json-value.ts';
+import type { RecordedRequest, Recorder } from '../core/recorder.ts';
+import {
+  pathBelow,
+  type RecordedAnswer,
+  type RecordedMedia,
+  type Recording,
+  RecordingDirectory,
+  RequestCounter,
+  TooBig,
+} from './recording.ts';
+
+export interface RecordOptions {
+  readonly directory: string;
+  /** Of the service; what lies elsewhere is not recorded as an answer. */
+  readonly baseUrl: string;
+  /** Fetches generated media without the key. */
+  readonly download: (url: string, limits: { readonly signal: AbortSignal }) => Promise<Download>;
+  /** Ends what is still being fetched. */
+  readonly signal: AbortSignal;
+  readonly note: (line: string) => void;
+  /** Why a run failed before a model answered, which its answer does not say. */
+  readonly faultOf: (runId: string) => EngineFault | undefined;
+}
+
+/** The bounds of the client: what goes past them is not an answer to it either. */
+const BOUNDS = { levels: 500, values: 1_000_000 };
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Of one run. */
+const MOST_MEDIA = 64;
+/** Of one run, in all. */
+const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
+/** The media of one run are fetched for so long, in milliseconds. */
+const LONGEST_FETCH_MS = 120_000;
+/** Answers that are being written at a time; the next request waits. */
+const MOST_PENDING = 8;
+
+/**
+ * Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked.
+ *
+ * A link where a recording would be written stops the request before it is sent. One that is found only with the answer
+ * ends the command: closing the transport throws it.
+ *
+ * @throws {LinkFault} for a link in place of one of the directory's own folders
+ */
+export function recordTo(options: RecordOptions): Recorder {
+  const { baseUrl, note } = options;
+  const kept = new RecordingDirectory(options.directory);
+  for (const folder of RecordingDirectory.folders) kept.check(folder);
+  const counter = new RequestCounter();
+  /** Creations whose runs have not ended, by the runs. */
+  const running = new Map<string, RecordedRequest>();
+  const pending = new Set<Promise<void>>();
+  let link: LinkFault | undefined;
+
+  const keep = async (request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> => {
+    const masked = maskedFor(request);
+    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
+    const isCreation = request.method === 'POST' && place === '/runs';
+    const creation = isCreation
+      ? counter.get(request.headers[IDEMPOTENCY_KEY_HEADER])
+      : request.method === 'GET' && running.get(runId);
+    if (creation) {
+      const goingOn = runThatGoesOn(answer);
+      if (goingOn !== undefined) running.set(goingOn, creation);
+      else {
+        const recording = await recordingOf(kept, creation, answer, options);
+        await kept.write(RecordingDirectory.fileOf(creation), masked(recording));
+      }
+    } else if (isKeptAsAnswer(request, place)) {
+      const file = RecordingDirectory.answerFileOf(place);
+      await kept.write(file, { request: `GET ${place}`, ...masked(answer) });
+    }
+  };
+  const keepLater = (request: TransportRequest, place: string, answer: RecordedAnswer): void => {
+    const keeping = keep(request, place, answer)
+      .catch((error: unknown) => {
+        if (error instanceof LinkFault) link ??= error;
+        else note(`note: not recorded: ${messageOf(error)}`);
+      })
+      .finally(() => pending.delete(keeping));
+    pending.add(keeping);
+  };
+  const check = (file: string): void => {
+    try {
+      kept.check(file);
+    } catch (error) {
+      if (error instanceof LinkFault) link ??= error;
+      throw toCliError(error);
+    }
+  };
+  return {
+    mode: 'record',
+    begin: async (idempotencyKey, request) => {
+      check(RecordingDirectory.fileOf(counter.add(idempotencyKey, request)));
+    },
+    wrap: async open => {
+      const transport = await open();
+      return {
+        ...(transport.owns && { owns: transport.owns }),
+        close: async () => {
+          await Promise.all(pending);
+          await transport.close();
+          if (link !== undefined) throw link;
+        },
+        request: async request => {
+          const place = pathBelow(baseUrl, request.url);
+          if (place === undefined) return transport.request(request);
+          if (isKeptAsAnswer(request, place)) check(RecordingDirectory.answerFileOf(place));
+          if (pending.size >= MOST_PENDING) await Promise.race(pending);
+          return recordedRequest(transport, request, answer => keepLater(request, place, answer));
+        },
+      };
+    },
+  };
+}
+
+/** Whether the answer is kept beside the runs. */
+function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
+  return method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place);
+}
+
+/** Sends a request; its answer is read by whoever asked for it, within their bounds, and copied meanwhile. */
+async function recordedRequest(
+  transport: Transport,
+  request: TransportRequest,
+  keep: (answer: RecordedAnswer) => void,
+): ReturnType<Transport['request']> {
+  // What is compressed could not be kept in a form that people read.
+  const headers = { ...request.headers, 'accept-encoding': 'identity' };
+  const response = await transport.request({ ...request, headers });
+  return { ...response, body: readThrough(response, copied()) };
+
+  async function* copied(): AsyncGenerator<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of response.body) {
+      size += chunk.length;
+      if (size <= MOST_ANSWER_BYTES) chunks.push(chunk);
+      yield chunk;
+    }
+    const body = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
+    const httpStatus = response.status;
+    // What is not an answer to the request itself: too many requests, and what stands between here and the service.
+    if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
+  }
+}
+
+function envelopeOf(bytes: Buffer): JsonObject | undefined {
+  try {
+    const json = parseBoundedJson(bytes.toString('utf8'), BOUNDS);
+    return isObject(json) && typeof json['status'] === 'string' ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Masks the key that a request was sent with, in whatever came back. */
+function maskedFor({ headers }: TransportRequest): <T>(value: T) => T {
+  const redaction = new Redaction((headers['authorization'] ?? '').replace(/^Bearer /u, ''));
+  return value => redaction.value(value);
+}
+
+/** The id of a run that has not ended: it is kept once a poll gives its end. */
+function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
+  const [runId, runStatus] = ['runId', 'runStatus'].map(key => own(own(body, 'data'), key));
+  const hasEnded =
+    httpStatus !== 504 && (httpStatus !== 200 || runStatus === 'succeeded' || runStatus === 'failed');
+  return hasEnded || typeof runId !== 'string' ? undefined : runId;
+}
+
+async function recordingOf(
+  kept: RecordingDirectory,
+  request: RecordedRequest,
+  { httpStatus, body: envelope }: RecordedAnswer,
+  options: RecordOptions,
+): Promise<Recording> {
+  const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
+  const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
+    keepMedia(kept, body, { ...options, signal }),
+  );
+  const fault = options.faultOf(fieldText(own(body['data'], 'runId')));
+  return { request, answer: { httpStatus, body }, media, notKept, ...(fault && { fault }) };
+}
+
+/** A run with the types that the interface gives its fields: no replay takes others. */
+function typedRun(data: unknown): unknown {
+  if (!isObject(data)) return data;
+  return {
+    ...data,
+    tokens: typeof data['tokens'] === 'number' ? data['tokens'] : null,
+    outputs: listOf(data['outputs'])
+      .filter(isObject)
+      .map(item => ({ ...item, type: fieldText(item['type']), data: fieldText(item['data']) })),
+  };
+}
+
+async function keepMedia(
+  kept: RecordingDirectory,
+  { data }: JsonObject,
+  { download, note, signal }: RecordOptions,
+): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
+  const media: RecordedMedia[] = [];
+  const notKept: string[] = [];
+  let left = MOST_MEDIA_BYTES;
+  for (const [at, url] of mediaUrls(data).entries()) {
+    try {
+      if (at >= MOST_MEDIA) throw new TooBig(`a run has more than ${MOST_MEDIA}`);
+      const { body, contentType = null } = await download(url, { signal });
+      const { sha256, size } = await kept.writeMedia(body, left);
+      left -= size;
+      media.push({ url, sha256, contentType });
+    } catch (error) {
+      if (error instanceof LinkFault) throw error;
+      if (error instanceof TooBig) notKept.push(url);
+      if (at <= MOST_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
+      if (signal.aborted) break;
+    }
+  }
+  return { media, notKept };
+}
+
+function mediaUrls(data: unknown): string[] {
+  return listOf(isObject(data) ? data['outputs'] : undefined).flatMap(item => {
+    const { type, data: url } = isObject(item) ? item : {};
+    return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
+  });
+}

@@ -1,0 +1,104 @@
+import { PROVIDER_FAULTS } from '../core/failure.ts';
+import { isObject } from '../core/json-value.ts';
+
+/** What is wrong with a value of some field; undefined where nothing is. */
+type Check = (value: unknown, name: string) => string | undefined;
+
+/** What is wrong with a recording, which anybody may have written: the first field that is not of its type. */
+export function recordingFault(value: unknown): string | undefined {
+  return RECORDING(value, 'it');
+}
+
+/** Likewise with an answer to another request than a creation. */
+export function answerFault(value: unknown): string | undefined {
+  return ANSWER(value, 'it');
+}
+
+const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not a text`);
+const count: Check = (value, name) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
+const digest: Check = (value, name) =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
+    ? undefined
+    : `${name} is not a SHA-256 (64 hexadecimal digits)`;
+
+function orNull(check: Check): Check {
+  return (value, name) => (value === null ? undefined : check(value, name));
+}
+
+function optional(check: Check): Check {
+  return (value, name) => (value === undefined ? undefined : check(value, name));
+}
+
+function oneOf(known: readonly string[]): Check {
+  return (value, name) =>
+    known.some(one => one === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
+}
+
+function list(check: Check): Check {
+  return (value, name) => {
+    if (!Array.isArray(value)) return `${name} is not a list`;
+    return first(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
+  };
+}
+
+function map(check: Check): Check {
+  return (value, name) => {
+    if (!isObject(value)) return `${name} is not an object`;
+    return first(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
+  };
+}
+
+function fields(checks: Readonly<Record<string, Check>>): Check {
+  return (value, name) => {
+    if (!isObject(value)) return `${name} is not an object`;
+    return first(Object.entries(checks), ([key, check]) =>
+      check(Object.hasOwn(value, key) ? value[key] : undefined, name === 'it' ? key : `${name}.${key}`),
+    );
+  };
+}
+
+function first<T>(items: Iterable<T>, fault: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = fault(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const RUN = fields({
+  runId: text,
+  runStatus: text,
+  outputs: list(fields({ type: text, data: text })),
+  tokens: orNull(count),
+});
+
+const ENVELOPE: Check = (value, name) =>
+  fields({ status: text, message: optional(text) })(value, name) ??
+  (isObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
+    ? `${name}.data is missing`
+    : undefined);
+
+const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
+
+const CREATION: Check = (value, name) =>
+  ANSWER(value, name) ??
+  (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
+    ? RUN(value['body']['data'], `${name}.body.data`)
+    : undefined);
+
+const RECORDING = fields({
+  request: fields({
+    promptVersionId: text,
+    textInputs: map(text),
+    imageInputs: list(text),
+    runOptions: map(text),
+    model: orNull(text),
+    schema: orNull(text),
+    repetition: count,
+  }),
+  answer: CREATION,
+  media: list(fields({ url: text, sha256: digest, contentType: orNull(text) })),
+  notKept: optional(list(text)),
+  fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
+});

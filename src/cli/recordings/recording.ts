@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { checkBelow } from '../../files/write-below.ts';
+import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
+import type { EngineFault } from '../../models/engine.ts';
+import type { JsonObject } from '../core/json-value.ts';
+import { byKey, parseJsonText } from '../core/json-value.ts';
+import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
+import { type CliError, configError } from '../errors.ts';
+import { answerFault, recordingFault } from './recording-fault.ts';
+
+/** What a service answered. */
+export interface RecordedAnswer {
+  readonly httpStatus: number;
+  /** The envelope. */
+  readonly body: JsonObject;
+}
+
+/** A picture or video of a run's outputs. */
+export interface RecordedMedia {
+  readonly url: string;
+  /** Its name among the media: 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly contentType: string | null;
+}
+
+/** One creation and how it ended. */
+export interface Recording {
+  readonly request: RecordedRequest;
+  readonly answer: RecordedAnswer;
+  readonly media: readonly RecordedMedia[];
+  /** URLs of media that were too big to keep. */
+  readonly notKept: readonly string[];
+  /** Why the run failed before a model answered; left out for any other end. */
+  readonly fault?: EngineFault;
+}
+
+/** Identifies a request among recordings. */
+export function recordingKey(request: RecordedRequest): string {
+  const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
+  const content = [
+    promptVersionId.toLowerCase(),
+    Object.entries(textInputs).toSorted(byKey),
+    imageInputs,
+    Object.entries(runOptions).toSorted(byKey),
+    model,
+    schema,
+    repetition,
+  ];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Path and query of a URL below the base URL; undefined for any other. */
+export function pathBelow(baseUrl: string, url: string): string | undefined {
+  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
+}
+
+/** Distinguishes equal requests by counting them; one that is sent again under its key stays the one it was. */
+export class RequestCounter {
+  readonly #counts = new Map<string, number>();
+  readonly #byKey = new Map<string, RecordedRequest>();
+
+  add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
+    const counted = this.#byKey.get(idempotencyKey) ?? this.#counted(request);
+    this.#byKey.set(idempotencyKey, counted);
+    return counted;
+  }
+
+  /** The request that was added with this key. */
+  get(idempotencyKey: string | undefined): RecordedRequest | undefined {
+    return this.#byKey.get(idempotencyKey ?? '');
+  }
+
+  #counted(request: UncountedRequest): RecordedRequest {
+    const key = recordingKey({ ...request, repetition: 0 });
+    const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, repetition);
+    return { ...request, repetition };
+  }
+}
+
+/** A medium that goes past the bound on what is kept. */
+export class TooBig extends Error {
+  override readonly name = 'TooBig';
+}
+
+/** Of a recording: an answer of the largest size and inputs of the largest size. */
+const MOST_RECORDING_BYTES = 160 * 1024 * 1024;
+
+/** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
+export class RecordingDirectory {
+  static readonly folders = ['runs', 'answers', 'media'];
+
+  constructor(readonly directory: string) {}
+
+  /** The file of a recording, relative to the directory. */
+  static fileOf(request: RecordedRequest): string {
+    const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
+    return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
+  }
+
+  /** The file of the answer to a GET request. */
+  static answerFileOf(place: string): string {
+    const request = `GET ${place}`;
+    const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
+    const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
+    return path.join('answers', `${readable}-${digest}.json`);
+  }
+
+  /** Refuses a link where a file or a folder would be written. @throws {LinkFault} */
+  check(file: string): void {
+    checkBelow({ folder: this.directory, name: file });
+  }
+
+  /** @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked */
+  async write(file: string, content: object): Promise<void> {
+    await replaceFile({ folder: this.directory, name: file }, `${JSON.stringify(content, undefined, 2)}\n`);
+  }
+
+  /**
+   * The recording in a file; undefined where there is none.
+   *
+   * @throws {CliError} CONFIG_ERROR naming it, for one that is not what `write` writes
+   */
+  async read(file: string): Promise<Recording | undefined> {
+    const recording = await this.#readJson(file, recordingFault);
+    return recording && { notKept: [], ...(recording as Omit<Recording, 'notKept'>) };
+  }
+
+  /** Every recording with its file, one at a time. @throws as `read` does */
+  async *all(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
+    const runs = path.join(this.directory, 'runs');
+    for (const name of existsSync(runs) ? (await readdir(runs)).toSorted() : []) {
+      const file = path.join('runs', name);
+      const recording = name.endsWith('.json') ? await this.read(file) : undefined;
+      if (recording !== undefined) yield { file, recording };
+    }
+  }
+
+  /** The answer in a file. @throws as `read` does */
+  async readAnswer(file: string): Promise<RecordedAnswer | undefined> {
+    return (await this.#readJson(file, answerFault)) as RecordedAnswer | undefined;
+  }
+
+  /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
+  async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
+    const directory = { folder: this.directory, name: 'media' };
+    const hash = createHash('sha256');
+    let size = 0;
+    const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > most) throw new TooBig(`it is larger than ${Math.floor(most / 1024 / 1024)} MiB`);
+        hash.update(chunk);
+        await target.appendFile(chunk);
+      }
+    };
+    const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, true);
+    return { sha256, size };
+  }
+
+  /** The bytes of a recording's medium. @throws {CliError} CONFIG_ERROR where they are not what it says */
+  async checkMedia(file: string, { sha256 }: RecordedMedia): Promise<void> {
+    const place = path.join(this.directory, 'media', sha256);
+    const stats = await lstat(place).catch(() => undefined);
+    if (stats?.isFile() !== true) throw this.#damaged(file, `there is no file media/${sha256}`);
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
+    if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} holds something else`);
+  }
+
+  async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
+    const place = path.join(this.directory, 'media', sha256);
+    return { length: (await lstat(place)).size, body: createReadStream(place) };
+  }
+
+  async #readJson(
+    file: string,
+    faultOf: (value: unknown) => string | undefined,
+  ): Promise<object | undefined> {
+    const place = path.join(this.directory, file);
+    const stats = await lstat(place).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
+    if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, 'it is too large');
+    const json = parseJsonText(await readFile(place, 'utf8'));
+    const fault = json === undefined ? 'it is not JSON' : faultOf(json.value);
+    if (fault !== undefined) throw this.#damaged(file, fault);
+    return json?.value as object;
+  }
+
+  #damaged(file: string, fault: string): CliError {
+    return configError(
+      `the recording ${path.join(this.directory, file)} is damaged: ${fault}`,
+      'Remove it and record it again with --record.',
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { Readable } from 'node:stream';
+import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
+import { isDirectory } from '../../files/directories.ts';
+import type { EngineFault } from '../../models/engine.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
+import { own } from '../core/json-value.ts';
+import type { RecordedRequest, Recorder } from '../core/recorder.ts';
+import { usageError } from '../errors.ts';
+import { nearestRecording } from './nearest.ts';
+import {
+  pathBelow,
+  type RecordedAnswer,
+  type RecordedMedia,
+  type Recording,
+  RecordingDirectory,
+  RequestCounter,
+} from './recording.ts';
+
+export interface ReplayOptions {
+  readonly directory: string;
+  readonly baseUrl: string;
+}
+
+/**
+ * Answers from recordings and sends nothing. All of them are checked before the first is used: they may be a stranger's.
+ *
+ * @throws {CliError} USAGE_ERROR where there is no such directory; CONFIG_ERROR naming a recording that is damaged
+ */
+export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
+  if (!isDirectory(directory)) {
+    throw usageError(`--replay: there is no directory ${directory}`, 'Make recordings with --record <dir>.');
+  }
+  const kept = new RecordingDirectory(directory);
+  const index = await checkedIndex(kept);
+  const creations = new Map<string, Recording>();
+  const counter = new RequestCounter();
+  return {
+    mode: 'replay',
+    begin: async (idempotencyKey, request) => {
+      creations.set(idempotencyKey, await recorded(kept, counter.add(idempotencyKey, request)));
+    },
+    faultOf: runId => index.faults.get(runId),
+    wrap: async () => ({
+      request: async request =>
+        (await answerTo(request, { kept, index, creations, baseUrl })) ?? notRecorded(request, directory),
+      owns: () => true,
+      close: () => Promise.resolve(),
+    }),
+  };
+}
+
+/** Where runs and media are found that are asked for by what an answer named. */
+interface Index {
+  /** The file by the run's id. */
+  readonly runs: ReadonlyMap<string, string>;
+  /** By URL. */
+  readonly media: ReadonlyMap<string, RecordedMedia>;
+  /** Why a run failed before a model answered, by its id. */
+  readonly faults: ReadonlyMap<string, EngineFault>;
+}
+
+async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
+  const runs = new Map<string, string>();
+  const media = new Map<string, RecordedMedia>();
+  const faults = new Map<string, EngineFault>();
+  for await (const { file, recording } of kept.all()) {
+    const runId = own(own(recording.answer.body, 'data'), 'runId');
+    if (typeof runId === 'string') runs.set(runId, file);
+    if (typeof runId === 'string' && recording.fault) faults.set(runId, recording.fault);
+    for (const medium of recording.media) {
+      await kept.checkMedia(file, medium);
+      media.set(medium.url, medium);
+    }
+  }
+  return { runs, media, faults };
+}
+
+async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
+  const file = RecordingDirectory.fileOf(request);
+  const recording = await kept.read(file);
+  if (recording?.notKept.length === 0) return recording;
+  if (recording !== undefined) {
+    throw usageError(
+      `the recording ${file} lacks what was too big to keep: ${recording.notKept.join(', ')}`,
+      'Such a run can only be made anew, without --replay.',
+    );
+  }
+  const nearest = await nearestRecording(request, kept.all());
+  const hint =
+    nearest === undefined
+      ? 'There is no recording of this prompt.'
+      : `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`;
+  throw usageError(`this run is not recorded in ${kept.directory}`, hint, 'Record it with --record.');
+}
+
+interface Replaying {
+  readonly kept: RecordingDirectory;
+  readonly index: Index;
+  readonly creations: ReadonlyMap<string, Recording>;
+  readonly baseUrl: string;
+}
+
+async function answerTo(
+  request: TransportRequest,
+  { kept, index, creations, baseUrl }: Replaying,
+): Promise<TransportResponse | undefined> {
+  const place = pathBelow(baseUrl, request.url);
+  if (place === undefined) return mediaAt(kept, index.media.get(request.url));
+  if (request.method === 'POST') {
+    const recording = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
+    request.onSent?.();
+    return recording && answered(recording.answer);
+  }
+  const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
+  if (runId !== undefined) {
+    const recording = await kept.read(index.runs.get(runId) ?? 'none');
+    return recording && answered(recording.answer);
+  }
+  if (/^\/runs(?:\?|$)/u.test(place)) {
+    return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
+  }
+  const answer = await kept.readAnswer(RecordingDirectory.answerFileOf(place));
+  return answer && answered(answer);
+}
+
+async function mediaAt(
+  kept: RecordingDirectory,
+  medium: RecordedMedia | undefined,
+): Promise<TransportResponse | undefined> {
+  if (medium === undefined) return undefined;
+  const { length, body } = await kept.openMedia(medium.sha256);
+  const type = medium.contentType === null ? {} : { 'content-type': medium.contentType };
+  return { status: 200, headers: { 'content-length': String(length), ...type }, body };
+}
+
+function answered({ httpStatus, body }: RecordedAnswer): TransportResponse {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return {
+    status: httpStatus,
+    headers: { 'content-type': 'application/json', 'content-length': String(bytes.length) },
+    body: Readable.from([bytes]),
+  };
+}
+
+function notRecorded({ method, url }: TransportRequest, directory: string): TransportResponse {
+  const message = `${method} ${new URL(url).pathname} is not recorded in ${directory}; record it with --record`;
+  return answered({ httpStatus: 422, body: { status: 'USAGE_ERROR', message, data: null } });
+}

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ECHO, Project } from '../testing/support.ts';
+
+const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
+const SHOUTING = ECHO.replace('{{text}}', '{{text}}{{#ifEquals text "hello"}}!{{/ifEquals}}');
+
+function project(): Project {
+  return new Project({ 'a.prompt': ECHO, 'b.prompt': SHOUTING, 'rows.csv': ROWS });
+}
+
+const COMPARE = ['compare', 'a.prompt', 'b.prompt', '--from', 'rows.csv'];
+
+describe('compare', () => {
+  it('tells what is the same and what changed, a line a row', async () => {
+    const { exitCode, stdout } = await project().run(COMPARE);
+    const lines = stdout()
+      .trim()
+      .split('\n')
+      .map(line => line.split('\t'));
+    expect(lines.map(line => line.slice(0, 3))).toEqual([
+      ['1', 'one', 'changed'],
+      ['2', 'two', 'same'],
+    ]);
+    expect(lines[0]).toHaveLength(13);
+    expect(lines[0]?.[7]).toMatch(/^\d+$/u);
+    expect(exitCode).toBe(0);
+  });
+
+  it('gives a row each as JSON, with what every run took', async () => {
+    const { stdout } = await project().run([...COMPARE, '--json']);
+    const rows = JSON.parse(stdout()) as { id: string; results: { target: string; credits: number }[] }[];
+    expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);
+    expect(rows[0]?.results.map(({ target, credits }) => [target, credits])).toEqual([
+      ['a.prompt', 1],
+      ['b.prompt', 1],
+    ]);
+  });
+
+  it.each([
+    [100, /^one +changed {2}\d\.\d s, \d+ tokens, 1 credit, \$0\.00 +\d\.\d s.*\n +hello +hello\{\+!\+\}$/mu],
+    [50, /^one +changed {2}a\.prompt\n.*\n +hello\n +b\.prompt\n.*\n +hello\{\+!\+\}$/mu],
+  ])(
+    'is a grid on a terminal of %i columns, with the words that differ in their place',
+    async (columns, row) => {
+      const { stdout } = await project().run([...COMPARE, '--no-color', '--no-pager'], {
+        terminal: { stdout: true },
+        columns,
+      });
+      expect(stdout()).toMatch(row);
+      expect(stdout()).toMatch(/^all +(?:a\.prompt\n +)?2 succeeded, 0 failed/mu);
+    },
+  );
+
+  it.each([
+    [['--fail-on', 'changed'], 5],
+    [['--fail-on', 'failed'], 0],
+  ])('exits as %j says', async (flags, code) => {
+    expect((await project().run([...COMPARE, ...flags])).exitCode).toBe(code);
+  });
+
+  it('counts a run that failed as failed, which --fail-on failed tells', async () => {
+    const files = { 'rows.jsonl': '{"note":"a"}\n' };
+    const compare = ['compare', 'sandbox', 'sandbox', '--from', 'rows.jsonl', '-o', 'outcome=failed'];
+    const { stdout, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
+    expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
+  });
+
+  it('compares models, which pictures are compared by their bytes', async () => {
+    const files = { 'rows.csv': 'place\nOslo\n' };
+    const { stdout } = await new Project(files).run([
+      'compare',
+      'postcard',
+      'postcard',
+      '--from',
+      'rows.csv',
+    ]);
+    expect(stdout().split('\t')[2]).toBe('same');
+    const models = ['compare', 'postcard', '-m', 'card,echo', '--from', 'rows.csv', '--json'];
+    const [row] = JSON.parse((await new Project(files).run(models)).stdout()) as [
+      { verdict: string; results: { model: string }[] },
+    ];
+    expect([row.verdict, row.results.map(({ model }) => model)]).toEqual(['changed', ['card', 'echo']]);
+  });
+
+  it('takes a file as it was in a revision, and publishes neither', async () => {
+    const files = project();
+    const git = (...args: string[]): void => {
+      const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
+      execFileSync('git', [...identity, ...args], { cwd: files.home, stdio: 'ignore' });
+    };
+    git('init', '-q');
+    git('add', 'a.prompt');
+    git('commit', '-qm', 'one');
+    files.write('a.prompt', SHOUTING);
+    const compare = ['compare', 'a.prompt@git:HEAD', 'a.prompt', '--from', 'rows.csv'];
+    const { stdout, exitCode } = await files.run(compare);
+    expect([
+      exitCode,
+      stdout()
+        .split('\n')
+        .map(line => line.split('\t')[2]),
+    ]).toEqual([0, ['changed', 'same', undefined]]);
+    expect((await files.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(4);
+    const wrong = await files.run([
+      'compare',
+      'a.prompt@git:--upload-pack=x',
+      'a.prompt',
+      '--from',
+      'rows.csv',
+    ]);
+    expect([wrong.exitCode, wrong.stderr()]).toEqual([
+      2,
+      expect.stringContaining('a.prompt@git:--upload-pack=x'),
+    ]);
+  });
+
+  it('makes a page that loads nothing and in which what came is text', async () => {
+    const files = project();
+    await files.run([...COMPARE, '--report', 'compare.html']);
+    const page = readFileSync(path.join(files.home, 'compare.html'), 'utf8');
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page).toContain('<ins>!</ins>');
+    expect(page).not.toMatch(/(?:src|href)="(?!data:)/u);
+  });
+
+  it('shows pictures side by side in the page', async () => {
+    const files = new Project({ 'rows.csv': 'place\nOslo\n' });
+    await files.run(['compare', 'postcard', 'postcard', '--from', 'rows.csv', '--report', 'page.html']);
+    const page = readFileSync(path.join(files.home, 'page.html'), 'utf8');
+    expect(page.match(/<img alt="" src="data:image\/png;base64,/gu)).toHaveLength(2);
+  });
+
+  it.each([
+    [['compare', 'a.prompt', '--from', 'rows.csv'], 'a comparison needs two sides'],
+    [[...COMPARE, '--report', 'none/page.html'], 'there is no directory'],
+    [['compare', 'a.prompt', 'b.prompt', '--from', 'none.csv'], 'there is no file none.csv'],
+    [
+      ['compare', 'a.prompt', 'b.prompt', '--from', 'wrong.csv'],
+      'wrong.csv, line 2: the prompt has no input "other"',
+    ],
+    [['compare', 'a.prompt', 'b.prompt'], "required option '--from <file>' not specified"],
+  ])('refuses %j before anything is sent', async (argv, message) => {
+    const files = project();
+    files.write('wrong.csv', 'text,other\na,b\n');
+    const { exitCode, stderr } = await files.run(argv);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+    expect(JSON.parse((await files.run(['runs', 'list', '--json'])).stdout())).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Connection } from '../../../src/cli/context.ts';
+import { Budget } from '../../../src/cli/creation/budget.ts';
+import type { PlannedJob } from '../../../src/cli/jobs/engine.ts';
+import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
+import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
+import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
+import { Stop } from '../../../src/cli/jobs/stop.ts';
+import { fileIn } from '../../../src/files/write-below.ts';
+import type { BatchProvider, BatchRequest } from '../../../src/models/provider-batches/batch-provider.ts';
+import { temporaryDirectory, testContext } from '../../support/context.ts';
+
+const VERSION = '11111111-1111-4111-8111-111111111111';
+
+/** A provider that takes little in one batch, and what it was handed over. */
+function smallProvider(limits: BatchProvider['limits']): {
+  provider: BatchProvider;
+  handed: BatchRequest[][];
+} {
+  const handed: BatchRequest[][] = [];
+  const provider: BatchProvider = {
+    name: 'small',
+    limits,
+    create: requests => Promise.resolve(String(handed.push([...requests]))),
+    find: () => Promise.reject(new Error('every creation was answered')),
+    look: () => Promise.resolve({ state: 'completed', ended: true, done: 0, failed: 0 }),
+    async *collect(id) {
+      for (const { customId } of (handed[Number(id) - 1] ?? []).toReversed()) {
+        yield { customId, answer: { body: {} } };
+      }
+    },
+    cancel: () => Promise.reject(new Error('nobody cancels it')),
+  };
+  return { provider, handed };
+}
+
+/** The keys of the creations that take the answers, by row, when rows of these texts are handed over. */
+async function handOver(texts: readonly string[], provider: BatchProvider): Promise<Map<string, string>> {
+  const { ctx } = await testContext();
+  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  onTestFinished(() => journal.close());
+  const batches = {
+    of: () => Promise.resolve(provider),
+    prepare: ({ inputs }: { inputs: { textInputs: { text: string } } }) => Promise.resolve(inputs.textInputs),
+    offer: () => {},
+    withdraw: () => {},
+  };
+  const connection = { service: 'local', providerBatches: () => Promise.resolve(batches) };
+  const planned = async function* (): AsyncGenerator<PlannedJob> {
+    for (const [at, text] of texts.entries()) {
+      const sent = {
+        promptVersionId: VERSION,
+        text: new Map([['text', text]]),
+        images: [],
+        options: new Map(),
+      };
+      const job: Job = { id: `r${at}`, row: at + 1, request: () => Promise.resolve(sent) };
+      yield { job, plan: { kind: 'create' } };
+    }
+  };
+  const keys = new Map<string, string>();
+  const parts = {
+    ctx,
+    connection: connection as unknown as Connection,
+    promptVersionId: VERSION,
+    journal,
+    stop: new Stop(),
+    budget: new Budget(ctx, { cost: undefined, credits: undefined }),
+    estimatedCredits: undefined,
+    cancel: false,
+    settle: (job: Job, outcome: JobOutcome) =>
+      Promise.reject(new Error(`${job.id}: ${outcome.kind}`, { cause: outcome })),
+  };
+  for await (const { job, plan } of throughProvider(planned(), parts)) {
+    if (plan.kind === 'repeat') keys.set(job.id, plan.entry.id);
+  }
+  return keys;
+}
+
+it.each([
+  ['number', { requests: 2, bytes: 1_000_000 }],
+  ['size in bytes, not in characters', { requests: 100, bytes: 1000 }],
+])('rows over the %s that a batch may hold go as several', async (_, limits) => {
+  const { provider, handed } = smallProvider(limits);
+  const texts = ['a', 'b', 'c', 'd', 'e'].map(letter => letter + 'é'.repeat(110));
+  const keys = await handOver(texts, provider);
+  expect(handed.map(requests => requests.length)).toEqual([2, 2, 1]);
+  expect(handed.flat().map(({ parameters }) => parameters)).toEqual(texts.map(text => ({ text })));
+  expect(handed.flat().map(({ customId }) => customId)).toEqual(
+    ['r0', 'r1', 'r2', 'r3', 'r4'].map(id => keys.get(id)),
+  );
+});

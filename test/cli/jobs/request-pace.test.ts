@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import { RequestPace } from '../../../src/cli/jobs/request-pace.ts';
+import { HandClock, settled } from '../batch/support.ts';
+
+/** Asks for turns and notes when each was given. */
+function asking(perSecond: number): {
+  clock: HandClock;
+  pace: RequestPace;
+  times: number[];
+  ask: (turns: number) => void;
+  pauses: number[];
+} {
+  const clock = new HandClock();
+  const times: number[] = [];
+  const pauses: number[] = [];
+  const pace = new RequestPace({ perSecond, clock, onPause: ms => pauses.push(ms) });
+  const ask = (turns: number): void => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      void pace.turn(undefined).then(() => times.push(clock.now()));
+    }
+  };
+  return { clock, pace, times, ask, pauses };
+}
+
+const LIMITED = { limited: true, retryAfterMs: undefined };
+const FINE = { limited: false, retryAfterMs: undefined };
+
+describe('the rate', () => {
+  test('five a second are one every 200 ms, the first at once', async () => {
+    const { clock, times, ask } = asking(5);
+    ask(6);
+    await clock.pass(1000);
+    expect(times).toEqual([0, 200, 400, 600, 800, 1000]);
+  });
+
+  test('time that nobody asked in is not made up for', async () => {
+    const { clock, times, ask } = asking(5);
+    ask(1);
+    await clock.pass(10_000);
+    ask(3);
+    await clock.pass(1000);
+    expect(times.slice(1).map(time => time - 10_000)).toEqual([0, 200, 400]);
+  });
+
+  test('less than one a second', async () => {
+    const { clock, times, ask } = asking(0.5);
+    ask(3);
+    await clock.pass(4000);
+    expect(times).toEqual([0, 2000, 4000]);
+  });
+
+  test('0 is not a limit', async () => {
+    const { times, ask } = asking(0);
+    ask(50);
+    await settled();
+    expect(times).toHaveLength(50);
+  });
+});
+
+describe('429', () => {
+  test('makes everything wait as long as it says', async () => {
+    const { clock, pace, times, ask, pauses } = asking(0);
+    pace.answered({ limited: true, retryAfterMs: 7000 });
+    ask(2);
+    await clock.pass(6999);
+    expect(times).toEqual([]);
+    await clock.pass(1000);
+    expect(times[0]).toBe(7000);
+    expect(pauses).toEqual([7000]);
+  });
+
+  test('several at once count once, one after the other ever longer', async () => {
+    const { clock, pace, times, ask } = asking(0);
+    pace.answered(LIMITED);
+    pace.answered(LIMITED);
+    ask(1);
+    await clock.pass(1000);
+    expect(times).toEqual([1000]);
+    pace.answered(LIMITED);
+    ask(1);
+    await clock.pass(2000);
+    expect(times).toEqual([1000, 3000]);
+  });
+
+  test('slows what follows down, until answers have been good for a while', async () => {
+    const { clock, pace, times, ask } = asking(10);
+    pace.answered(LIMITED);
+    ask(3);
+    await clock.pass(1400);
+    expect(times).toEqual([1000, 1200, 1400]);
+    for (let answer = 0; answer < 100; answer += 1) pace.answered(FINE);
+    ask(3);
+    await clock.pass(1000);
+    expect(times.slice(3)).toEqual([1600, 1700, 1800]);
+  });
+});
+
+test('who gives up loses its turn to the next', async () => {
+  const { clock, pace, times, ask } = asking(1);
+  const gone = new AbortController();
+  ask(1);
+  const turn = pace.turn(gone.signal);
+  ask(1);
+  await clock.pass(500);
+  gone.abort(new Error('enough'));
+  await expect(turn).rejects.toThrow('enough');
+  await clock.pass(500);
+  expect(times).toEqual([0, 1000]);
+});

@@ -1,0 +1,239 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
+import { KEY } from '../../support/client.ts';
+import { testClock } from '../../support/context.ts';
+import { failure } from '../../support/scripted-service.ts';
+import { creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
+import { ECHO, Project, projectOf } from '../testing/support.ts';
+
+const CASES = `
+  - name: says a
+    inputs: { text: a }
+    expect: [{ equals: a }]
+    repeat: 2
+  - name: says b
+    inputs: { text: b }
+    expect: [{ equals: c }]
+`;
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' });
+}
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (;;) yield new Uint8Array(1000);
+}
+
+describe('recordings', () => {
+  it('give the same report again without a service: nothing is sent', async () => {
+    const project = projectOf(CASES);
+    const recorded = await project.run(['test', '--record', 'rec', '--json']);
+    const replayed = await project.run(['test', '--replay', 'rec', '--json']);
+    const runIds = (text: string): string[] =>
+      [...text.matchAll(/"runId": "([^"]+)"/gu)].map(([, id = '']) => id);
+    expect([recorded.exitCode, replayed.exitCode]).toEqual([5, 5]);
+    expect(new Set(runIds(recorded.stdout())).size).toBe(3);
+    expect(runIds(replayed.stdout())).toEqual(runIds(recorded.stdout()));
+    const { stdout } = await project.run(['runs', 'list', '--json']);
+    expect(JSON.parse(stdout())).toHaveLength(3);
+  });
+
+  it('name the nearest one, and the input that differs, for what was not recorded', async () => {
+    const project = projectOf(CASES);
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.test.yaml', `cases:${CASES.replace('text: b', 'text: d')}`);
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect(exitCode).toBe(2);
+    expect(stdout()).toContain('is not recorded in');
+    expect(stdout()).toContain('it differs in the input "text" ("');
+  });
+
+  it('do not answer for a prompt that has changed', async () => {
+    const project = projectOf(CASES);
+    await project.run(['test', '--record', 'rec']);
+    project.write('echo.prompt', `${ECHO}!`);
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('it differs in the prompt version')]);
+  });
+
+  it('serve run and batch as well, by slug, without key, cache or journal', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nEve\n' });
+    const batch = ['batch', 'hello', '--from', 'rows.csv'];
+    const ran = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'rec']);
+    await project.run([...batch, '--record', 'rec']);
+    const elsewhere = new Project({ 'rows.csv': 'name\nAda\nEve\n' });
+    const rec = path.join(project.home, 'rec');
+    const env = { PROMPTRUN_REPLAY: rec };
+    const again = await elsewhere.run(['run', 'hello', '-i', 'name=Ada'], { env });
+    expect([again.exitCode, again.stdout()]).toEqual([0, ran.stdout()]);
+    const rows = await elsewhere.run(batch, { env });
+    expect([rows.exitCode, rows.stdout().trim().split('\n').length]).toEqual([0, 2]);
+    expect(filesBelow(elsewhere.home).filter(name => name.includes('journal.jsonl'))).toEqual([]);
+    expect((await elsewhere.run(['run', 'hello', '-i', 'name=Bo'], { env })).exitCode).toBe(2);
+  });
+
+  it('keep equal rows of a batch apart', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nAda\n' });
+    const batch = ['batch', 'hello', '--from', 'rows.csv', '--query', 'runId'];
+    const ids = async (...flags: string[]): Promise<string[]> =>
+      (await project.run([...batch, ...flags])).stdout().trim().split('\n').toSorted();
+    const recorded = await ids('--record', 'rec');
+    expect(new Set(recorded).size).toBe(2);
+    expect(await ids('--replay', 'rec')).toEqual(recorded);
+    project.write('rows.csv', 'name\nAda\nAda\nAda\n');
+    const { exitCode, stderr } = await project.run([...batch, '--replay', 'rec']);
+    expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('this run is not recorded')]);
+  });
+
+  it('keep pictures, which a replay saves without the service', async () => {
+    const project = new Project({});
+    const run = ['run', 'postcard', '-i', 'place=Oslo', '--save'];
+    await project.run([...run, 'one', '--record', 'rec']);
+    expect((await project.run([...run, 'two', '--replay', 'rec'])).exitCode).toBe(0);
+    const [one, two] = ['one', 'two'].map(directory => {
+      const name = readdirSync(path.join(project.home, directory)).find(file => file.endsWith('.png'));
+      return readFileSync(path.join(project.home, directory, name ?? ''));
+    });
+    expect(two?.equals(one ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it('give fault answers and failed runs back with their exit codes', async () => {
+    const failed = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
+    const service = await serviceOf(creation(failed), {
+      expect: { method: 'POST', path: '/runs' },
+      answer: failure(422, 'VALIDATION_ERROR', 'bad'),
+    });
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    const one = ['run', VERSION, '-i', 'a=1'];
+    const other = ['run', VERSION, '-i', 'a=2'];
+    const recorded = [
+      await project.run([...one, '--record', 'rec'], { env }),
+      await project.run([...other, '--record', 'rec'], { env }),
+    ];
+    const replayed = [
+      await project.run([...one, '--replay', 'rec']),
+      await project.run([...other, '--replay', 'rec']),
+    ];
+    expect(replayed.map(({ exitCode }) => exitCode)).toEqual([5, 2]);
+    expect(replayed.map(({ stderr }) => stderr())).toEqual(recorded.map(({ stderr }) => stderr()));
+  });
+
+  it.each([
+    ['in a success', (key: string) => creation(runOf({ outputs: [text(key)], [key]: { a: [key] } }))],
+    [
+      'in an error',
+      (key: string) => ({ answer: failure(401, 'UNAUTHORIZED_ERROR', key, { key, [key]: 1 }) }),
+    ],
+  ])('never hold the key that a service echoes %s, and neither does what a replay gives', async (_, echo) => {
+    const service = await serviceOf(echo(KEY));
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    await project.run(['run', VERSION, '-i', `a=${KEY}`, '--record', 'rec'], { env });
+    const rec = path.join(project.home, 'rec');
+    const files = filesBelow(rec).filter(name => name.endsWith('.json'));
+    expect(files).not.toEqual([]);
+    for (const file of files) expect(readFileSync(path.join(rec, file), 'utf8')).not.toContain(KEY);
+    const replayed = await project.run(['run', VERSION, '-i', `a=${KEY}`, '--replay', 'rec', '--json']);
+    expect(replayed.stdout() + replayed.stderr()).toContain('[key]');
+    expect(replayed.stdout() + replayed.stderr()).not.toContain(KEY);
+  });
+
+  describe('of a stranger', () => {
+    async function recorded(): Promise<{ project: Project; file: string; content: string }> {
+      const project = new Project({ 'secret.txt': 'a secret', 'rows.csv': 'place\nOslo\n' });
+      await project.run(['run', 'postcard', '-i', 'place=Oslo', '--record', 'rec']);
+      const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
+      const file = path.join('rec', 'runs', name);
+      return { project, file, content: readFileSync(path.join(project.home, file), 'utf8') };
+    }
+
+    it.each([
+      ['a path out of the folder', /"sha256": "[^"]+"/u, '"sha256": "../../secret.txt"', 'SHA-256'],
+      ['a digest in capitals', /"sha256": "[^"]+"/u, `"sha256": "${'A'.repeat(64)}"`, 'SHA-256'],
+      ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'there is no file'],
+      ['tokens that are a page', /"tokens": \d+/u, '"tokens": "<script>"', 'tokens is not a count'],
+      ['outputs that are a text', /"outputs": \[/u, '"outputs": "", "rest": [', 'outputs is not a list'],
+      ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not a text'],
+      ['a status that is a list', /"runStatus": "succeeded"/u, '"runStatus": []', 'runStatus is not a text'],
+    ])('are refused where they hold %s', async (_, pattern, replacement, message) => {
+      const { project, file, content } = await recorded();
+      project.write(file, content.replace(pattern, replacement));
+      const run = ['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec', '--save', 'out'];
+      const batch = ['batch', 'postcard', '--from', 'rows.csv', '--replay', 'rec', '--out', 'out.jsonl'];
+      for (const argv of [run, batch]) {
+        const { exitCode, stdout, stderr } = await project.run(argv);
+        expect([exitCode, stdout()]).toEqual([2, '']);
+        expect(stderr()).toContain(message);
+        expect(stderr()).toContain(path.basename(file));
+      }
+      expect(readdirSync(project.home)).not.toContain('out');
+    });
+
+    it('are refused where the bytes of a medium are others than its name says', async () => {
+      const { project } = await recorded();
+      const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
+      project.write(path.join('rec', 'media', name), 'a page');
+      const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
+      expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('holds something else')]);
+    });
+  });
+
+  it('hold what a service sends in the types of the interface, so that a replay takes them', async () => {
+    const service = await serviceOf(
+      creation(runOf({ tokens: '<b>3</b>' as never, outputs: [{ type: 'text', data: { a: 1 } as never }] })),
+    );
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    const run = ['run', VERSION, '-i', 'a=1'];
+    const recorded = await project.run([...run, '--record', 'rec'], { env });
+    const replayed = await project.run([...run, '--replay', 'rec']);
+    expect([recorded.stdout(), replayed.stdout()]).toEqual(['{"a":1}\n', '{"a":1}\n']);
+    expect((await project.run([...run, '--replay', 'rec', '--query', 'tokens'])).stdout()).toBe('null\n');
+  });
+
+  it('keep to a bound on media: the run ends as ever, and its replay says what is not there', async () => {
+    const urls = Array.from({ length: 70 }, (_, at) => ({ type: 'image', data: `http://127.0.0.1:9/${at}` }));
+    const service = await serviceOf(creation(runOf({ outputs: urls })));
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    const run = ['run', VERSION, '-i', 'a=1'];
+    const recorded = await project.run([...run, '--record', 'rec'], { env, clock: testClock() });
+    expect(recorded.exitCode).toBe(0);
+    expect(recorded.stdout().trim().split('\n')).toHaveLength(70);
+    const replayed = await project.run([...run, '--replay', 'rec']);
+    expect([replayed.exitCode, replayed.stderr()]).toEqual([2, expect.stringContaining('127.0.0.1:9/69')]);
+  });
+
+  it('keep no medium that is too big', async () => {
+    const kept = new RecordingDirectory(path.join(new Project({}).home, 'rec'));
+    await expect(kept.writeMedia(endless(), 10_000)).rejects.toThrow('it is larger than');
+    expect(filesBelow(kept.directory)).toEqual(['media']);
+  });
+
+  it.each([
+    [['--record', 'a', '--replay', 'b'], {}],
+    [[], { PROMPTRUN_RECORD: 'a', PROMPTRUN_REPLAY: 'b' }],
+  ])('are made or replayed, not both: %j %j', async (flags, env) => {
+    const { exitCode } = await projectOf(CASES).run(['test', ...flags], { env });
+    expect(exitCode).toBe(2);
+  });
+
+  it('are not begun where nothing can be written', async () => {
+    const project = projectOf(CASES);
+    const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);
+    expect([run.exitCode, run.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/--record: \S+ is not a directory/u),
+    ]);
+    const { stdout } = await project.run(['runs', 'list', '--json']);
+    expect(JSON.parse(stdout())).toEqual([]);
+  });
+
+  it('of a directory that is not there are refused', async () => {
+    const { exitCode, stderr } = await projectOf(CASES).run(['test', '--replay', 'none']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('there is no directory')]);
+  });
+});
