@@ -5,12 +5,13 @@ export function commandEnvironment(
   home: string,
   added: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', ...environmentWithin(home), ...added };
+  return { ...environmentWithin(home), ...added };
 }
 
 /** The environment variables that keep a command within a directory. */
 export function environmentWithin(home: string): Record<string, string> {
   return {
+    PATH: process.env['PATH'] ?? '',
     HOME: home,
     PROMPTRUN_CONFIG_DIR: path.join(home, 'config'),
     PROMPTRUN_DATA_DIR: path.join(home, 'data'),

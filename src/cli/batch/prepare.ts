@@ -44,7 +44,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const openedImages = await openGivenImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
   const connection = pacedConnection(ctx, opened, options.rate);
-  const resolved = await resolveTarget(ctx, connection, options.target);
+  const resolved = await resolveTarget(ctx, connection, options.target, { source: 'command line' });
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   await checkModelAccess(connection, promptVersionId);
   if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions);

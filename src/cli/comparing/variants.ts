@@ -40,7 +40,7 @@ export async function variantsOf(
   const variants: Variant[] = [];
   for (const { target, model } of wanted) {
     const connection = await connectionOf(target);
-    const resolved = await resolveTarget(ctx, connection, target, model);
+    const resolved = await resolveTarget(ctx, connection, target, { source: 'command line', model });
     const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
     await checkModelAccess(connection, promptVersionId);
     const name = model === undefined ? target : `${target} [${model}]`;

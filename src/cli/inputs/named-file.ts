@@ -3,6 +3,7 @@ import { lookAtNamedFile, type NamedFile } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { REVISION_MARK } from '../targets/git/revision.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
 /** Where a file that may be a stranger's stands, and what it may name. */
@@ -29,9 +30,11 @@ const LARGEST = 20 * 1024 * 1024;
 /**
  * Checks a file that another file names, by its real path, before it is opened.
  *
- * @throws {NamedFileFault} for one that lies elsewhere, is not a regular file, or is larger than 20 MiB
+ * @throws {NamedFileFault} for a git revision, and for a file that lies elsewhere, is not a regular file, or is larger than 20 MiB
  */
 export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, file: string): void {
+  if (file.includes(REVISION_MARK))
+    throw refused(`${file} names a git revision, which only the command line may name`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
   const fault = faultOf(whole, allowOutside ? undefined : cwd);

@@ -84,10 +84,10 @@ export class Offer {
    */
   async open(name: string): Promise<OpenedPrompt> {
     const target = this.#files().get(name) ?? name;
-    const file = promptFileOf(this.#ctx, target);
+    const file = promptFileOf(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await connectionFor(this.#ctx, target);
-    const resolved = await resolveTarget(this.#ctx, connection, target);
+    const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' });
     const version = await readVersion(this.#ctx, connection, resolved);
     if (file === undefined) this.#checkAllowed(name, version.promptId, version.promptVersionId);
     return { connection, version, estimatedCredits: resolved.estimatedCredits };
@@ -113,7 +113,7 @@ export class Offer {
   async #identify(name: string): Promise<string> {
     const { signal } = this.#ctx;
     const target = this.#files().get(name) ?? name;
-    const file = promptFileOf(this.#ctx, target);
+    const file = promptFileOf(this.#ctx, target, 'elsewhere');
     if (file !== undefined) return file.path;
     const id = aliasOrName(this.#ctx, target);
     const connection = await this.#ctx.connection();

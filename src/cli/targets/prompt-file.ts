@@ -6,7 +6,7 @@ import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { type PromptFile, withPromptFile } from './git-revision.ts';
+import { type PromptFile, REVISION_MARK, withPromptFile } from './git/revision.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
 export function aliasOrName(ctx: Context, target: string): string {
@@ -15,30 +15,41 @@ export function aliasOrName(ctx: Context, target: string): string {
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
 }
 
-const ENDING = /\.prompt(?:\.ya?ml)?$/u;
-/** Stands between a file and its revision. */
-const GIT = '@git:';
+/** What no slug has. */
+const FILE = /[./\\]/u;
+
+/** Who wrote a target. Only what the user typed may name a revision: git reads what the file's folder configures. */
+export type TargetSource = 'command line' | 'elsewhere';
 
 /**
- * The prompt file that a target names: one that exists, or `file@git:<revision>`. What reads it refuses other forms, and
- * says what they are.
+ * Returns the prompt file that a target names: one that exists, or `file@git:<revision>`. What reads it refuses other
+ * forms, and says what they are.
+ *
+ * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
-export function promptFileOf(ctx: Context, target: string): PromptFile | undefined {
+export function promptFileOf(ctx: Context, target: string, source: TargetSource): PromptFile | undefined {
+  const file = fileOrRevision(ctx, target);
+  if (file?.revision === undefined || source === 'command line') return file;
+  throw usageError(
+    `${file.name} names a git revision, which only the command line may name`,
+    'Name the file itself.',
+  );
+}
+
+function fileOrRevision(ctx: Context, target: string): PromptFile | undefined {
   const name = aliasOrName(ctx, target);
-  const at = name.lastIndexOf(GIT);
+  const at = name.lastIndexOf(REVISION_MARK);
   const file = at < 0 ? name : name.slice(0, at);
+  if (!FILE.test(file)) return undefined;
   const absolute = path.resolve(ctx.cwd, file);
-  const revision = at < 0 ? undefined : name.slice(at + GIT.length);
-  if (revision !== undefined && ENDING.test(file)) return { name, path: absolute, revision };
-  if (!/[./\\]/u.test(name) || statSync(absolute, { throwIfNoEntry: false })?.isFile() !== true) {
-    return undefined;
-  }
-  return { name, path: absolute, revision: undefined };
+  if (at >= 0) return { name, path: absolute, revision: name.slice(at + REVISION_MARK.length) };
+  const isFile = statSync(absolute, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? { name, path: absolute, revision: undefined } : undefined;
 }
 
 /** The service that runs a target: a prompt file always runs on this machine. */
 export function connectionFor(ctx: Context, target: string): Promise<Connection> {
-  return promptFileOf(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
+  return fileOrRevision(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
 }
 
 /**
@@ -85,7 +96,7 @@ export function versionOfFile(
   file: PromptFile,
   model?: string,
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
-  return withPromptFile(file, content =>
+  return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {
       const { allowOutside } = ctx.globals;
       const wanted = { file: content, allowOutside, ...(model !== undefined && { model }) };

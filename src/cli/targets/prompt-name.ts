@@ -34,7 +34,7 @@ export async function resolvePrompt(
   connection: Connection,
   name: string,
 ): Promise<NamedPrompt> {
-  const file = promptFileOf(ctx, name);
+  const file = promptFileOf(ctx, name, 'command line');
   if (file !== undefined) return versionOfFile(ctx, file);
   const target = aliasOrName(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };

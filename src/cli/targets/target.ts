@@ -3,7 +3,13 @@ import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { aliasOrName, promptFileOf, versionOfFile, withLocalStore } from './prompt-file.ts';
+import {
+  aliasOrName,
+  promptFileOf,
+  type TargetSource,
+  versionOfFile,
+  withLocalStore,
+} from './prompt-file.ts';
 import { findByName, howToFind, readPrompt, unlessNotFound } from './prompt-name.ts';
 
 /** What a target stands for. */
@@ -22,16 +28,17 @@ export interface ResolvedTarget {
  * a file, or another model, makes a version that can be run and is otherwise nowhere.
  *
  * @param connection that of `connectionFor`
- * @param model in place of the one that the prompt names
+ * @param options.source of the target
+ * @param options.model in place of the one that the prompt names
  * @throws {CliError} USAGE_ERROR for a model of another service than this machine's own; exit 4 if there is no such prompt
  */
 export async function resolveTarget(
   ctx: Context,
   connection: Connection,
   target: string,
-  model?: string,
+  { source, model }: { readonly source: TargetSource; readonly model?: string | undefined },
 ): Promise<ResolvedTarget> {
-  const file = promptFileOf(ctx, target);
+  const file = promptFileOf(ctx, target, source);
   if (file !== undefined) {
     const { promptVersionId, config } = await versionOfFile(ctx, file, model);
     return { promptVersionId, config, mayBePrompt: false };

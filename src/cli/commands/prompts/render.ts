@@ -15,7 +15,7 @@ import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/imag
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { withPromptFile } from '../../targets/git-revision.ts';
+import { withPromptFile } from '../../targets/git/revision.ts';
 import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
@@ -29,7 +29,7 @@ export interface RenderFlags {
 
 /** Shows what a model would be sent. */
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
-  const file = promptFileOf(ctx, prompt);
+  const file = promptFileOf(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
   const supplied = await collectTypedInputs(ctx, {
     inputs: flags.input,
@@ -39,7 +39,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   const definition =
     file === undefined
       ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
-      : await withPromptFile(file, content => definitionOfFile(ctx, content));
+      : await withPromptFile(ctx, file, content => definitionOfFile(ctx, content));
   if (definition === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
   const preview = await previewOf(ctx, definition, supplied);
   await present(ctx, preview, {

@@ -51,7 +51,7 @@ async function skillOf(ctx: Context, prompt: string) {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await rowOf(connection, version, ctx.signal);
-  const file = promptFileOf(ctx, prompt);
+  const file = promptFileOf(ctx, prompt, 'command line');
   const slug =
     file === undefined
       ? (row?.slug ?? prompt)

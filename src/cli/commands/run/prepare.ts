@@ -51,7 +51,8 @@ export async function prepareRun(
       ? await pick(ctx, connection, flags)
       : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
-  const named = await resolveTarget(ctx, connection, name, flags.model);
+  const source = target === undefined ? 'elsewhere' : 'command line';
+  const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options);
   const resolved = await withConfig(ctx, connection, named, { images, flags });
   const inputs = await inputsOf(ctx, resolved.config, { text: supplied.text, images }, flags, answers =>
@@ -81,7 +82,7 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
   if (ask === true && !ctx.interactive) {
     throw usageError('--ask needs a terminal to ask on, without --no-input and CI');
   }
-  const isFile = target !== undefined && promptFileOf(ctx, target) !== undefined;
+  const isFile = target !== undefined && promptFileOf(ctx, target, 'command line') !== undefined;
   if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
   parseOptions(option);
 }

@@ -1,4 +1,5 @@
 import { NotFoundError } from '../../../client/errors.ts';
+import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { isObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
@@ -33,6 +34,8 @@ export async function requestFromService(
     const asking = connection.client.runs.request(runId, { signal: ctx.signal });
     const kept = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const where = `run ${runId}`;
+    // Any other name could be one of a file here.
+    if (!isUuid(kept.promptVersionId)) throw damaged(where);
     return {
       runId,
       promptVersionId: kept.promptVersionId,
@@ -85,7 +88,8 @@ export async function requestFromManifest(
 ): Promise<RequestOfRun> {
   const manifest = await readManifest(ctx, file);
   const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
-  if (typeof runId !== 'string' || typeof baseUrl !== 'string' || typeof promptVersionId !== 'string') {
+  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damaged(file);
+  if (typeof promptVersionId !== 'string' || !isUuid(promptVersionId)) {
     throw damaged(file);
   }
   if (baseUrl !== connection.baseUrl) {

@@ -74,7 +74,10 @@ async function changed(
   const supplied = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const images = await openGivenImages(imagesHere(ctx), supplied.images);
   const newOptions = parseOptions(flags.option);
-  const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, flags.model);
+  const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
+    source: 'elsewhere',
+    model: flags.model,
+  });
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
   const isNamed = images.some(({ name }) => name !== undefined);
   const version = isNamed && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));

@@ -20,11 +20,11 @@ import { oneLine, visible } from '../../terminal/sanitise.ts';
 
 /** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
-  if (versions.length > (promptFileOf(ctx, prompt) === undefined ? 2 : 1))
+  if (versions.length > (promptFileOf(ctx, prompt, 'command line') === undefined ? 2 : 1))
     throw usageError('two versions at most can be compared, a file among them');
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
-  const isFile = promptFileOf(ctx, prompt) !== undefined;
+  const isFile = promptFileOf(ctx, prompt, 'command line') !== undefined;
   const { promptId, pair, count } = await chosen(ctx, connection, named, { versions, isFile });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });

@@ -31,7 +31,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
 /** Shows one version of a prompt and the inputs it expects. */
 export async function versionsGet(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await connectionFor(ctx, promptVersionId);
-  const named = await resolveTarget(ctx, connection, promptVersionId);
+  const named = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
   const version = await connection.client.versions.get(named.promptVersionId, { signal: ctx.signal });
   connection.prompts.put(version);
   await presentPromptVersion(ctx, version, connection);

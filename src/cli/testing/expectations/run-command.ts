@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../../../client/signals.ts';
 import { messageOf } from '../../../files/error-utils.ts';
+import { environmentWithoutKeys } from '../../../files/programs.ts';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
@@ -53,22 +54,11 @@ export async function runCommand(
   try {
     const caseFile = path.join(directory, 'case.json');
     await writeFile(caseFile, JSON.stringify(testCase), { mode: 0o600 });
-    return await started(
-      argv,
-      testCase.output,
-      { ...options, env: environment(options, caseFile) },
-      caseFile,
-    );
+    const env = { ...environmentWithoutKeys(options.env, options.secrets), [CASE_VARIABLE]: caseFile };
+    return await started(argv, testCase.output, { ...options, env }, caseFile);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-function environment({ env, secrets }: CommandOptions, caseFile: string): Record<string, string> {
-  const own = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || name.startsWith('PROMPTRUN_') || secrets.has(name) ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries([...own, [CASE_VARIABLE, caseFile]]);
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;

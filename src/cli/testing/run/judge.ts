@@ -105,7 +105,8 @@ export class Judge {
     try {
       const file = path.join(directory, 'judge.prompt');
       await writeFile(file, PROMPT);
-      return (await resolveTarget(this.#ctx, await this.#local(), file, model)).promptVersionId;
+      const options = { source: 'elsewhere', model } as const;
+      return (await resolveTarget(this.#ctx, await this.#local(), file, options)).promptVersionId;
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

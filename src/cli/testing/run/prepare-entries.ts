@@ -111,7 +111,7 @@ async function versionOf(
   target: string,
   model: string | undefined,
 ): Promise<{ readonly promptVersionId: string; readonly config: unknown }> {
-  const resolved = await resolveTarget(ctx, connection, target, model);
+  const resolved = await resolveTarget(ctx, connection, target, { source: 'elsewhere', model });
   const reading = readVersion(ctx, connection, resolved);
   const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
   const version = isOptional ? await reading.catch(() => undefined) : await reading;

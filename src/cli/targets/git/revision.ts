@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { environmentWithoutKeys, findProgram } from '../../../files/programs.ts';
+import type { Context } from '../../context.ts';
+import type { Env } from '../../core/types.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { findRepository } from './repository.ts';
+
+/** Stands between a file and its revision. */
+export const REVISION_MARK = '@git:';
+
+/** A prompt file that a target names. */
+export interface PromptFile {
+  /** As the command line names it, for messages. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  /** The git revision whose state of the file is meant; the file as it is if undefined. */
+  readonly revision: string | undefined;
+}
+
+/** How long one call of git may take, in milliseconds. */
+const PATIENCE_MS = 30_000;
+/** Partials beside one file, and the bytes of all of them and of the file. */
+const MOST_PARTIALS = 1000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Passes on the path of a prompt file's content. That of a revision is checked out, with the partials beside it, into a
+ * directory that exists for as long as `use` takes.
+ *
+ * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and a repository that is not used
+ */
+export async function withPromptFile<T>(
+  ctx: Context,
+  file: PromptFile,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  if (file.revision === undefined) return use(file.path);
+  const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));
+  try {
+    return await use(await checkOut(ctx, file, file.revision, checkout));
+  } catch (error) {
+    // What is wrong with it stands in a file that is about to be gone.
+    const isInCheckout = error instanceof Error && error.message.startsWith(checkout);
+    throw isInCheckout ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`) : error;
+  } finally {
+    await rm(checkout, { recursive: true, force: true });
+  }
+}
+
+type Git = (args: readonly string[], mostBytes?: number) => Promise<Buffer>;
+
+async function checkOut(
+  ctx: Context,
+  { name, path: prompt }: PromptFile,
+  revision: string,
+  checkout: string,
+): Promise<string> {
+  try {
+    const { top, file } = findRepository(prompt, ctx.env);
+    const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
+    const commit = await commitOf(git, revision);
+    const own = path.posix.basename(file);
+    let left = MOST_BYTES;
+    for (const [base, id] of filesToCheckOut(await filesBeside(git, commit, file), own)) {
+      const content = await git(['cat-file', 'blob', id], left);
+      left -= content.length;
+      await writeFile(path.join(checkout, base), content);
+    }
+    return path.join(checkout, own);
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    const hints =
+      error instanceof CliError ? error.hints : ['Name a file that was committed and a revision of it.'];
+    throw usageError(`${name}: ${oneLine(messageOf(error))}`, ...hints);
+  }
+}
+
+async function commitOf(git: Git, revision: string): Promise<string> {
+  // Older versions of git know no `--end-of-options`.
+  if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
+  const commit = String(await git(['rev-parse', '--verify', `${revision}^{commit}`])).trim();
+  if (!/^[0-9a-f]{40,64}$/u.test(commit)) throw new Error(`${JSON.stringify(revision)} is not a revision`);
+  return commit;
+}
+
+/** A file of a commit. */
+interface CommittedFile {
+  readonly mode: string;
+  readonly id: string;
+}
+
+/** The files of a commit in the folder of one of them, by their names. */
+async function filesBeside(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
+  const folder = path.posix.dirname(file);
+  const paths = folder === '.' ? [] : [`${folder}/`];
+  const listing = String(await git(['ls-tree', '-z', '--full-tree', '--', commit, ...paths]));
+  return new Map(
+    listing.split('\0').flatMap(line => {
+      const [, mode, id, name] = /^(\d+) blob ([0-9a-f]+)\t([^]*)$/u.exec(line) ?? [];
+      if (mode === undefined || id === undefined || name === undefined) return [];
+      return [[path.posix.basename(name), { mode, id }] as const];
+    }),
+  );
+}
+
+/** Git's mode of a link. */
+const LINK = '120000';
+
+/** The names and ids of the prompt file and of the partials beside it. @throws {Error} if it is not there */
+function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
+  const own = files.get(prompt);
+  if (own === undefined) throw new Error(`${prompt} is not in that revision`);
+  if (own.mode === LINK) throw new Error(`${prompt} is a link in that revision`);
+  const partials = [...files].filter(
+    ([name, { mode }]) => mode !== LINK && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
+  );
+  if (partials.length > MOST_PARTIALS) throw new Error(`more than ${MOST_PARTIALS} partials lie beside it`);
+  return [[prompt, own.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
+}
+
+/** Nothing that a repository configures is started or fetched. An older git ignores the settings that it does not know. */
+const INERT = [
+  '--no-pager',
+  '-c',
+  'safe.bareRepository=explicit',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+];
+
+function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): Git {
+  const program = findProgram('git', env);
+  if (program === undefined) throw new Error('git is not installed');
+  return async (args, mostBytes = MOST_BYTES) => {
+    const options = { cwd: top, env, signal, timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
+    try {
+      const { stdout } = await promisify(execFile)(program, [...INERT, ...args], {
+        ...options,
+        encoding: 'buffer',
+        maxBuffer: mostBytes,
+      });
+      return stdout;
+    } catch (error) {
+      throw gitFault(error);
+    }
+  };
+}
+
+/** The user's variables that say where his own configuration of git is, or are part of it. Any other could redirect git. */
+const KEPT = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
+
+async function gitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
+  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const harmless: Env = Object.fromEntries(
+    Object.entries(ctx.env).filter(([name]) => {
+      const upper = name.toUpperCase();
+      return !upper.startsWith('GIT_') || KEPT.test(upper);
+    }),
+  );
+  return {
+    ...environmentWithoutKeys(harmless, await keyVariables(ctx)),
+    // The configuration of a repository overrides protocol.allow, but not this.
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_CEILING_DIRECTORIES: path.dirname(top),
+    LC_ALL: 'C',
+  };
+}
+
+function gitFault(error: unknown): Error {
+  const { stderr, message, killed } = error as { stderr?: Buffer; message: string; killed?: boolean };
+  if (codeOf(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+    return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
+  }
+  if (killed === true) return usageError(`git took more than ${PATIENCE_MS / 1000} s`);
+  const said = String(stderr ?? '').trim();
+  if (/transport '.*' not allowed|lazy fetching disabled/u.test(said)) {
+    return usageError(
+      'this clone does not have that revision of the file, and git is not allowed to fetch it',
+      'Fetch it first, such as with: git fetch --refetch --no-filter',
+    );
+  }
+  if (said.endsWith('Needed a single revision')) return new Error('there is no such revision');
+  return new Error(said.split('\n')[0] || message);
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Env } from '../../core/types.ts';
+
+/**
+ * Returns true if the user's own configuration of git lists a folder under `safe.directory`: the global files and the
+ * variables GIT_CONFIG_*, as git itself takes them. The repository's configuration has no say.
+ */
+export function isSafeDirectory(folder: string, env: Env): boolean {
+  let isSafe = false;
+  for (const value of [...globalFiles(env).flatMap(valuesIn), ...valuesOfEnvironment(env)]) {
+    // An empty value takes back those before it.
+    if (value === '') isSafe = false;
+    else if (fits(value, folder, env)) isSafe = true;
+  }
+  return isSafe;
+}
+
+function fits(value: string, folder: string, env: Env): boolean {
+  if (value === '*') return true;
+  const named = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
+  if (named.endsWith('/*')) return folder.startsWith(path.normalize(named.slice(0, -1)));
+  return path.isAbsolute(named) && path.resolve(named) === folder;
+}
+
+function globalFiles(env: Env): string[] {
+  const { HOME: home, GIT_CONFIG_GLOBAL: only, XDG_CONFIG_HOME: xdg } = env;
+  if (only !== undefined) return [only];
+  const config = xdg || (home ? path.join(home, '.config') : undefined);
+  return [
+    ...(config ? [path.join(config, 'git', 'config')] : []),
+    ...(home ? [path.join(home, '.gitconfig')] : []),
+  ];
+}
+
+function valuesOfEnvironment(env: Env): string[] {
+  const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, 1000);
+  return Array.from({ length: count }, (_, at) => at).flatMap(at =>
+    env[`GIT_CONFIG_KEY_${at}`]?.toLowerCase() === 'safe.directory'
+      ? [env[`GIT_CONFIG_VALUE_${at}`] ?? '']
+      : [],
+  );
+}
+
+/** The values of `safe.directory` in a file of git's configuration; what it includes is not read. */
+function valuesIn(file: string): string[] {
+  const values: string[] = [];
+  let isSafe = false;
+  for (const line of linesOf(file)) {
+    const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
+    if (section !== undefined) isSafe = section.trim().toLowerCase() === 'safe';
+    const [, value] = /^\s*directory\s*=\s*(.*)$/iu.exec(rest) ?? [];
+    if (isSafe && value !== undefined) values.push(unquoted(value));
+  }
+  return values;
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/u);
+  } catch {
+    return [];
+  }
+}
+
+/** A value without its quotes, escapes and comment. */
+function unquoted(value: string): string {
+  const [, quoted] = /^"((?:[^"\\]|\\.)*)"/u.exec(value) ?? [];
+  return quoted === undefined ? value.replace(/\s*[#;].*$/u, '').trimEnd() : quoted.replace(/\\(.)/gu, '$1');
+}

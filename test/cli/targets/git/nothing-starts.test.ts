@@ -1,0 +1,170 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { git, program, repository } from './git-fixture.ts';
+
+/** Lets git fetch what is missing from a place of the stranger's choice. */
+const partialClone = (url: string, more = ''): string => `
+[core]
+  repositoryformatversion = 1
+[extensions]
+  partialClone = origin
+[protocol]
+  allow = always
+[protocol "file"]
+  allow = always
+[protocol "ext"]
+  allow = always
+[remote "origin"]
+  url = ${url}
+  promisor = true
+  partialclonefilter = blob:none
+${more}`;
+
+/** Configurations that name a program, in all the ways that git's documentation lists, for a program `p`. */
+const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
+  'remote.<name>.uploadpack': p => partialClone('/tmp', `  uploadpack = "${p};"`),
+  'remote.<name>.uploadpack of a url of this machine': p =>
+    partialClone('file:///tmp', `  uploadpack = "${p};"`),
+  'remote.<name>.vcs': p => partialClone('/tmp', `  vcs = ${path.basename(p)}\n  receivepack = "${p};"`),
+  'ext::': p => partialClone(`ext::${p}`),
+  'url.<base>.insteadOf': p => partialClone('x:', `[url "ext::${p} "]\n  insteadOf = x:`),
+  'core.sshCommand': p => partialClone('ssh://localhost/x', `[core]\n  sshCommand = "${p}"`),
+  'core.gitProxy': p => partialClone('git://127.0.0.1:1/x', `[core]\n  gitProxy = "${p}"`),
+  'credential.helper and core.askPass': p =>
+    partialClone('http://127.0.0.1:1/', `[credential]\n  helper = "!${p}"\n[core]\n  askPass = "${p}"`),
+  'core.alternateRefsCommand': p => partialClone('/tmp', `[core]\n  alternateRefsCommand = "${p}"`),
+  'uploadpack.packObjectsHook': p => partialClone('.', `[uploadpack]\n  packObjectsHook = "${p}"`),
+  'core.fsmonitor': p => `[core]\n  fsmonitor = "${p}"\n  untrackedCache = true\n`,
+  'core.hooksPath': p => `[core]\n  hooksPath = "${path.dirname(p)}"\n`,
+  'hook.<name>.command': p =>
+    ['reference-transaction', 'post-index-change', 'pre-auto-gc', 'post-checkout']
+      .map(event => `[hook "${event}"]\n  command = "${p}"\n  event = ${event}\n`)
+      .join(''),
+  'core.pager and pager.<cmd>': p =>
+    `[core]\n  pager = "${p}"\n[pager]\n  rev-parse = "${p}"\n  ls-tree = "${p}"\n  cat-file = "${p}"\n`,
+  'core.editor and sequence.editor': p => `[core]\n  editor = "${p}"\n[sequence]\n  editor = "${p}"\n`,
+  'diff.external, diff.<driver>.command and textconv': p =>
+    `[diff]\n  external = "${p}"\n[diff "a"]\n  command = "${p}"\n  textconv = "${p}"\n`,
+  'filter.<driver>.clean, smudge and process': p =>
+    `[filter "a"]\n  clean = "${p}"\n  smudge = "${p}"\n  process = "${p}"\n  required = true\n`,
+  'merge.<driver>.driver, mergetool, difftool, guitool': p =>
+    `[merge "a"]\n  driver = "${p}"\n[merge]\n  tool = a\n[mergetool "a"]\n  cmd = "${p}"\n[difftool "a"]\n  cmd = "${p}"\n[guitool "a"]\n  cmd = "${p}"\n[interactive]\n  diffFilter = "${p}"\n`,
+  'gpg.program and gpg.ssh.defaultKeyCommand': p =>
+    `[log]\n  showSignature = true\n[gpg]\n  program = "${p}"\n[gpg "ssh"]\n  program = "${p}"\n  defaultKeyCommand = "${p}"\n`,
+  'alias.*': p =>
+    `[alias]\n  rev-parse = "!${p}"\n  ls-tree = "!${p}"\n  cat-file = "!${p}"\n  config = "!${p}"\n`,
+  'tar, trailer, submodule, browser, man, sendemail, imap': p =>
+    `[tar "a"]\n  command = "${p}"\n[trailer "a"]\n  command = "${p}"\n  cmd = "${p}"\n[submodule "a"]\n  update = "!${p}"\n[browser "a"]\n  cmd = "${p}"\n[man "a"]\n  cmd = "${p}"\n[sendemail]\n  tocmd = "${p}"\n  ccCmd = "${p}"\n[imap]\n  tunnel = "${p}"\n[gc]\n  recentObjectsHook = "${p}"\n`,
+  'include.path': p => `[include]\n  path = "${path.join(path.dirname(p), 'included')}"\n`,
+  'core.worktree': p =>
+    `[core]\n  worktree = "${path.dirname(p)}"\n  fsmonitor = "${p}"\n  hooksPath = "${path.dirname(p)}"\n`,
+};
+
+/** Ways to bring a repository, as an unpacked archive or a clone can hold them, given one that is ready. */
+const PLANTINGS = {
+  'as .git': () => {},
+  'as a bare folder': (folder: string) => {
+    for (const name of readdirSync(path.join(folder, '.git'))) {
+      renameSync(path.join(folder, '.git', name), path.join(folder, name));
+    }
+    rmSync(path.join(folder, '.git'), { recursive: true });
+  },
+  'behind a .git file': (folder: string) => {
+    renameSync(path.join(folder, '.git'), path.join(folder, 'store'));
+    writeFileSync(path.join(folder, '.git'), 'gitdir: store\n');
+  },
+  'as alternates of another': (folder: string) => {
+    cpSync(path.join(folder, '.git/objects'), path.join(folder, 'objects-of-mine'), { recursive: true });
+    for (const name of readdirSync(path.join(folder, '.git/objects'))) {
+      if (/^..$/u.test(name)) rmSync(path.join(folder, '.git/objects', name), { recursive: true });
+    }
+    mkdirSync(path.join(folder, '.git/objects/info'), { recursive: true });
+    writeFileSync(path.join(folder, '.git/objects/info/alternates'), '../../objects-of-mine\n');
+  },
+};
+
+let template = '';
+let oldBlob = '';
+beforeAll(() => {
+  template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
+  oldBlob = git(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
+});
+afterAll(() => rmSync(template, { recursive: true }));
+
+/** A clone of the user's that holds a folder of a stranger's. */
+function plant(configuration: (p: string) => string, planting: (folder: string) => void): Planted {
+  const home = temporaryDirectory();
+  const folder = path.join(home, 'clone/vendor');
+  cpSync(template, path.join(home, 'clone'), { recursive: true });
+  cpSync(template, folder, { recursive: true });
+  const marker = path.join(home, 'started');
+  const p = program(path.join(home, 'clone/vendor/hooks-of-mine/p'), marker);
+  for (const hook of ['reference-transaction', 'post-index-change', 'post-checkout', 'fsmonitor-watchman']) {
+    program(path.join(path.dirname(p), hook), marker);
+    program(path.join(folder, '.git/hooks', hook), marker);
+  }
+  const remoteHelper = program(path.join(home, 'bin/git-remote-p'), marker);
+  writeFileSync(
+    path.join(path.dirname(p), 'included'),
+    CONFIGURATIONS['remote.<name>.uploadpack']?.(p) ?? '',
+  );
+  writeFileSync(path.join(folder, '.gitattributes'), '* diff=a filter=a merge=a\n');
+  writeFileSync(path.join(folder, '.git/info/attributes'), '* diff=a filter=a merge=a\n');
+  // What is missing is fetched by git if nothing forbids it.
+  rmSync(path.join(folder, '.git/objects', oldBlob.slice(0, 2), oldBlob.slice(2)), { force: true });
+  writeFileSync(path.join(folder, '.git/config'), configuration(p), { flag: 'a' });
+  planting(folder);
+  const env = { PATH: `${path.dirname(remoteHelper)}:${process.env['PATH'] ?? ''}` };
+  return {
+    home,
+    isStarted: () => existsSync(marker),
+    run: (...argv) => runInProcess(argv, { home, env, local: localService }),
+  };
+}
+
+interface Planted {
+  readonly home: string;
+  readonly isStarted: () => boolean;
+  readonly run: (...argv: string[]) => Promise<CommandResult>;
+}
+
+const MISSING = '0123456789012345678901234567890123456789';
+
+const FETCHING = Object.entries(CONFIGURATIONS).filter(([name]) => /uploadpack|^ext|include/u.test(name));
+
+describe.each([
+  ['as .git', Object.entries(CONFIGURATIONS)],
+  ['as a bare folder', FETCHING],
+  ['behind a .git file', FETCHING],
+  ['as alternates of another', FETCHING],
+] as const)('a repository planted %s', (planting, configurations) => {
+  it.each(configurations)('starts nothing by %s', async (_, configuration) => {
+    const { run, isStarted } = plant(configuration, PLANTINGS[planting]);
+    for (const revision of ['HEAD', 'HEAD~1', MISSING]) {
+      await run('prompts', 'render', `clone/vendor/x.prompt@git:${revision}`);
+    }
+    expect(isStarted()).toBe(false);
+  });
+});
+
+it('refuses a folder that looks like a bare repository, and names it', async () => {
+  const { run, home } = plant(() => '', PLANTINGS['as a bare folder']);
+  const { exitCode, stderr } = await run('run', 'clone/vendor/x.prompt@git:HEAD');
+  expect([exitCode, stderr()]).toEqual([
+    2,
+    expect.stringContaining(`${path.join(home, 'clone/vendor')} looks like a bare git repository`),
+  ]);
+});

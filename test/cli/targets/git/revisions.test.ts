@@ -1,0 +1,195 @@
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { localService } from '../../../../src/main.ts';
+import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { git, promptSaying, repository } from './git-fixture.ts';
+
+let home = '';
+let clone = '';
+beforeEach(() => {
+  home = temporaryDirectory();
+  clone = repository(path.join(home, 'clone'));
+});
+
+const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> =>
+  runInProcess(argv, { home, local: localService, env });
+
+async function rendered(target: string, env?: Readonly<Record<string, string>>): Promise<string> {
+  const { stdout, stderr } = await run(['prompts', 'render', target], env);
+  return stdout() || stderr();
+}
+
+describe('a revision of a prompt file', () => {
+  it.each(['HEAD~1', 'main~1', 'main^', ':/first'])('is found as %s', async revision => {
+    expect(await rendered(`clone/x.prompt@git:${revision}`)).toContain('first');
+  });
+
+  it('is found in a linked worktree', async () => {
+    git(clone, 'worktree', 'add', '-q', '../tree', '-b', 'other');
+    expect(await rendered('tree/x.prompt@git:HEAD~1')).toContain('first');
+  });
+
+  it('is found in a submodule', async () => {
+    const outer = repository(path.join(home, 'outer'));
+    git(outer, 'submodule', '--quiet', 'add', clone, 'inner');
+    expect(await rendered('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
+  });
+
+  it('is found in a folder that is gone, below one whose name git could misread, and through a link', async () => {
+    const odd = path.join(clone, '-a :(top)b');
+    mkdirSync(odd);
+    writeFileSync(path.join(odd, '_p.prompt'), 'partial');
+    writeFileSync(path.join(odd, 'y.prompt'), promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''));
+    git(clone, 'add', '.');
+    git(clone, 'commit', '-qm', 'odd');
+    git(clone, 'rm', '-rq', '--', '-a :(top)b');
+    symlinkSync(clone, path.join(home, 'link'));
+    expect(await rendered('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
+  });
+
+  it('is that of the repository of the file, whatever repository the environment names', async () => {
+    const other = repository(path.join(home, 'other'));
+    const env = { GIT_DIR: path.join(other, '.git'), GIT_WORK_TREE: other, GIT_OBJECT_DIRECTORY: '/nowhere' };
+    expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
+  });
+
+  it.each([
+    ['clone/x.prompt@git:--help', '"--help" is not a revision'],
+    ['clone/x.prompt@git:no-such', 'there is no such revision'],
+    ['clone/x.prompt@git:^HEAD', '"^HEAD" is not a revision'],
+    ['clone/y.prompt@git:HEAD', 'y.prompt is not in that revision'],
+    ['clone/link.prompt@git:HEAD', 'link.prompt is a link in that revision'],
+    ['elsewhere/x.prompt@git:HEAD', 'it is not in a git repository'],
+    ['empty/x.prompt@git:HEAD', 'does not lead to a git repository'],
+  ])('%s is refused', async (target, message) => {
+    symlinkSync('x.prompt', path.join(clone, 'link.prompt'));
+    git(clone, 'add', '.');
+    git(clone, 'commit', '-qm', 'link');
+    mkdirSync(path.join(home, 'empty/.git'), { recursive: true });
+    const { exitCode, stderr } = await run(['run', target]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('git', () => {
+  /** A git that writes down its arguments and environment, then is git. */
+  function spy(): { env: Record<string, string>; seen: () => string } {
+    const log = path.join(home, 'log');
+    const real = process.env['PATH'] ?? '';
+    mkdirSync(path.join(home, 'bin'));
+    const file = path.join(home, 'bin/git');
+    writeFileSync(file, `#!/bin/sh\n{ echo "$@"; env; } >> '${log}'\nPATH='${real}' exec git "$@"\n`);
+    chmodSync(file, 0o755);
+    return { env: { PATH: `${path.dirname(file)}:${real}` }, seen: () => readFileSync(log, 'utf8') };
+  }
+
+  it('sees no key, no PROMPTRUN_ variable and no variable that leads it elsewhere', async () => {
+    const { env, seen } = spy();
+    mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+    const models = 'providers:\n  mine:\n    baseUrl: https://example.com/v1\n    apiKeyEnv: MY_SECRET\n';
+    writeFileSync(path.join(home, 'data/models.yaml'), models, { mode: 0o600 });
+    const secrets = { OPENAI_API_KEY: 'k1', MY_SECRET: 'k2', PROMPTRUN_API_KEY: 'k3', GIT_EXEC_PATH: '/k4' };
+    await rendered('clone/x.prompt@git:HEAD', { ...env, ...secrets, GIT_SSH_COMMAND: 'k5' });
+    expect(seen()).not.toMatch(/=\/?k\d$|^PROMPTRUN_|^GIT_(?:EXEC_PATH|SSH)/mu);
+  });
+
+  it('may fetch nothing, run no hook and start nothing else', async () => {
+    const { env, seen } = spy();
+    await rendered('clone/x.prompt@git:HEAD', { ...env, GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '0' });
+    const settings = '-c safe.bareRepository=explicit -c core.hooksPath=/dev/null -c core.fsmonitor=false';
+    const calls = seen()
+      .split('\n')
+      .filter(line => line.includes(settings));
+    expect(calls.map(line => line.split('core.fsmonitor=false ')[1]?.split(' ')[0])).toEqual([
+      'rev-parse',
+      'ls-tree',
+      'cat-file',
+    ]);
+    expect(seen()).toMatch(/^GIT_ALLOW_PROTOCOL=none$/mu);
+    expect(seen()).toMatch(/^GIT_NO_LAZY_FETCH=1$/mu);
+  });
+
+  it('is never taken from the working directory', async () => {
+    writeFileSync(path.join(home, 'git'), `#!/bin/sh\ntouch ${home}/started\n`, { mode: 0o755 });
+    const { stderr } = await run(['run', 'clone/x.prompt@git:HEAD'], { PATH: '.::bin' });
+    expect(stderr()).toContain('git is not installed');
+  });
+});
+
+describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () => {
+  it.each([
+    ['its folder', 'clone'],
+    ['its .git', 'clone/.git'],
+    ['what its .git leads to', 'store'],
+  ])('is refused by %s, unless the user calls it safe', async (_, name) => {
+    if (name === 'store') git(clone, 'init', '-q', '--separate-git-dir', '../store');
+    chownSync(path.join(home, name), 12_345, 12_345);
+    const { exitCode, stderr } = await run(['run', 'clone/x.prompt@git:HEAD']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(/belongs to another user[^]*safe\.directory/u),
+    ]);
+    git(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
+    expect((await run(['run', 'clone/x.prompt@git:HEAD'])).exitCode).toBe(2);
+    writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${clone}" ; mine\n`);
+    expect(await rendered('clone/x.prompt@git:HEAD~1')).toContain('first');
+  });
+
+  it('is refused behind a link of another user', async () => {
+    git(clone, 'init', '-q', '--separate-git-dir', '../store');
+    mkdirSync(path.join(home, 'other'));
+    symlinkSync('../store', path.join(home, 'other/.git'));
+    lchownSync(path.join(home, 'other/.git'), 12_345, 12_345);
+    expect((await run(['run', 'other/x.prompt@git:HEAD'])).exitCode).toBe(2);
+  });
+
+  it('is accepted by variables of the user that call it safe', async () => {
+    chownSync(clone, 12_345, 12_345);
+    const env = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+    expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
+  });
+});
+
+describe('a revision that the user did not type', () => {
+  it.each([
+    ['a target', 'target: ./x.prompt@git:HEAD\ncases: [{}]\n'],
+    ['an alias', 'target: old\ncases: [{}]\n'],
+    ['an input', 'target: ./x.prompt\ncases: [{ inputs: { a: "@x.prompt@git:HEAD" } }]\n'],
+  ])('is refused in a test file as %s', async (_, content) => {
+    writeFileSync(path.join(clone, 'y.test.yaml'), content);
+    await run(['alias', 'set', 'old', `${clone}/x.prompt@git:HEAD`]);
+    const { exitCode, stdout, stderr } = await run(['test', 'clone']);
+    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('names a git revision')]);
+  });
+
+  it('is refused in a test file that lies about the name of its prompt', async () => {
+    const name = 'x.prompt@git:HEAD';
+    writeFileSync(path.join(clone, `${name}.prompt`), promptSaying('planted'));
+    writeFileSync(path.join(clone, `${name}.test.yaml`), 'cases: [{}]\n');
+    expect((await run(['test', 'clone'])).exitCode).toBe(2);
+  });
+
+  it('makes a bad row as a path of a row', async () => {
+    writeFileSync(path.join(home, 'rows.csv'), 'image\na.png@git:HEAD\n');
+    writeFileSync(path.join(home, 'a.png@git:HEAD'), 'x');
+    const { exitCode, stderr } = await run(['batch', 'describe', '--from', 'rows.csv', '--dry-run']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('names a git revision')]);
+  });
+
+  it('is refused by mcp --allow, also behind an alias', async () => {
+    await run(['alias', 'set', 'old', `${clone}/x.prompt@git:HEAD`]);
+    for (const name of ['clone/x.prompt@git:HEAD', 'old']) {
+      const { exitCode, stderr } = await run(['mcp', '--allow', name]);
+      expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('names a git revision')]);
+    }
+  });
+});
