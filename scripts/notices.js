@@ -40,7 +40,8 @@ export function bundledPackages(files) {
 /** The text of THIRD-PARTY-NOTICES. */
 export function notices(packages) {
   const inside = packages.flatMap(({ name }) => INSIDE[name] ?? []);
-  return [INTRODUCTION, ...[...packages, ...inside].map(notice)].join(`\n${'-'.repeat(80)}\n\n`);
+  const all = [...packages, ...inside];
+  return [INTRODUCTION, ...all.map(one => notice(one, all))].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 const INTRODUCTION = `The files of this package contain the following third-party packages, unchanged but for bundling and minification.
@@ -89,9 +90,10 @@ function licenceText(directory) {
   return texts.length > 0 ? texts.join('\n\n') : undefined;
 }
 
-function notice({ name, version, licence, source, by, text }) {
+function notice({ name, version, licence, source, by, text }, all) {
   const head = `${name} ${version}\nLicence: ${licence}\n${source ? `Source: ${source}\n` : ''}`;
-  return `${head}\n${text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
+  const sibling = all.find(other => other.source === source && other.licence === licence && other.text);
+  return `${head}\n${text ?? sibling?.text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
 }
 
 /** Some packages name the MIT licence and have no copy of it. Ours is the same but for who holds the rights. */

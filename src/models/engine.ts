@@ -29,6 +29,10 @@ export interface Usage {
   readonly output: number;
   /** Tokens of the prompt that were read from the provider's cache. */
   readonly cached: number;
+  /** Tokens of the prompt that were written to the provider's cache. */
+  readonly cacheWritten?: number;
+  /** The price class that the provider says it used. */
+  readonly tier?: string;
   /** What the run cost, in US dollars, if the provider says so itself. */
   readonly dollars?: number;
 }

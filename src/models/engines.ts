@@ -22,28 +22,8 @@ export function createEngines({ env }: { env: Env }): Engines {
     card,
     clip,
     sandbox,
-    provider: byInterface(
-      providerEngine(env, async () => (await import('./providers/anthropic/speak.ts')).ANTHROPIC),
-      providerEngine(env, async () => (await import('./providers/openai/speak.ts')).OPENAI),
-    ),
+    provider: providerEngine(env),
   } satisfies Engines;
-}
-
-/** Gemini is asked at its compatible endpoint. */
-function byInterface(anthropic: Engine, openai: Engine): Engine {
-  const engineOf = ({ model }: EngineJob) => (model.provider?.engine === 'anthropic' ? anthropic : openai);
-  const atChat = (job: EngineJob): EngineJob => {
-    const { provider } = job.model;
-    if (provider?.engine !== 'google') return job;
-    return {
-      ...job,
-      model: { ...job.model, provider: { ...provider, baseUrl: `${provider.baseUrl}/openai` } },
-    };
-  };
-  return {
-    run: job => engineOf(job).run(atChat(job)),
-    read: async (job, body) => (await engineOf(job).read?.(job, body)) ?? failedWith('no answer'),
-  };
 }
 
 /** Gives the rendered prompt back as it is. */

@@ -38,7 +38,13 @@ const failure = (result: EngineResult): string => {
 };
 
 describe('the double of the Messages interface', () => {
-  const client = (): Anthropic => new Anthropic({ apiKey: KEY, baseURL: root(), maxRetries: 0 });
+  const client = (): Anthropic =>
+    new Anthropic({
+      apiKey: KEY,
+      baseURL: root(),
+      maxRetries: 0,
+      defaultHeaders: { 'anthropic-version': '2023-06-01' },
+    });
   const request = { model: 'claude-9', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] } as const;
 
   it('answers the provider’s own package', async () => {
@@ -62,37 +68,40 @@ describe('the double of the Messages interface', () => {
 describe('a request', () => {
   it('holds system parts apart, roles, pictures, and settings by their names there', async () => {
     const picture = png(2, 2);
-    const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}} this{{role "model"}}Well,';
+    const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}} this';
     const runOptions = {
       temperature: '0.5',
       maxOutputTokens: 9,
       topK: 3,
       stopSequences: ['END'],
-      reasoningEffort: 'low',
       seed: 1,
+      serviceTier: 'auto',
       model: 'other',
     };
-    const result = await ask({ template, images: [picture], runOptions }, message('Bonjour'));
+    const model = { id: 'claude-haiku-4-5' };
+    const result = await ask({ template, images: [picture], runOptions, model }, message('Bonjour'));
     expect(result).toEqual({
       outputs: [{ type: 'text', text: 'Bonjour' }],
       tokens: 47,
-      usage: { input: 42, output: 5, cached: 30 },
+      usage: { input: 42, output: 5, cached: 30, cacheWritten: 2 },
+      warnings: ['claude-haiku-4-5 does not take seed: left out'],
       failed: false,
     });
     expect(provider.asked[0]).toMatchObject({
       path: '/v1/messages',
-      headers: { 'x-api-key': KEY, 'user-agent': `promptrun/${packageJson.version}` },
+      headers: { 'x-api-key': KEY, 'anthropic-version': '2023-06-01' },
     });
-    expect(provider.asked[0]?.headers['anthropic-version']).toMatch(/^\d{4}-\d\d-\d\d$/);
+    expect(provider.asked[0]?.headers['user-agent']).toMatch(
+      new RegExp(`^promptrun/${packageJson.version} ai-sdk`),
+    );
     expect(provider.body()).toEqual({
-      model: 'claude-9',
+      model: 'claude-haiku-4-5',
       max_tokens: 9,
       temperature: 0.5,
       top_k: 3,
       stop_sequences: ['END'],
-      output_config: { effort: 'low' },
-      stream: false,
-      system: 'Be brief.',
+      service_tier: 'auto',
+      system: [{ type: 'text', text: 'Be brief.' }],
       messages: [
         {
           role: 'user',
@@ -105,31 +114,52 @@ describe('a request', () => {
             { type: 'text', text: ' this' },
           ],
         },
-        { role: 'assistant', content: 'Well,' },
       ],
     });
+  });
+
+  it('leaves out what newer models do not take, and says so', async () => {
+    const runOptions = { temperature: 0.5, topP: 0.9, topK: 3, reasoningEffort: 'low' };
+    const { warnings, failed } = await ask({ runOptions }, message('Bonjour'));
+    expect(failed).toBe(false);
+    expect(warnings).toEqual([
+      'claude-9 does not take temperature: left out',
+      'claude-9 does not take topK: left out',
+      'claude-9 does not take topP: left out',
+    ]);
+    expect(provider.body()).toMatchObject({ output_config: { effort: 'low' } });
   });
 
   it('asks for JSON in the prompt’s schema from models that have structured outputs', async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
     await ask({ json: { schema } }, message('{}'));
     expect(provider.body()['output_config']).toEqual({ format: { type: 'json_schema', schema } });
-    for (const job of [
-      { json: { schema }, model: { id: 'claude-3-5-haiku-latest' } },
-      { json: { schema }, model: { responseFormat: 'none' } as const },
-      { json: { schema: { type: 'object' } } },
-      { json: {} },
-    ]) {
-      await ask(job, message('{}'));
-      expect(provider.body()).not.toHaveProperty('output_config');
-    }
+  });
+
+  it('asks for JSON by a tool from models that have none', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    const answer = message([{ type: 'tool_use', id: 'x', name: 'json', input: { a: 'b' } }], {
+      stop_reason: 'tool_use',
+    });
+    const { outputs } = await ask({ json: { schema }, model: { id: 'claude-3-5-haiku-latest' } }, answer);
+    expect(outputs).toEqual([{ type: 'text', text: '{"a":"b"}' }]);
+    expect(provider.body()).toMatchObject({ tools: [{ name: 'json', input_schema: schema }] });
+  });
+
+  it('asks for JSON in words if it can’t be asked for otherwise', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    await ask({ json: { schema }, model: { responseFormat: 'none' } }, message('{}'));
+    expect(provider.body()).not.toHaveProperty('output_config');
+    expect(JSON.stringify(provider.body()['system'])).toContain('JSON Schema');
+    await ask({ json: {} }, message('{}'));
+    expect(provider.body()).not.toHaveProperty('output_config');
+    expect(JSON.stringify(provider.body()['system'])).toContain('JSON');
   });
 
   it('of nothing but a system part is what the user says', async () => {
     await ask({ template: '{{role "system"}}Be brief.' }, message('Hi'));
     expect(provider.body()).toMatchObject({
-      messages: [{ role: 'user', content: 'Be brief.' }],
-      max_tokens: 8192,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Be brief.' }] }],
     });
   });
 });
@@ -150,7 +180,7 @@ describe('an answer that is not whole', () => {
     [
       'a refusal',
       message('', { stop_reason: 'refusal', stop_details: { explanation: 'not that' } }),
-      /refused: not that: change the prompt/,
+      /refused: not that; it may have been paid for: change the prompt/,
     ],
     [
       'a tool',
@@ -191,7 +221,7 @@ describe('an answer that is not whole', () => {
     ],
     [403, 'permission_error', 'not yours', /answered 403 not yours: the key in [A-Z_]+ may not use/, true],
     [413, 'request_too_large', 'too large', /answered 413 too large/, true],
-    [429, 'rate_limit_error', 'credit balance is too low', /quota of its account is used up/, true],
+    [402, 'billing_error', 'credit balance is too low', /quota of its account is used up/, true],
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],
     [503, 'api_error', 'oops', /answered 503 oops/, false],
   ])('by %i is a failure that says what to do, asked once', async (status, type, text, what, isRefused) => {
@@ -231,7 +261,7 @@ describe('a stream', () => {
     expect(pieces).toEqual(['Hel', 'lo ', '😀']);
     expect(result).toMatchObject({
       outputs: [{ text: 'Hello 😀' }],
-      usage: { input: 42, output: 5, cached: 30 },
+      usage: { input: 42, output: 5, cached: 30, cacheWritten: 2 },
       failed: false,
     });
     expect(provider.body()).toMatchObject({ stream: true });

@@ -79,9 +79,7 @@ export class FakeProvider {
 
   private answer(request: ProviderRequest, response: ServerResponse): void {
     this.asked.push(request);
-    // Our client of Messages sends another version than the pinned one until it is replaced.
-    const refused = request.path.endsWith('/messages') ? undefined : refusal(request, this.dialect);
-    const answer = refused ??
+    const answer = refusal(request, this.dialect) ??
       (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
     if (typeof answer === 'function') return answer(response, request);
     const { status = 200, headers = {}, body = '' } = answer;

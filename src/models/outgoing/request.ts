@@ -155,8 +155,8 @@ export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncG
 export class TooLong extends Error {
   override readonly name = 'TooLong';
 
-  constructor(maxBytes: number) {
-    super(`it is larger than ${Math.floor(maxBytes / (1024 * 1024))} MiB`);
+  constructor(maxBytes: number, what = 'it') {
+    super(`${what} is larger than ${Math.floor(maxBytes / (1024 * 1024))} MiB`);
   }
 }
 

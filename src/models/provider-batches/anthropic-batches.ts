@@ -1,24 +1,38 @@
-import type { Batches as BatchesClient, MessageBatch } from '@anthropic-ai/sdk/resources/messages/batches';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { connect } from '../providers/anthropic/speak.ts';
+import { countAt } from '../providers/answer.ts';
+import { exchange, exchangeJson } from '../providers/exchange.ts';
 import { statusIn } from '../providers/fault.ts';
 import { ProviderFault, reasonOf } from '../providers/refusal.ts';
 import { type BatchAnswer, type BatchProvider, type BatchState, resultsIn } from './batch-provider.ts';
 
 type Results = ReturnType<typeof resultsIn>;
+type Json = Readonly<Record<string, unknown>>;
+
+const BATCHES = '/v1/messages/batches';
 
 /** Anthropic's Message Batches. They carry no mark of ours but the names of their requests, which their answers show. */
-export async function anthropicBatches(access: Access): Promise<BatchProvider> {
-  const { Batches } = await import('@anthropic-ai/sdk/resources/messages/batches');
-  const client = await connect(access, Number.POSITIVE_INFINITY);
-  const batches = new Batches(client);
-  const look = (id: string, signal: AbortSignal): Promise<MessageBatch> =>
-    batches.retrieve(id, {}, { signal });
+export function anthropicBatches(access: Access): BatchProvider {
+  const headers = {
+    'anthropic-version': '2023-06-01',
+    ...(access.key !== undefined && { 'x-api-key': access.key }),
+  };
+  const ask = (path: string, signal: AbortSignal, body?: object): Promise<Json> =>
+    exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
+  const look = (id: string, signal: AbortSignal): Promise<Json> => ask(pathOf(id), signal);
   async function* results(id: string, signal: AbortSignal): Results {
-    const { results_url: url } = await look(id, signal);
-    if (url === null) throw new ProviderFault(`has no results of the batch ${id}`, { status: 410 });
-    yield* resultsIn(await client.get(url, { signal }).asResponse());
+    const url = textAt(await look(id, signal), 'results_url');
+    if (url === undefined) throw new ProviderFault(`has no results of the batch ${id}`, { status: 410 });
+    yield* resultsIn(await exchange({ path: url, headers }, access, signal));
+  }
+  async function* all(signal: AbortSignal): AsyncGenerator<Json, void> {
+    for (let after = ''; ; ) {
+      const page = await ask(`${BATCHES}?limit=100${after}`, signal);
+      yield* listAt(page, 'data').filter(isJsonObject);
+      const last = textAt(page, 'last_id');
+      if (page['has_more'] !== true || last === undefined) return;
+      after = `&after_id=${encodeURIComponent(last)}`;
+    }
   }
   return {
     name: access.provider.name,
@@ -26,17 +40,17 @@ export async function anthropicBatches(access: Access): Promise<BatchProvider> {
     async create(requests, _key, _upload, signal) {
       const parameters = requests.map(({ customId, parameters }) => ({
         custom_id: customId,
-        params: parameters as BatchesClient.BatchCreateParams.Request['params'],
+        params: parameters,
       }));
-      return (await batches.create({ requests: parameters }, { signal })).id;
+      return idOf(await ask(BATCHES, signal, { requests: parameters }));
     },
     /** By the first answer of each batch of the same size. */
     async find(key, requests, signal) {
       let unread = false;
-      for await (const batch of batches.list({ limit: 100 }, { signal })) {
+      for await (const batch of all(signal)) {
         if (sizeOf(batch) !== requests) continue;
-        if (batch.processing_status !== 'ended') unread = true;
-        else if (await startsWith(results(batch.id, signal), key)) return { id: batch.id };
+        if (batch['processing_status'] !== 'ended') unread = true;
+        else if (await startsWith(results(idOf(batch), signal), key)) return { id: idOf(batch) };
       }
       return unread ? 'unread' : undefined;
     },
@@ -47,9 +61,20 @@ export async function anthropicBatches(access: Access): Promise<BatchProvider> {
       }
     },
     async cancel(id, signal) {
-      await batches.cancel(id, {}, { signal });
+      await ask(`${pathOf(id)}/cancel`, signal, {});
     },
   };
+}
+
+function pathOf(id: string): string {
+  return `${BATCHES}/${encodeURIComponent(id)}`;
+}
+
+/** @throws {ProviderFault} for a batch without one */
+function idOf(batch: Json): string {
+  const id = textAt(batch, 'id');
+  if (id === undefined) throw new ProviderFault('named no batch in its answer', { mayHaveCost: true });
+  return id;
 }
 
 /** Results that are gone can't be told apart from those of others: they are older than ours can be. */
@@ -62,16 +87,24 @@ async function startsWith(results: Results, key: string): Promise<boolean> {
   return false;
 }
 
-function sizeOf({ request_counts: counts }: MessageBatch): number {
-  return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired;
+const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
+
+function countOf(batch: Json, ...names: (typeof COUNTS)[number][]): number {
+  const counts = names.map(name => countAt(valueAt(batch, 'request_counts'), name) ?? 0);
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function stateOf({ processing_status: state, request_counts: counts }: MessageBatch): BatchState {
+function sizeOf(batch: Json): number {
+  return countOf(batch, ...COUNTS);
+}
+
+function stateOf(batch: Json): BatchState {
+  const state = textAt(batch, 'processing_status') ?? 'unknown';
   return {
     state,
     ended: state === 'ended',
-    done: counts.succeeded,
-    failed: counts.errored + counts.canceled + counts.expired,
+    done: countOf(batch, 'succeeded'),
+    failed: countOf(batch, 'errored', 'canceled', 'expired'),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { MAX_ANSWER_BYTES } from '../providers/access.ts';
+import type { HttpAnswer } from '../outgoing/request.ts';
+import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
 /** One request of a batch, by the name that its answer carries. */
 export interface BatchRequest {
@@ -71,7 +72,7 @@ const MAX_VALUES = 100_000;
 
 /** The results in a file of lines, as they are read. A line that can't be read, or is too long, is not a result. */
 export async function* resultsIn(
-  response: Response,
+  response: HttpAnswer,
 ): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
   for await (const line of linesOf(response)) {
     const result = parse(line);
@@ -81,12 +82,12 @@ export async function* resultsIn(
   }
 }
 
-async function* linesOf({ body }: Response): AsyncGenerator<string> {
+async function* linesOf({ body }: HttpAnswer): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   /** undefined once it is too long. */
   let line: string | undefined = '';
-  for await (const chunk of body ?? []) {
-    const [end = '', ...next] = decoder.decode(chunk as Uint8Array, { stream: true }).split('\n');
+  for await (const chunk of body) {
+    const [end = '', ...next] = decoder.decode(chunk, { stream: true }).split('\n');
     line = longer(line, end);
     for (const start of next) {
       yield line ?? '';

@@ -1,8 +1,8 @@
-import type OpenAI from 'openai';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
-import { connect } from '../providers/openai/speak.ts';
-import { reasonOf } from '../providers/refusal.ts';
+import { countAt } from '../providers/answer.ts';
+import { exchange, exchangeJson } from '../providers/exchange.ts';
+import { ProviderFault, reasonOf } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
@@ -11,71 +11,100 @@ import {
   resultsIn,
 } from './batch-provider.ts';
 
+type Json = Readonly<Record<string, unknown>>;
+
 /** The name of our mark among a batch's metadata. */
 const MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** OpenAI's batches: a file of requests, and a batch made of it. */
-export async function openAiBatches(access: Access): Promise<BatchProvider> {
-  const client = await connect(access, Number.POSITIVE_INFINITY);
+export function openAiBatches(access: Access): BatchProvider {
+  const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
+  const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
+  const ask = (path: string, signal: AbortSignal, body?: object): Promise<Json> =>
+    exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
+  async function* all(signal: AbortSignal): AsyncGenerator<Json, void> {
+    for (let after = ''; ; ) {
+      const page = await ask(`/batches?limit=100${after}`, signal);
+      const batches = listAt(page, 'data').filter(isJsonObject);
+      yield* batches;
+      const last = textAt(batches.at(-1), 'id');
+      if (page['has_more'] !== true || last === undefined) return;
+      after = `&after=${encodeURIComponent(last)}`;
+    }
+  }
   return {
     name: access.provider.name,
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
       if (upload.id === undefined) {
-        const file = fileOf(requests);
-        upload.id = (await client.files.create({ file, purpose: 'batch' }, { signal })).id;
+        const form = new FormData();
+        form.set('purpose', 'batch');
+        form.set('file', fileOf(requests, endpoint));
+        upload.id = idOf(await ask('/files', signal, form));
         await upload.onUploaded(upload.id);
       }
-      const made = await client.batches.create(
-        {
-          input_file_id: upload.id,
-          endpoint: '/v1/chat/completions',
-          completion_window: '24h',
-          metadata: { [MARK]: key },
-        },
-        { signal },
-      );
-      return made.id;
+      const batch = {
+        input_file_id: upload.id,
+        endpoint,
+        completion_window: '24h',
+        metadata: { [MARK]: key },
+      };
+      return idOf(await ask('/batches', signal, batch));
     },
     async find(key, _requests, signal) {
-      for await (const { id, metadata } of client.batches.list({ limit: 100 }, { signal })) {
-        if (metadata?.[MARK] === key) return { id };
+      for await (const batch of all(signal)) {
+        if (textAt(batch, 'metadata', MARK) === key) return { id: idOf(batch) };
       }
       return undefined;
     },
-    look: async (id, signal) => stateOf(await client.batches.retrieve(id, { signal })),
+    look: async (id, signal) => stateOf(await ask(pathOf(id), signal)),
     async *collect(id, signal) {
-      const { output_file_id: output, error_file_id: errors } = await client.batches.retrieve(id, { signal });
-      for (const file of [output, errors]) {
+      const batch = await ask(pathOf(id), signal);
+      for (const file of [textAt(batch, 'output_file_id'), textAt(batch, 'error_file_id')]) {
         if (!file) continue;
-        const response = await client.files.content(file, { signal });
-        for await (const { customId, result } of resultsIn(response)) {
+        const path = `/files/${encodeURIComponent(file)}/content`;
+        for await (const { customId, result } of resultsIn(
+          await exchange({ path, headers }, access, signal),
+        )) {
           yield { customId, answer: answerOf(result) };
         }
       }
     },
     async cancel(id, signal) {
-      await client.batches.cancel(id, { signal });
+      await ask(`${pathOf(id)}/cancel`, signal, {});
     },
   };
 }
 
-function fileOf(requests: readonly BatchRequest[]): File {
-  const lines = requests.map(({ customId, parameters }) => {
-    const line = { custom_id: customId, method: 'POST', url: '/v1/chat/completions', body: parameters };
-    return `${JSON.stringify(line)}\n`;
-  });
+function pathOf(id: string): string {
+  return `/batches/${encodeURIComponent(id)}`;
+}
+
+/** @throws {ProviderFault} for what has none */
+function idOf(made: Json): string {
+  const id = textAt(made, 'id');
+  if (id === undefined) throw new ProviderFault('named no id in its answer', { mayHaveCost: true });
+  return id;
+}
+
+function fileOf(requests: readonly BatchRequest[], url: string): File {
+  const lines = requests.map(
+    ({ customId, parameters }) =>
+      `${JSON.stringify({ custom_id: customId, method: 'POST', url, body: parameters })}\n`,
+  );
   return new File(lines, 'promptrun.jsonl', { type: 'application/jsonl' });
 }
 
-function stateOf({ status, request_counts: counts, errors }: OpenAI.Batch): BatchState {
-  const fault = status === 'failed' ? (reasonOf(errors?.data) ?? 'it does not say why') : undefined;
+function stateOf(batch: Json): BatchState {
+  const state = textAt(batch, 'status') ?? 'unknown';
+  const errors = valueAt(batch, 'errors', 'data');
+  const fault = state === 'failed' ? (reasonOf(errors) ?? 'it does not say why') : undefined;
   return {
-    state: status,
-    ended: ENDED.has(status),
-    done: counts?.completed ?? 0,
-    failed: counts?.failed ?? 0,
+    state,
+    ended: ENDED.has(state),
+    done: countAt(batch, 'request_counts', 'completed') ?? 0,
+    failed: countAt(batch, 'request_counts', 'failed') ?? 0,
     ...(fault !== undefined && { fault }),
   };
 }

@@ -1,55 +1,87 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
-import { TooLong } from '../outgoing/request.ts';
-import { inOneLine, isClientError, ProviderFault, reasonOf } from './refusal.ts';
+import { type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
+import type { Answer } from './answer.ts';
+import { eventData } from './event-stream.ts';
+import { inOneLine, ProviderFault, reasonOf } from './refusal.ts';
+import { MAX_ANSWER_BYTES } from './send.ts';
 
-/** Most values in an answer. */
+/** Most values in an answer, or in one event. */
 const MAX_VALUES = 100_000;
 
 /**
- * The JSON objects of an answer: one, or the events of a stream as they come. What a server was asked for does not
- * matter: some stream without being asked, others never do.
+ * Reads the body of a success into an answer, as it comes. What the provider was asked for does not matter: some stream
+ * without being asked, others never do.
  *
- * @param eventsOf reads the events of a streamed answer, as the client of the interface does
- * @param isLast whether an event is one that a whole answer ends with
  * @throws {ProviderFault} for an `error` in place of an answer, for a web page, for what is not JSON, and if the
- *   connection ends before the answer does
+ *   connection ends before the answer does; what had come until then is in the answer
  */
-export async function* answerObjects(
-  response: Response,
-  eventsOf: (response: Response) => AsyncIterable<unknown>,
-  isLast: (event: unknown) => boolean,
-): AsyncGenerator<Record<string, unknown>> {
+export async function readAnswer(
+  response: HttpAnswer,
+  answer: Answer,
+  onText: (piece: string) => void,
+): Promise<void> {
   try {
-    if (/^text\/event-stream/i.test(response.headers.get('content-type') ?? '')) {
-      yield* wholeStream(eventsOf(response), isLast);
-      return;
+    const type = response.headers['content-type'] ?? '';
+    if (/^image\//i.test(type)) {
+      answer.pictures.push({ bytes: await readBody(response, MAX_ANSWER_BYTES) });
+    } else if (/^text\/event-stream/i.test(type)) {
+      await readEvents(eventData(response.body), answer, onText);
+    } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
+      const { amazonEvents } = await import('./amazon-events.ts');
+      await readEvents(amazonEvents(response.body), answer, onText);
+    } else {
+      await readWhole(await readBody(response, MAX_ANSWER_BYTES), answer, onText);
     }
-    const text = await response.text();
-    if (/^\s*(?:data|event|id|retry)?:/.test(text)) yield* wholeStream(eventsOf(new Response(text)), isLast);
-    else yield checkedObject(text);
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-async function* wholeStream(
-  events: AsyncIterable<unknown>,
-  isLast: (event: unknown) => boolean,
-): AsyncGenerator<Record<string, unknown>> {
-  let ended = false;
-  for await (const event of events) {
-    if (!isJsonObject(event)) throw unreadable(JSON.stringify(event));
-    ended ||= isLast(event);
-    yield event;
+/** Reads a JSON object, or a stream that does not say that it is one. */
+async function readWhole(body: Buffer, answer: Answer, onText: (piece: string) => void): Promise<void> {
+  if (/^\s*(?:data|event|id|retry)?:/.test(body.toString('utf8', 0, 100))) {
+    return await readEvents(eventData(oneChunk(body)), answer, onText);
   }
-  if (!ended) throw brokenOff();
+  for (const object of checkedObjects(body.toString('utf8'))) onText(answer.add(object));
+}
+
+async function* oneChunk(body: Buffer): AsyncGenerator<Uint8Array> {
+  yield body;
+}
+
+async function readEvents(
+  events: AsyncIterable<string>,
+  answer: Answer,
+  onText: (piece: string) => void,
+): Promise<void> {
+  for await (const data of events) {
+    if (data.trim() === '[DONE]') {
+      answer.finish();
+      continue;
+    }
+    const event = checkedEvent(data);
+    onText(answer.add(event));
+  }
+  if (!answer.ended) throw answer.failure ?? brokenOff();
+}
+
+function checkedEvent(data: string): Readonly<Record<string, unknown>> {
+  let event: unknown;
+  try {
+    event = parseBoundedJson(data, { values: MAX_VALUES });
+  } catch (error) {
+    if (error instanceof JsonPastBound) throw unreadableBecause(`an event of it ${error.message}`);
+    throw brokenOff();
+  }
+  if (isJsonObject(event)) return withoutError(event);
+  throw unreadableBecause(`an event of it is not a JSON object: ${inOneLine(data)}`);
 }
 
 /** What went wrong while an answer was read, which may have been paid for by then. */
 function faultOf(error: unknown): unknown {
-  if (error instanceof ProviderFault || isClientError(error)) return error;
+  if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) return unreadableBecause(error.message);
   if (error instanceof SyntaxError) return unreadableBecause(messageOf(error));
   return brokenOff();
@@ -62,12 +94,24 @@ function brokenOff(): ProviderFault {
   });
 }
 
-function checkedObject(text: string): Record<string, unknown> {
+/** One object, or a list of them: Gemini gives the pieces of an answer so where it is not asked for events. */
+function checkedObjects(text: string): Readonly<Record<string, unknown>>[] {
   const value = parse(text);
-  if (!isJsonObject(value)) throw unreadable(text);
-  const error = value['error'];
+  const objects: unknown[] = Array.isArray(value) ? value : [value];
+  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadable(text);
+  return objects.map(withoutError);
+}
+
+/** @throws {ProviderFault} for an error in place of an answer */
+function withoutError(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { error } = value;
   if (error === undefined || error === null || error === '') return value;
-  throw new ProviderFault(`answered with an error: ${reasonOf(error) ?? 'it does not say which'}`);
+  throw new ProviderFault(
+    `answered with an error: ${inOneLine(reasonOf(error) ?? 'it does not say which')}`,
+    {
+      mayHaveCost: true,
+    },
+  );
 }
 
 function parse(text: string): unknown {
@@ -80,14 +124,17 @@ function parse(text: string): unknown {
 
 function unreadable(text: string): ProviderFault {
   const advice = 'check its baseUrl, which mostly ends in /v1';
-  if (text.trim() === '') return new ProviderFault('answered with nothing at all', { advice });
-  if (/^\s*</.test(text)) return new ProviderFault(`answered ${inOneLine(text)}`, { advice });
+  const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${inOneLine(text)}`;
+  if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
   return unreadableBecause(`it is not a JSON object: ${start}`, advice);
 }
 
 function unreadableBecause(why: string, advice?: string): ProviderFault {
-  return new ProviderFault(`answered with something that can’t be read: ${why}`, advice ? { advice } : {});
+  return new ProviderFault(`answered with something that can’t be read: ${why}`, {
+    mayHaveCost: true,
+    ...(advice !== undefined && { advice }),
+  });
 }
 
 /** Holds back half a character, which servers sometimes send in two pieces. */

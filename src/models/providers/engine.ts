@@ -6,28 +6,30 @@ import {
   failedWith,
   roughTokens,
 } from '../engine.ts';
-import type { Provider } from '../entry.ts';
+import type { ModelEntry, OptionName, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
+import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import type { Answer } from './answer.ts';
-import { wholeCharacters } from './answer-body.ts';
-import { explain } from './fault.ts';
+import { Answer, type Form } from './answer.ts';
+import { readAnswer, wholeCharacters } from './answer-body.ts';
+import { explain, retryWhileBusy } from './fault.ts';
+import { CHAT } from './forms/chat.ts';
+import { MESSAGES } from './forms/messages.ts';
+import { RESPONSES } from './forms/responses.ts';
 import { picturesOf } from './pictures.ts';
 import { keyOf } from './providers.ts';
+import { ProviderFault } from './refusal.ts';
+import { refusedOptions } from './refused-option.ts';
+import { type BuiltRequest, buildRequest } from './request.ts';
+import { send } from './send.ts';
 
 /** For an answer with all its waits, in milliseconds: long, because reasoning, drawing and flex are slow. */
 const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
-/** One interface of providers. */
-export interface Interface {
-  /** Asks once; gives the JSON objects of the answer as they come. */
-  ask(job: EngineJob, access: Access): AsyncIterable<unknown>;
-  newAnswer(job: EngineJob): Answer;
-}
-
-/** Runs prompts on any endpoint of one interface; its code is loaded at the first run, keys are read at each. */
-export function providerEngine(env: Env, load: () => Promise<Interface>, timeoutMs?: number): Engine {
+/** Runs prompts on the models of any provider. The client of an interface is loaded at the first run, keys are read at each. */
+export function providerEngine(env: Env, timeoutMs?: number): Engine {
+  const refused = new RefusedOptions();
   return {
     async run(job) {
       const { provider } = job.model;
@@ -40,49 +42,146 @@ export function providerEngine(env: Env, load: () => Promise<Interface>, timeout
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      const { ask, newAnswer } = await load();
-      const access = { provider, key, env };
-      return await resultOf(newAnswer(job), job, { access, limitMs }, limited => ask(limited, access));
+      return await new Run(job, { provider, key, env }, limitMs).ask(refused);
     },
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      const { newAnswer } = await load();
-      const access = { provider, key: keyOf(provider, env), env };
-      return await resultOf(newAnswer(job), job, { access, limitMs: TIMEOUT_MS }, () => [body]);
+      return await new Run(job, { provider, key: keyOf(provider, env), env }, TIMEOUT_MS).read(body);
     },
   };
 }
 
-/** What an answer comes to; a fault keeps the text that had come until then, before its error item. */
-async function resultOf(
-  answer: Answer,
-  job: EngineJob,
-  { access, limitMs }: { access: Access; limitMs: number },
-  objectsOf: (limited: EngineJob) => AsyncIterable<unknown> | Iterable<unknown>,
-): Promise<EngineResult> {
-  const limit = AbortSignal.timeout(limitMs);
-  const limited = { ...job, signal: AbortSignal.any([job.signal, limit]) };
-  const show = wholeCharacters(job.onText);
-  const texts = (): EngineOutput[] => (answer.text === '' ? [] : [{ type: 'text', text: answer.text }]);
-  try {
-    for await (const object of objectsOf(limited)) show(answer.add(object));
-    answer.check();
-    const pictures = await picturesOf(answer.pictures, limited, access);
-    return {
-      outputs: [...texts(), ...pictures],
-      tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
-      usage: answer.usage,
-      failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
-    };
-  } catch (error) {
-    job.signal.throwIfAborted();
-    const { message, isRefused, fault } = limit.aborted
-      ? { message: tookTooLong(access.provider, limitMs), isRefused: false, fault: undefined }
-      : await explain(error, job, access);
-    const { outputs, ...failed } = failedWith(message);
-    return { ...failed, isRefused, fault, usage: answer.usage, outputs: [...texts(), ...outputs] };
+/** The options that models turned out not to take, for as long as their engine lives. */
+class RefusedOptions {
+  readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
+
+  of(model: ModelEntry): ReadonlySet<OptionName> {
+    return this.#byModel.get(nameOf(model)) ?? new Set();
   }
+
+  add(model: ModelEntry, options: readonly OptionName[]): void {
+    this.#byModel.set(nameOf(model), new Set([...this.of(model), ...options]));
+  }
+}
+
+function nameOf({ model, id = model, provider }: ModelEntry): string {
+  return `${provider?.name}/${id}`;
+}
+
+/** One run of a prompt: what came of it so far stays if the rest fails. */
+class Run {
+  readonly #job: EngineJob;
+  readonly #access: Access;
+  readonly #limitMs: number;
+  readonly #limit: AbortSignal;
+  readonly #signal: AbortSignal;
+  readonly #warnings: string[] = [];
+  #answer: Answer | undefined;
+
+  constructor(job: EngineJob, access: Access, limitMs: number) {
+    this.#job = job;
+    this.#access = access;
+    this.#limitMs = limitMs;
+    this.#limit = AbortSignal.timeout(limitMs);
+    this.#signal = AbortSignal.any([job.signal, this.#limit]);
+  }
+
+  ask(refused: RefusedOptions): Promise<EngineResult> {
+    return this.#resultOf(async () => {
+      const { request, response } = await this.#send(refused);
+      this.#warnings.push(...request.warnings);
+      const draws = this.#job.model.modality === 'image';
+      const answer = new Answer(request.form, { hasJsonTool: request.hasJsonTool, draws });
+      this.#answer = answer;
+      await readAnswer(response, answer, wholeCharacters(this.#job.onText));
+      return answer;
+    });
+  }
+
+  read(body: Record<string, unknown>): Promise<EngineResult> {
+    return this.#resultOf(async () => {
+      const request = await buildRequest(this.#job, this.#access);
+      this.#warnings.push(...request.warnings);
+      const answer = new Answer(formOf(body) ?? request.form, { hasJsonTool: this.#job.json !== undefined });
+      this.#answer = answer;
+      answer.add(body);
+      return answer;
+    });
+  }
+
+  /** Asks once more, without them, if the provider refuses options that it does not take. That costs nothing. */
+  async #send(refused: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
+    const { model } = this.#job;
+    const request = await buildRequest(this.#job, this.#access, refused.of(model));
+    try {
+      return { request, response: await this.#sendWhileBusy(request) };
+    } catch (error) {
+      const options = error instanceof ProviderFault ? refusedOptions(error, request.options) : [];
+      if (options.length === 0) throw error;
+      refused.add(model, options);
+      const next = await buildRequest(this.#job, this.#access, refused.of(model));
+      return { request: next, response: await this.#sendWhileBusy(next) };
+    }
+  }
+
+  #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
+    const patient = { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal };
+    return retryWhileBusy(patient, () => send(request, this.#access, this.#signal));
+  }
+
+  /** What an answer comes to; a fault keeps the text that had come until then, before its error item. */
+  async #resultOf(take: () => Promise<Answer>): Promise<EngineResult> {
+    const job = this.#job;
+    try {
+      const answer = await take();
+      for (const reason of answer.unknownReasons) {
+        this.#warnings.push(
+          `${this.#access.provider.name} ended its answer for a reason that is not known (${reason}): it counts as whole`,
+        );
+      }
+      answer.check();
+      const pictures = await picturesOf(answer.pictures, { signal: this.#signal }, this.#access);
+      return {
+        ...this.#told(),
+        outputs: [...this.#texts(), ...pictures],
+        tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
+        failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
+      };
+    } catch (error) {
+      job.signal.throwIfAborted();
+      const { message, isRefused, fault } = this.#limit.aborted
+        ? { message: tookTooLong(this.#access.provider, this.#limitMs), isRefused: false, fault: undefined }
+        : await explain(error, job, this.#access);
+      const { outputs, ...failed } = failedWith(message);
+      return {
+        ...failed,
+        ...this.#told(),
+        isRefused,
+        ...(fault !== undefined && { fault }),
+        outputs: [...this.#texts(), ...outputs],
+      };
+    }
+  }
+
+  #told(): Pick<EngineResult, 'usage' | 'warnings'> {
+    return {
+      usage: this.#answer?.usage,
+      ...(this.#warnings.length > 0 && { warnings: [...new Set(this.#warnings)] }),
+    };
+  }
+
+  #texts(): EngineOutput[] {
+    const texts = this.#answer?.texts ?? [];
+    return texts.filter(text => text !== '').map(text => ({ type: 'text', text }));
+  }
+}
+
+/** The interface that an answer is of, as it says itself: batches of an earlier version may be of another one. */
+function formOf(body: Readonly<Record<string, unknown>>): Form | undefined {
+  if (body['object'] === 'chat.completion') return CHAT;
+  if (body['object'] === 'response') return RESPONSES;
+  return body['type'] === 'message' ? MESSAGES : undefined;
 }
 
 function tookTooLong({ name }: Provider, timeoutMs: number): string {

@@ -5,13 +5,12 @@ import { ProxyFault } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
-import { isClientError, ProviderFault, refusal } from './refusal.ts';
+import { ProviderFault } from './refusal.ts';
 
 /** What a provider did, in what was thrown, however often it was wrapped on the way; undefined for any other fault. */
 function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ProviderFault) return error;
-    if (isClientError(error)) return refusal(error);
   }
   return undefined;
 }
@@ -45,24 +44,15 @@ export async function explain(
     fault.more.mayHaveCost ? '; it may have been paid for' : '',
     advice === '' ? '' : `: ${advice}`,
   ].join('');
-  const { isRefused = false, status } = fault.more;
-  return { message, isRefused, status, fault: kindOf(fault) };
-}
-
-/** Returns undefined for a fault that is about this one request. */
-function kindOf({ more }: ProviderFault): EngineFault | undefined {
-  const { status, quotaUsedUp, isUnreachable } = more;
-  if (isUnreachable) return 'unreachable';
-  if (quotaUsedUp) return 'quota';
-  if (status === 401 || status === 402 || status === 403) return 'unauthorised';
-  return status === 429 || status === 529 ? 'busy' : undefined;
+  const { isRefused = false, status, fault: kind } = fault.more;
+  return { message, isRefused, status, fault: kind };
 }
 
 function adviceOn(
-  { more: { status, advice } }: ProviderFault,
+  { more: { fault, status, advice } }: ProviderFault,
   { provider, env }: Access,
 ): string | undefined {
-  if (status !== 401 && status !== 403) return advice;
+  if (fault !== 'unauthorised' || status === 402) return advice;
   const variable = keyVariable(provider, env);
   const { keyVariables } = provider;
   if (variable === undefined) {
@@ -72,9 +62,9 @@ function adviceOn(
         : 'give the provider an apiKeyEnv in models.yaml';
     return `it wants a key: ${remedy}`;
   }
-  return status === 401
-    ? `it refuses the key in ${variable}`
-    : `the key in ${variable} may not use this model: check what its account allows`;
+  return status === 403
+    ? `the key in ${variable} may not use this model: check what its account allows`
+    : `it refuses the key in ${variable}`;
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -95,7 +85,7 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can’t be reached: ${error.message}`, {
       isRefused: true,
-      isUnreachable: true,
+      fault: 'unreachable',
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
     });
   }
@@ -105,7 +95,8 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   return new ProviderFault(`can’t be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isRefused: isUnreachable,
-    isUnreachable,
+    fault: isUnreachable ? 'unreachable' : undefined,
+    mayHaveCost: !isUnreachable,
   });
 }
 
@@ -154,8 +145,8 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Asks again, up to three times, if the provider refused because it is busy (429, 529): not if it wants more than 60 s, nor
- * if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
+ * Asks again, up to three times, if the provider refused because it is busy (429, 529, or it says that it is overloaded and
+ * did nothing): not if it wants more than 60 s, nor if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
  *
  * @param isRead whether nothing is made: then it is asked again after a fault of the network or of the provider's own too
  */
@@ -178,8 +169,8 @@ export async function retryWhileBusy<T>(
 /** In milliseconds; undefined if asking again is of no use. */
 function waitBeforeRetry(error: unknown, otherwise: number, isRead: boolean): number | undefined {
   const fault = providerFaultIn(error);
-  const { status = fault ? 0 : 500, quotaUsedUp, retryAfterMs = otherwise } = fault?.more ?? {};
-  const isPassing = status === 429 || status === 529 || (isRead && status >= 500);
+  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded, retryAfterMs = otherwise } = fault?.more ?? {};
+  const isPassing = status === 429 || status === 529 || isOverloaded === true || (isRead && status >= 500);
   return isPassing && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
 }
 

@@ -10,6 +10,7 @@ import { ProviderFault } from './refusal.ts';
 
 /** A picture as providers give it: its bytes, or where they are. */
 export interface PictureSource {
+  readonly bytes?: Buffer;
   readonly base64?: string | undefined;
   /** https, of the provider's own origin, or `data:`. */
   readonly url?: string | undefined;
@@ -67,10 +68,11 @@ async function pictureOutput(
 }
 
 async function bytesOf(
-  { base64, url = '' }: PictureSource,
+  { bytes, base64, url = '' }: PictureSource,
   access: Access,
   signal: AbortSignal,
 ): Promise<Buffer> {
+  if (bytes !== undefined) return bytes;
   if (base64 !== undefined) return Buffer.from(base64, 'base64');
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');

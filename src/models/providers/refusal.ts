@@ -1,45 +1,92 @@
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
+import type { EngineFault } from '../engine.ts';
 
 const SHOWN_LENGTH = 300;
 
-/** An error of the clients of both interfaces: an answer that is not a success, or an error within a stream. */
-interface ClientError extends Error {
-  /** undefined for an error within a stream. */
-  readonly status: number | undefined;
-  readonly headers: Headers | undefined;
-  /** What the body says. */
-  readonly error: unknown;
+/** An answer that is not a success. */
+export interface Refused {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
 }
 
-/** Whether something thrown is what a provider answered, as its client throws it. */
-export function isClientError(thrown: unknown): thrown is ClientError {
-  if (!(thrown instanceof Error) || !('status' in thrown && 'headers' in thrown && 'error' in thrown)) {
-    return false;
-  }
-  return typeof thrown.status === 'number' || thrown.error !== undefined;
-}
-
-/** An answer that is not a success as the fault that it is. */
-export function refusal({ status, headers, error, message }: ClientError): ProviderFault {
-  if (status === undefined) {
-    return new ProviderFault(`answered with an error: ${reasonOf(error) ?? 'it does not say which'}`, {
-      mayHaveCost: true,
-    });
-  }
-  if (status >= 300 && status < 400) return redirected(status, headers?.get('location') ?? undefined);
-  const text = error === undefined ? message.replace(/^\d+ /, '') : JSON.stringify(error);
-  const reason = reasonOf(error) ?? text.replace('status code (no body)', '');
-  const quotaUsedUp = status === 429 && isQuota(text);
+/** An answer that is not a success as the fault that it is. It is judged by its status and its codes, never by words. */
+export function refusal({ status, headers, text }: Refused): ProviderFault {
+  if (status >= 300 && status < 400) return redirected(status, headers['location']);
+  const body = parsed(text);
+  const reason = reasonOf(body) ?? text;
+  const codes = codesIn(body);
+  const quotaUsedUp = codes.some(code => USED_UP.has(code));
+  const keyIsInvalid = [401, 402, 403].includes(status) || codes.some(code => INVALID_KEY.test(code));
   return new ProviderFault(`answered ${status} ${inOneLine(reason)}`, {
     status,
-    isRefused: status < 500,
+    isRefused: status < 500 || isOverloaded(codes, reason),
     quotaUsedUp,
-    retryAfterMs: retryAfter(headers),
+    isOverloaded: isOverloaded(codes, reason),
+    retryAfterMs: retryAfter(headers) ?? retryInfo(body),
+    param: paramIn(body),
+    fault: faultOf(status, { quotaUsedUp, keyIsInvalid }),
     advice: adviceOn(status, { text, quotaUsedUp }),
   });
 }
 
-function redirected(status: number, location: string | undefined): ProviderFault {
+function faultOf(
+  status: number,
+  { quotaUsedUp, keyIsInvalid }: { quotaUsedUp: boolean; keyIsInvalid: boolean },
+): EngineFault | undefined {
+  if (quotaUsedUp) return 'quota';
+  if (keyIsInvalid && status < 500) return 'unauthorised';
+  return status === 429 || status === 529 ? 'busy' : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The codes, types and reasons of an error, whichever form it has. */
+function codesIn(body: unknown): string[] {
+  const error: unknown = Array.isArray(body) ? body[0] : body;
+  const inner = valueAt(error, 'error');
+  const holders = [error, inner, ...listAt(inner, 'details'), ...listAt(error, 'details')];
+  return holders.flatMap(holder =>
+    ['code', 'type', '__type', 'reason', 'status'].flatMap(key => textAt(holder, key) ?? []),
+  );
+}
+
+/** What providers call an account that has nothing left to spend. */
+const USED_UP: ReadonlySet<string> = new Set([
+  'insufficient_quota',
+  'insufficient_balance',
+  'insufficient_credits',
+  'quota_exceeded',
+  'exceeded_current_quota_error',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'billing_error',
+  'credits_exhausted',
+]);
+
+/** What providers call a key that is not valid, if they answer 400 to it. */
+const INVALID_KEY =
+  /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
+
+function isOverloaded(codes: readonly string[], reason: string): boolean {
+  return (
+    codes.includes('overloaded_error') || (codes.includes('UNAVAILABLE') && /\boverloaded\b/i.test(reason))
+  );
+}
+
+function paramIn(body: unknown): string | undefined {
+  const error: unknown = Array.isArray(body) ? body[0] : body;
+  return textAt(error, 'error', 'param') ?? textAt(error, 'param');
+}
+
+function redirected(status: number, header: string | string[] | undefined): ProviderFault {
+  const location = Array.isArray(header) ? header[0] : header;
   const target =
     location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');
   return new ProviderFault(`redirects to ${target} (it answered ${status}), and prompts are not sent on`, {
@@ -48,9 +95,12 @@ function redirected(status: number, location: string | undefined): ProviderFault
   });
 }
 
+/** What only a page of a browser holds. */
+const PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
+
 /** A reason in one line; a web page is named as one. */
 export function inOneLine(reason: string): string {
-  if (/^\s*</.test(reason)) return 'with a web page, not with what its interface answers';
+  if (PAGE.test(reason)) return 'with a web page, not with what its interface answers';
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(without saying why)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
@@ -61,7 +111,7 @@ export function reasonOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return reasonOf(value[0]);
   if (!isJsonObject(value)) return undefined;
-  for (const key of ['error', 'message', 'detail', 'errors', 'msg', 'title']) {
+  for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
     const reason = reasonOf(value[key]);
     if (reason !== undefined && reason !== '') return reason + placeIn(value);
   }
@@ -74,12 +124,6 @@ function placeIn({ loc }: Record<string, unknown>): string {
   return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
 }
 
-function isQuota(text: string): boolean {
-  return /insufficient_quota|quota_exceeded|exceeded your (?:current )?quota|credit balance|billing/i.test(
-    text,
-  );
-}
-
 function adviceOn(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
@@ -88,7 +132,7 @@ function adviceOn(
   if (status === 404 || status === 405) {
     return 'check its baseUrl, which mostly ends in /v1, and the model’s name: promptrun models discover lists what it has';
   }
-  if (status === 429) return 'it is busy: try again later';
+  if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
   if (/response_format|json_schema|json_object/.test(text)) {
     return 'it can’t be asked for JSON in this way: give the model `responseFormat: none` in models.yaml, and ask for JSON in the prompt';
@@ -97,15 +141,25 @@ function adviceOn(
 }
 
 /** In milliseconds, of `retry-after-ms`, or of `retry-after` in seconds or as a date. */
-function retryAfter(headers: Headers | undefined): number | undefined {
-  const exact = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
-  if (exact >= 0) return exact;
-  const after = headers?.get('retry-after')?.trim();
-  if (!after) return undefined;
+function retryAfter(headers: Refused['headers']): number | undefined {
+  const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(exact) && exact >= 0) return exact;
+  const after = String(headers['retry-after'] ?? '').trim();
+  if (after === '') return undefined;
   const seconds = Number(after);
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** Google's own form of it, such as `retryDelay: 13.5s`. */
+function retryInfo(body: unknown): number | undefined {
+  const error: unknown = Array.isArray(body) ? body[0] : body;
+  const info = listAt(error, 'error', 'details').find(detail =>
+    textAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
+  );
+  const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textAt(info, 'retryDelay') ?? '') ?? [];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** Something a provider did that makes the run fail. */
@@ -122,14 +176,18 @@ export class ProviderFault extends Error {
       readonly status?: number;
       /** How long it wants to be left alone, in milliseconds; undefined where it did not say. */
       readonly retryAfterMs?: number | undefined;
-      /** Whether asking again can't help: the account's quota is used up. */
+      /** True if asking again can't help: the account's quota is used up. */
       readonly quotaUsedUp?: boolean;
-      /** Whether an answer was begun: then it may have been paid for. */
+      /** True if the provider says that it did nothing because it is overloaded. */
+      readonly isOverloaded?: boolean;
+      /** The parameter that the provider complains of. */
+      readonly param?: string | undefined;
+      /** Why no model answered, if it is one of the faults that the command tells apart. */
+      readonly fault?: EngineFault | undefined;
+      /** True if an answer was begun: then it may have been paid for. */
       readonly mayHaveCost?: boolean;
-      /** Whether nothing of it can have been paid for: it was refused, or never arrived. */
+      /** True if nothing of it can have been paid for: it was refused, or never arrived. */
       readonly isRefused?: boolean;
-      /** Set if nothing was sent. */
-      readonly isUnreachable?: boolean;
     } = {},
   ) {
     super(what);

@@ -8,10 +8,9 @@ import {
 } from '../../models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
-import { messageParameters } from '../../models/providers/anthropic/parameters.ts';
 import { explain, retryWhileBusy } from '../../models/providers/fault.ts';
-import { chatParameters } from '../../models/providers/openai/parameters.ts';
 import { keyOf } from '../../models/providers/providers.ts';
+import { buildRequest } from '../../models/providers/request.ts';
 import { wantsJson } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
@@ -51,7 +50,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       requireAccess(services, model);
       const access = { provider, key: keyOf(provider, env), env };
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
-      return patient(await batches, access, { model, sleep });
+      return patient(batches, access, { model, sleep });
     },
     /** What the provider is to be asked for a creation. @throws {Refusal} with what the creation would be refused with */
     async prepare(creation: CreateRunRequest): Promise<object> {
@@ -70,9 +69,10 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         signal,
         sleep,
       };
-      const { stream: _, ...parameters } =
-        model.provider?.engine === 'anthropic' ? messageParameters(job) : chatParameters(job);
-      return parameters;
+      const { provider } = model;
+      if (!provider) throw invalid(`the model ${model.model} has no provider`);
+      const { body } = await buildRequest(job, { provider, key: keyOf(provider, env), env });
+      return JSON.parse(Buffer.from(body ?? []).toString('utf8')) as object;
     },
     /** Until `withdraw` a creation under this key takes the answer instead of asking the provider. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),

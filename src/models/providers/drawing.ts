@@ -1,0 +1,59 @@
+import type { ImageModelV4CallOptions } from '@ai-sdk/provider';
+import { type EngineJob, textOf } from '../engine.ts';
+import { USER_AGENT } from '../outgoing/request.ts';
+import type { Interface } from './clients.ts';
+import type { SortedOptions } from './options.ts';
+
+/** The nearest size that image models are known to draw. */
+const SIZES: Readonly<Record<string, string>> = {
+  '1:1': '1024x1024',
+  '3:2': '1536x1024',
+  '4:3': '1536x1024',
+  '16:9': '1536x1024',
+  '2:3': '1024x1536',
+  '3:4': '1024x1536',
+  '9:16': '1024x1536',
+};
+
+/** What a model that draws is asked by its client, and the options that its client has no place for. */
+export function drawingCall(
+  { prompt }: Pick<EngineJob, 'prompt'>,
+  { ratioAs }: Pick<Interface, 'ratioAs'>,
+  { known, others }: Pick<SortedOptions, 'known' | 'others'>,
+): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
+  const texts = prompt.messages.map(({ parts }) => textOf(parts)).filter(text => text !== '');
+  const pictures = prompt.messages.flatMap(({ parts }) =>
+    parts.flatMap(part => ('image' in part ? [part.image] : [])),
+  );
+  const { aspectRatio, size: wantedSize, ...rest } = others;
+  const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
+  const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? SIZES[ratio] : undefined);
+  const [n, seed] = [known.get('n'), known.get('seed')];
+  const call: ImageModelV4CallOptions = {
+    prompt: texts.join('\n\n'),
+    n: typeof n === 'number' ? n : 1,
+    size: isSize(size) ? size : undefined,
+    aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
+    seed: typeof seed === 'number' ? seed : undefined,
+    files: pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes })),
+    mask: undefined,
+    providerOptions: {},
+    headers: { 'user-agent': USER_AGENT },
+  };
+  return {
+    call,
+    others: {
+      ...rest,
+      ...(size !== undefined && !isSize(size) && { size }),
+      ...(aspectRatio !== undefined && !isRatio(ratio) && { aspectRatio }),
+    },
+  };
+}
+
+function isSize(value: unknown): value is `${number}x${number}` {
+  return typeof value === 'string' && /^\d{1,5}x\d{1,5}$/.test(value);
+}
+
+function isRatio(value: unknown): value is `${number}:${number}` {
+  return typeof value === 'string' && /^\d{1,3}:\d{1,3}$/.test(value);
+}

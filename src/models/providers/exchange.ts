@@ -1,0 +1,68 @@
+import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { type HttpAnswer, readBody, USER_AGENT } from '../outgoing/request.ts';
+import type { Access } from './access.ts';
+import { ProviderFault } from './refusal.ts';
+import { MAX_ANSWER_BYTES, send } from './send.ts';
+
+/** A request that is not for an answer of a model, such as one about a batch. */
+export interface PlainRequest {
+  readonly path: string;
+  readonly method?: 'GET' | 'POST';
+  /** Sent as JSON, or as a form. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends a request to a provider once, without reading its answer.
+ *
+ * @throws {ProviderFault} for an answer that is not a success
+ */
+export async function exchange(
+  { path, method = 'GET', body, headers = {} }: PlainRequest,
+  access: Access,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const base = access.provider.baseUrl.replace(/(?<!\/)\/+$/, '');
+  const isUrl = /^https?:\/\//.test(path);
+  const encoded =
+    body === undefined ? undefined : new Response(body instanceof FormData ? body : JSON.stringify(body));
+  const type = body instanceof FormData ? encoded?.headers.get('content-type') : 'application/json';
+  return await send(
+    {
+      url: new URL(isUrl ? path : `${base}${path}`),
+      method,
+      headers: {
+        accept: 'application/json',
+        'user-agent': USER_AGENT,
+        ...(encoded && { 'content-type': type ?? '' }),
+        ...headers,
+      },
+      body: encoded && new Uint8Array(await encoded.arrayBuffer()),
+    },
+    access,
+    signal,
+  );
+}
+
+/**
+ * The same, for an answer that is a JSON object.
+ *
+ * @throws {ProviderFault} for any other answer too
+ */
+export async function exchangeJson(
+  request: PlainRequest,
+  access: Access,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await exchange(request, access, signal);
+  const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
+  let value: unknown;
+  try {
+    value = parseBoundedJson(text, { values: 1_000_000 });
+  } catch {
+    value = undefined;
+  }
+  if (isJsonObject(value)) return value;
+  throw new ProviderFault('answered with something that is not a JSON object', { status: answer.status });
+}

@@ -1,0 +1,122 @@
+import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import type { Usage } from '../../engine.ts';
+import { type Answer, type Counts, countAt, type Form } from '../answer.ts';
+import type { PictureSource } from '../pictures.ts';
+import { reasonOf } from '../refusal.ts';
+
+/** Chat Completions, in the form of any provider. */
+export const CHAT: Form = {
+  empty: {
+    id: '',
+    object: 'chat.completion',
+    created: 0,
+    model: '',
+    choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  },
+  stops: {
+    stop: 'whole',
+    eos: 'whole',
+    end_turn: 'whole',
+    stop_sequence: 'whole',
+    tool_calls: 'whole',
+    function_call: 'whole',
+    length: 'length',
+    max_tokens: 'length',
+    model_length: 'context',
+    model_context_window_exceeded: 'context',
+    insufficient_system_resource: 'resources',
+    pause_turn: 'paused',
+    recitation: 'filter',
+    refusal: 'refusal',
+    error: 'error',
+    cancelled: 'broken',
+    aborted: 'broken',
+  },
+  read(object, answer) {
+    answer.count(valueAt(object, 'usage'));
+    answer.tier = textAt(object, 'service_tier') ?? answer.tier;
+    for (const choice of listAt(object, 'choices')) readChoice(choice, answer);
+  },
+  usage: tokenUsage,
+};
+
+function readChoice(choice: unknown, answer: Answer): void {
+  const index = countAt(choice, 'index') ?? 0;
+  answer.stop(textAt(choice, 'finish_reason'));
+  const error = valueAt(choice, 'error') ?? undefined;
+  if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
+  const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
+  answer.refuse(textAt(message, 'refusal'));
+  for (const call of [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')]) {
+    if (!isJsonObject(call)) continue;
+    const named = valueAt(call, 'function') ?? call;
+    answer.call(textAt(named, 'name'), textAt(named, 'arguments'), index);
+  }
+  const parts = contentParts(valueAt(message, 'content'));
+  const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
+  answer.thought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
+  answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(pictureIn));
+  for (const part of parts.filter(isText)) answer.say(textAt(part, 'text'), index);
+}
+
+/** Where servers put what a model thought. */
+const THOUGHTS = ['reasoning', 'reasoning_content', 'thinking'];
+
+/** The parts of a content, which may be a text alone. */
+function contentParts(content: unknown): Record<string, unknown>[] {
+  return typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : listAt(content).filter(isJsonObject);
+}
+
+function isText({ type }: Record<string, unknown>): boolean {
+  return type === 'text' || type === 'output_text';
+}
+
+/** Pictures come as `image_url` parts, whose URL may stand there itself or in an object. */
+function pictureIn(part: unknown): PictureSource[] {
+  const url = textAt(part, 'image_url', 'url') ?? textAt(part, 'image_url');
+  const base64 = textAt(part, 'b64_json');
+  if (url !== undefined) return [{ url }];
+  return base64 === undefined ? [] : [{ base64 }];
+}
+
+/**
+ * What the counts of OpenAI's interfaces, and of those made after them, come to. Some leave thinking out of the
+ * completion, but not out of the total.
+ */
+export function tokenUsage(counts: Counts): Usage | undefined {
+  const count = (...path: string[]): number | undefined => countAt(counts, ...path);
+  const input = count('prompt_tokens') ?? count('input_tokens');
+  const completion = count('completion_tokens') ?? count('output_tokens');
+  if (input === undefined || completion === undefined) return undefined;
+  const output = Math.max(completion, (count('total_tokens') ?? 0) - input);
+  const cached =
+    count('prompt_tokens_details', 'cached_tokens') ??
+    count('input_tokens_details', 'cached_tokens') ??
+    count('prompt_cache_hit_tokens') ??
+    count('cached_tokens') ??
+    0;
+  const written =
+    count('prompt_tokens_details', 'cache_write_tokens') ??
+    count('input_tokens_details', 'cache_write_tokens') ??
+    count('cache_creation_input_tokens');
+  const dollars = dollarsIn(counts);
+  return {
+    input,
+    output,
+    cached: Math.min(cached, input),
+    ...(written !== undefined && { cacheWritten: Math.min(written, input) }),
+    ...(dollars !== undefined && { dollars }),
+  };
+}
+
+/** A ten-thousand-millionth of a dollar, as xAI counts. */
+const TICK = 1e-10;
+
+function dollarsIn(counts: Counts): number | undefined {
+  const { cost, cost_in_usd_ticks: ticks } = counts;
+  if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
+  return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks * TICK : undefined;
+}

@@ -1,0 +1,56 @@
+import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import { type Answer, countAt, type Form } from '../answer.ts';
+
+/** Amazon Bedrock's Converse. The events of its stream are objects with one key, their type. */
+export const CONVERSE: Form = {
+  empty: {
+    output: { message: { role: 'assistant', content: [] } },
+    stopReason: 'end_turn',
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  },
+  stops: {
+    end_turn: 'whole',
+    stop_sequence: 'whole',
+    tool_use: 'whole',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'context',
+    guardrail_intervened: 'filter',
+    content_filtered: 'filter',
+    malformed_model_output: 'broken',
+    malformed_tool_use: 'broken',
+  },
+  read(object, answer) {
+    for (const block of listAt(object, 'output', 'message', 'content')) readBlock(block, answer);
+    answer.stop(textAt(object, 'stopReason') ?? textAt(object, 'messageStop', 'stopReason'));
+    readBlock(valueAt(object, 'contentBlockStart', 'start'), answer);
+    readBlock(valueAt(object, 'contentBlockDelta', 'delta'), answer);
+    const end = valueAt(object, 'metadata');
+    answer.ended ||= end !== undefined;
+    for (const holder of [object, end]) {
+      answer.count(valueAt(holder, 'usage'));
+      answer.tier = textAt(holder, 'serviceTier', 'type') ?? answer.tier;
+    }
+  },
+  usage(counts) {
+    const input = countAt(counts, 'inputTokens');
+    const output = countAt(counts, 'outputTokens');
+    if (input === undefined || output === undefined) return undefined;
+    const cached = countAt(counts, 'cacheReadInputTokens') ?? 0;
+    const cacheWritten = countAt(counts, 'cacheWriteInputTokens');
+    return {
+      input: input + cached + (cacheWritten ?? 0),
+      output,
+      cached,
+      ...(cacheWritten !== undefined && { cacheWritten }),
+    };
+  },
+};
+
+function readBlock(block: unknown, answer: Answer): void {
+  answer.say(textAt(block, 'text'));
+  answer.thought ||= isJsonObject(valueAt(block, 'reasoningContent'));
+  const called = valueAt(block, 'toolUse');
+  if (called === undefined) return;
+  const input = valueAt(called, 'input');
+  answer.call(textAt(called, 'name'), isJsonObject(input) ? JSON.stringify(input) : textAt(called, 'input'));
+}

@@ -1,0 +1,72 @@
+import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import { type Answer, countAt, type Form } from '../answer.ts';
+
+/** Google's `generateContent`. */
+export const GEMINI: Form = {
+  empty: { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] },
+  stops: {
+    stop: 'whole',
+    max_tokens: 'length',
+    continuation: 'paused',
+    recitation: 'filter',
+    language: 'filter',
+    blocklist: 'filter',
+    spii: 'filter',
+    image_recitation: 'filter',
+    malformed_function_call: 'whole',
+    unexpected_tool_call: 'whole',
+    too_many_tool_calls: 'whole',
+    no_image: 'whole',
+  },
+  read(object, answer) {
+    answer.count(valueAt(object, 'usageMetadata'));
+    answer.tier =
+      textAt(object, 'usageMetadata', 'serviceTier') ??
+      textAt(object, 'usageMetadata', 'service_tier') ??
+      answer.tier;
+    const blocked = textAt(object, 'promptFeedback', 'blockReason');
+    if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') {
+      answer.refuse(
+        textAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
+      );
+      answer.ended = true;
+    }
+    for (const [at, candidate] of listAt(object, 'candidates').entries()) {
+      readCandidate(candidate, countAt(candidate, 'index') ?? at, answer);
+    }
+  },
+  usage(counts) {
+    const prompt = countAt(counts, 'promptTokenCount');
+    const made = countAt(counts, 'candidatesTokenCount');
+    const thought = countAt(counts, 'thoughtsTokenCount') ?? 0;
+    if (prompt === undefined || (made === undefined && countAt(counts, 'totalTokenCount') === undefined)) {
+      return undefined;
+    }
+    const input = prompt + (countAt(counts, 'toolUsePromptTokenCount') ?? 0);
+    const cached = Math.min(countAt(counts, 'cachedContentTokenCount') ?? 0, input);
+    return { input, output: (made ?? 0) + thought, cached };
+  },
+};
+
+function readCandidate(candidate: unknown, index: number, answer: Answer): void {
+  const reason = textAt(candidate, 'finishReason');
+  if (reason !== undefined && reason !== 'FINISH_REASON_UNSPECIFIED') {
+    answer.ended = true;
+    answer.stop(reason);
+  }
+  for (const part of listAt(candidate, 'content', 'parts')) {
+    if (valueAt(part, 'thought') === true) {
+      answer.thought = true;
+      continue;
+    }
+    answer.say(textAt(part, 'text'), index);
+    const picture = textAt(part, 'inlineData', 'data');
+    if (picture !== undefined && !/^(?:audio|video)\//.test(textAt(part, 'inlineData', 'mimeType') ?? '')) {
+      answer.pictures.push({ base64: picture });
+    }
+    const called = valueAt(part, 'functionCall');
+    if (called !== undefined) {
+      answer.call(textAt(called, 'name'), JSON.stringify(valueAt(called, 'args') ?? {}), index);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
+import { type Answer, countAt, type Form } from '../answer.ts';
+import { reasonOf } from '../refusal.ts';
+
+/** Anthropic's Messages. */
+export const MESSAGES: Form = {
+  empty: {
+    id: '',
+    type: 'message',
+    role: 'assistant',
+    model: '',
+    content: [],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 0, output_tokens: 0 },
+  },
+  stops: {
+    end_turn: 'whole',
+    stop_sequence: 'whole',
+    tool_use: 'whole',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'context',
+    pause_turn: 'paused',
+    refusal: 'refusal',
+  },
+  read(object, answer) {
+    switch (textAt(object, 'type') ?? '') {
+      case 'message_start':
+        return readMessage(valueAt(object, 'message'), answer);
+      case 'message_delta':
+        answer.count(valueAt(object, 'usage'));
+        return readStop(valueAt(object, 'delta'), answer);
+      case 'message_stop':
+        answer.ended = true;
+        return;
+      case 'content_block_start':
+        return readBlock(valueAt(object, 'content_block'), answer);
+      case 'content_block_delta':
+        return readBlock(valueAt(object, 'delta'), answer);
+      case 'error':
+        return answer.fail(reasonOf(valueAt(object, 'error')) ?? 'it does not say which');
+      default:
+        return readMessage(object, answer);
+    }
+  },
+  /** Tokens that were read from the cache or written to it count as input. */
+  usage(counts) {
+    const input = countAt(counts, 'input_tokens');
+    const output = countAt(counts, 'output_tokens');
+    if (input === undefined || output === undefined) return undefined;
+    const cached = countAt(counts, 'cache_read_input_tokens') ?? 0;
+    const cacheWritten = countAt(counts, 'cache_creation_input_tokens');
+    return {
+      input: input + cached + (cacheWritten ?? 0),
+      output,
+      cached,
+      ...(cacheWritten !== undefined && { cacheWritten }),
+    };
+  },
+};
+
+function readMessage(message: unknown, answer: Answer): void {
+  answer.count(valueAt(message, 'usage'));
+  answer.tier = textAt(message, 'usage', 'service_tier') ?? answer.tier;
+  readStop(message, answer);
+  for (const block of listAt(message, 'content')) readBlock(block, answer);
+}
+
+/** Reads a block of content, or a piece of one. */
+function readBlock(block: unknown, answer: Answer): void {
+  const type = textAt(block, 'type') ?? '';
+  answer.thought ||= type.includes('thinking');
+  if (type === 'text' || type === 'text_delta') answer.say(textAt(block, 'text'));
+  if (type === 'input_json_delta') answer.call(undefined, textAt(block, 'partial_json'));
+  if (type === 'tool_use') {
+    const input = valueAt(block, 'input');
+    const isThere = isJsonObject(input) && Object.keys(input).length > 0;
+    answer.call(textAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
+  }
+}
+
+function readStop(message: unknown, answer: Answer): void {
+  answer.stop(textAt(message, 'stop_reason'));
+  answer.refuse(textAt(message, 'stop_details', 'explanation'));
+}

@@ -1,0 +1,58 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import { type EngineJob, textOf } from '../engine.ts';
+import type { Interface } from './clients.ts';
+import { isStrict } from './strict-schema.ts';
+
+/** How a model is asked for JSON. */
+export interface JsonForm {
+  readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
+  readonly strict: boolean;
+  /** What is said in the prompt besides. */
+  readonly words?: string;
+}
+
+/** A schema that every JSON object fits, for servers that take nothing but schemas. */
+const ANY_OBJECT = { type: 'object' } as const;
+
+/**
+ * How a job asks for JSON: with the schema if the model takes one, else in words.
+ *
+ * @param takesNone true if the client said that the model takes no format after all
+ */
+export function jsonFormOf(job: EngineJob, spoken: Interface, takesNone = false): JsonForm {
+  const { json, model } = job;
+  if (json === undefined) return { strict: false };
+  const { schema } = json;
+  const strict = isStrict(schema);
+  const wanted = { provider: model.provider?.name ?? '', id: model.id ?? model.model };
+  const form = takesNone
+    ? 'words'
+    : (OF_FILE[model.responseFormat ?? ''] ?? spoken.json?.(wanted) ?? 'schema');
+  if (form === 'schema' && isJsonObject(schema)) {
+    return { responseFormat: { type: 'json', schema, name: 'output' }, strict };
+  }
+  const words = isJsonObject(schema) ? wordsFor(schema) : saysJson(job) ? undefined : 'Answer with JSON.';
+  const said = words === undefined ? {} : { words };
+  if (form === 'words') return { ...said, strict };
+  if (wanted.provider === 'lmstudio') {
+    return { ...said, responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' }, strict: false };
+  }
+  return { ...said, responseFormat: { type: 'json' }, strict };
+}
+
+/** What `responseFormat` of `models.yaml` says. */
+const OF_FILE: Readonly<Record<string, 'schema' | 'object' | 'words' | undefined>> = {
+  json_schema: 'schema',
+  json_object: 'object',
+  none: 'words',
+};
+
+function wordsFor(schema: object): string {
+  return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+}
+
+/** True if the prompt has the word "json" in it, which some providers want to see before they answer with it. */
+function saysJson({ prompt }: EngineJob): boolean {
+  return prompt.messages.some(({ parts }) => /json/i.test(textOf(parts)));
+}

@@ -1,0 +1,53 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Message } from '../../prompts/render/render-prompt.ts';
+import { textOf } from '../engine.ts';
+
+/**
+ * The messages of a prompt as clients take them.
+ *
+ * @param words added to what the system says, if any
+ * @param systemFirst true if system messages can't stand between others
+ */
+export function clientMessages(
+  messages: readonly Message[],
+  { words, systemFirst = false }: { words?: string | undefined; systemFirst?: boolean | undefined },
+): LanguageModelV4Prompt {
+  const all = words === undefined ? messages : withWords(messages, words);
+  if (!systemFirst) return all.map(clientMessage);
+  const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => textOf(parts));
+  const text = texts.filter(part => part !== '').join('\n\n');
+  const others = all.filter(({ role }) => role !== 'system').map(clientMessage);
+  // A prompt of nothing but system messages is what the user says.
+  if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
+  return text === '' ? others : [{ role: 'system', content: text }, ...others];
+}
+
+/** Behind the last thing that the system says, or before everything. */
+function withWords(messages: readonly Message[], words: string): readonly Message[] {
+  const last = messages.findLastIndex(({ role }) => role === 'system');
+  if (last < 0) return [{ role: 'system', parts: [{ text: words }] }, ...messages];
+  return messages.map((message, at) =>
+    at === last ? { ...message, parts: [...message.parts, { text: `\n\n${words}` }] } : message,
+  );
+}
+
+/** A message of text alone is one text: not every server takes parts. */
+function clientMessage({ role, parts }: Message): LanguageModelV4Message {
+  if (role === 'system') return { role, content: textOf(parts) };
+  if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: textOf(parts) }] };
+  if (parts.every(part => 'text' in part)) {
+    return { role: 'user', content: [{ type: 'text', text: textOf(parts) }] };
+  }
+  return {
+    role: 'user',
+    content: parts.map(part =>
+      'text' in part
+        ? ({ type: 'text', text: part.text } as const)
+        : ({
+            type: 'file',
+            mediaType: part.image.mediaType,
+            data: { type: 'data', data: part.image.bytes },
+          } as const),
+    ),
+  };
+}

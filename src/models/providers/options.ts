@@ -1,0 +1,122 @@
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../entry.ts';
+import { maximumOf, optionsLeftOut, targetOf } from './unsupported-options.ts';
+
+/** The options of a run, told apart. */
+export interface SortedOptions {
+  /** Those that a model may not take. */
+  readonly known: ReadonlyMap<OptionName, unknown>;
+  readonly maxOutputTokens: number | undefined;
+  /** All others, which are handed on as they are. */
+  readonly others: Readonly<Record<string, unknown>>;
+  /** What was left out, or changed, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+function isOptionName(key: string): key is OptionName {
+  return OPTION_NAMES.some(name => name === key);
+}
+
+/** Sorts the options of a run, without those that the model does not take. */
+export function sortOptions(
+  settings: Readonly<Record<string, unknown>>,
+  model: ModelEntry,
+  refused: ReadonlySet<OptionName>,
+): SortedOptions {
+  const leftOut = new Set([...optionsLeftOut(model), ...refused]);
+  const known = new Map<OptionName, unknown>();
+  const others: Record<string, unknown> = {};
+  const warnings: string[] = [];
+  let maxOutputTokens: number | undefined;
+  for (const [key, value] of Object.entries(settings)) {
+    if (value === null || value === undefined || value === '') continue;
+    if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
+    else if (!isOptionName(key)) others[key] = value;
+    else if (leftOut.has(key)) warnings.push(leftOutNote(model, key));
+    else known.set(key, withinMaximum(model, key, typed(key, value), warnings));
+  }
+  // One answer is what every model gives.
+  if (known.get('n') === 1) known.delete('n');
+  return { known, maxOutputTokens, others, warnings };
+}
+
+/** Options of a prompt keep their type; those of a run are texts. */
+function typed(key: OptionName, value: unknown): unknown {
+  if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
+  if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
+function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, warnings: string[]): unknown {
+  const target = targetOf(model);
+  const maximum = target && maximumOf(target, key);
+  if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
+  warnings.push(maximumNote(model, key, maximum));
+  return maximum;
+}
+
+/** The sentence that says that an option was left out. */
+export function leftOutNote({ model, id = model }: ModelEntry, option: string): string {
+  return `${id} does not take ${option}: left out`;
+}
+
+function maximumNote({ model, id = model }: ModelEntry, option: string, maximum: string | number): string {
+  return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
+}
+
+/** The options as clients take them. */
+export function callOptions({
+  known,
+  maxOutputTokens,
+}: SortedOptions): Pick<
+  LanguageModelV4CallOptions,
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'seed'
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'stopSequences'
+  | 'maxOutputTokens'
+> {
+  const number = <K extends OptionName>(key: K): { [key in K]?: number } => {
+    const value = known.get(key);
+    return typeof value === 'number' ? ({ [key]: value } as { [key in K]: number }) : {};
+  };
+  const stopSequences = known.get('stopSequences');
+  return {
+    ...number('temperature'),
+    ...number('topP'),
+    ...number('topK'),
+    ...number('seed'),
+    ...number('frequencyPenalty'),
+    ...number('presencePenalty'),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.map(String) }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  };
+}
+
+/** What a client says it left out of a request, or changed in it, of the options that were handed to it. */
+export function clientNotes(
+  warnings: readonly SharedV4Warning[],
+  model: ModelEntry,
+  { known }: SortedOptions,
+): { notes: string[]; leftOut: ReadonlySet<OptionName> } {
+  const notes: string[] = [];
+  const leftOut = new Set<OptionName>();
+  for (const warning of warnings) {
+    if (warning.type !== 'unsupported' && warning.type !== 'deprecated') continue;
+    const [feature, details = ''] =
+      warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting];
+    const maximum = /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(details);
+    const option = feature === 'reasoning' ? 'reasoningEffort' : feature;
+    if (maximum) {
+      notes.push(maximumNote(model, option, Number(maximum[1] ?? maximum[2])));
+    } else if (isOptionName(option) && known.has(option) && !leftOut.has(option)) {
+      leftOut.add(option);
+      notes.push(leftOutNote(model, option));
+    }
+  }
+  return { notes, leftOut };
+}

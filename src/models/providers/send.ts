@@ -1,0 +1,64 @@
+import { proxyFor } from '../outgoing/proxy.ts';
+import { type HttpAnswer, openHttp, readBody, TooLong } from '../outgoing/request.ts';
+import type { Access } from './access.ts';
+import { ProviderFault, refusal } from './refusal.ts';
+
+/** Most bytes that are read of one answer, pictures included. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A refusal is a few lines; of more than this nothing is read. */
+const MAX_REFUSAL_BYTES = 256 * 1024;
+
+/** A request as the client of an interface made it. */
+export interface ProviderRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+}
+
+/** Headers that a client fills in even where there is no key to send. */
+const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
+
+/**
+ * Sends one request once, through the proxy of the environment, to the provider's own host. The body of the answer is
+ * not read yet.
+ *
+ * @throws {ProviderFault} for an answer that is not a success
+ */
+export async function send(
+  { url, method, headers, body }: ProviderRequest,
+  { provider, key, env }: Access,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  // The key goes to no other host, whatever an answer names.
+  if (url.origin !== new URL(provider.baseUrl).origin) {
+    throw new ProviderFault(`names an address of another host, ${url.origin}, which is not asked`);
+  }
+  const own = Object.fromEntries(
+    Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
+  );
+  const answer = await openHttp({
+    url,
+    method,
+    headers: {
+      ...own,
+      ...provider.headers,
+      'accept-encoding': 'identity',
+      ...(body === undefined ? {} : { 'content-length': String(body.length) }),
+    },
+    body,
+    signal,
+    proxy: proxyFor(url, env),
+  });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw refusal({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
+}
+
+/** What of a refusal came; it is one, whether all of it came or not. */
+async function refusalText(answer: HttpAnswer): Promise<string> {
+  try {
+    return (await readBody(answer, MAX_REFUSAL_BYTES)).toString('utf8');
+  } catch (error) {
+    return error instanceof TooLong ? `with more than can be shown: ${error.message}` : '';
+  }
+}
