@@ -66,7 +66,7 @@ export interface Context extends TerminalContext {
   readonly isReplay: boolean;
   /** A command line that asks the configured service. */
   readonly advise: Advise;
-  /** What is done on a thread of its own; the same each time. */
+  /** What is done in processes of its own; the same each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;
   /** Of this program. */

@@ -32,6 +32,18 @@ export function usageError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
 }
 
+/** Wrong use in one case of a test file; its other cases run. Exit 2. */
+export class CaseFault extends CliError {
+  constructor(message: string, hints: readonly string[] = []) {
+    super(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
+  }
+
+  /** The same fault with its place. */
+  at(place: string): CaseFault {
+    return new CaseFault(`${place}: ${this.message}`, this.hints);
+  }
+}
+
 /** Configuration that contradicts itself or can't be read. Exit 2. */
 export function configError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'CONFIG_ERROR', exitCode: EXIT.usage, hints });

@@ -37,8 +37,3 @@ export const BOUNDS = {
   /** Characters of an input that is given as YAML; JSON may be longer. */
   yamlInput: 128 * 1024,
 } as const;
-
-/** A prompt, a render or a check that goes past one of the bounds, which the message names. */
-export class PastBound extends Error {
-  readonly code = 'PAST_BOUND';
-}

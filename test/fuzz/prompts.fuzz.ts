@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import Handlebars from 'handlebars';
+import { PastBound } from '../../src/files/bounds/past-bound.ts';
 import { FileFault } from '../../src/files/file-fault.ts';
 import type { JsonObject } from '../../src/files/json.ts';
 import { parseYaml } from '../../src/files/yaml.ts';
-import { PastBound } from '../../src/prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../../src/prompts/definition.ts';
 import { parsePrompt } from '../../src/prompts/parse/parse.ts';
 import { checkOutput } from '../../src/prompts/render/output.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { PastBound } from '../../src/prompts/bounds.ts';
+import { PastBound } from '../../src/files/bounds/past-bound.ts';
 import { InvalidInputs } from '../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { TasksClosed } from '../../src/prompts/tasks/messages.ts';
@@ -84,7 +84,7 @@ describe('a task of a prompt in a process of its own', () => {
     const tasks = processes({ memoryMiB: 24 });
     const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
     await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
-      new PastBound('the prompt takes more than 24 MiB of memory'),
+      new PastBound('reading the prompt file takes more than 24 MiB of memory'),
     );
     const small = { definition: typed, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { lookAtNamedFile, type NamedFile } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
+import { CaseFault, usageError } from '../errors.ts';
 import { REVISION_MARK } from '../targets/git/revision.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
@@ -16,35 +15,27 @@ export interface NamingFolder {
   readonly onNamed?: (file: string) => void;
 }
 
-/** A file that another file names and must not be read. */
-export class NamedFileFault extends CliError {
-  /** The same fault with the place that names the file. */
-  at(place: string): NamedFileFault {
-    return new NamedFileFault(`${place}: ${this.message}`, this);
-  }
-}
-
 /** In bytes. */
 const LARGEST = 20 * 1024 * 1024;
 
 /**
  * Checks a file that another file names, by its real path, before it is opened.
  *
- * @throws {NamedFileFault} for a git revision, and for a file that lies elsewhere, is not a regular file, or is larger than 20 MiB
+ * @throws {CaseFault} for a git revision, and for a file that lies elsewhere, is not a regular file, or is larger than 20 MiB
  */
 export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, file: string): void {
   if (file.includes(REVISION_MARK))
-    throw refused(`${file} names a git revision, which only the command line may name`);
+    throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
   const fault = faultOf(whole, allowOutside ? undefined : cwd);
   if (fault === 'outside') {
-    throw refused(`${file} lies outside of the folder of the file that names it`, [
+    throw new CaseFault(`${file} lies outside of the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
     ]);
   }
-  if (fault === 'irregular') throw refused(`${file} is not a regular file`);
-  if (fault === 'large') throw refused(`${file} is larger than 20 MiB`);
+  if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
+  if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
 }
 
 function faultOf(file: string, folder: string | undefined): NamedFile['fault'] {
@@ -54,10 +45,6 @@ function faultOf(file: string, folder: string | undefined): NamedFile['fault'] {
     // What isn't there is said by who reads it.
     return undefined;
   }
-}
-
-function refused(message: string, hints: readonly string[] = []): NamedFileFault {
-  return new NamedFileFault(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
 }
 
 /** Images that a file names, found from its folder. Opening one throws as `checkNamedFile` and `openImage` do. */

@@ -1,5 +1,5 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { Context } from '../context.ts';
-import { PastBound } from './checks/checks.ts';
 import type { DiffPart } from './checks/tasks.ts';
 
 const FIRST_LINES = 50;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { fieldText, isObject, parseJsonText } from '../core/json-value.ts';
-import { usageError } from '../errors.ts';
+import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
-import { PastBound } from './checks/checks.ts';
 import type { SchemaMismatch } from './checks/tasks.ts';
 
 /**
@@ -50,7 +50,24 @@ export async function schemaDigest(file: string, cwd: string, where: string): Pr
     .digest('hex');
 }
 
-/** The check of a schema that was read already. @throws {CliError} USAGE_ERROR where it is not a JSON Schema */
+/** A reference of a schema that leads back to itself. */
+export class SchemaLoop extends CaseFault {
+  constructor(
+    message: string,
+    /** A JSON Pointer. */
+    readonly pointer: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * The check of a schema that was read already.
+ *
+ * @throws {CliError} USAGE_ERROR where it is not a JSON Schema
+ * @throws {SchemaLoop} for a schema that no check would come to the end of
+ * @throws {PastBound} for a schema that takes too long to read
+ */
 export async function schemaCheck(
   ctx: Pick<Context, 'checks'>,
   schema: unknown,
@@ -60,10 +77,11 @@ export async function schemaCheck(
     throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
   }
   const checks = await ctx.checks();
-  const fault = await checks.perform('schemaFault', schema).catch(messageOf);
+  const fault = await checks.perform('schemaFault', schema);
+  if (fault?.loop !== undefined) throw new SchemaLoop(`${where}: ${fault.message}`, fault.loop);
   if (fault !== undefined) {
     throw usageError(
-      `${where} is not a JSON Schema that can be used: ${fault}`,
+      `${where} is not a JSON Schema that can be used: ${fault.message}`,
       'Remote references are not fetched: put what they name into the file, under $defs.',
     );
   }
@@ -88,7 +106,7 @@ export async function outputMismatch(
   try {
     return await check(json.value);
   } catch (error) {
-    if (error instanceof PastBound) return { pointer: '', message: `the check ${error.message}` };
+    if (error instanceof PastBound) return { pointer: '', message: error.message };
     throw error;
   }
 }

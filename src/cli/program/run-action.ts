@@ -51,10 +51,11 @@ function saysHowItEnded(error: unknown): boolean {
 }
 
 /** Finds a typo in `--query` before anything is sent, so that it costs nothing. */
-async function checkQueryOf({ globals }: Context): Promise<void> {
-  if (globals.query === undefined) return;
+async function checkQueryOf(ctx: Context): Promise<void> {
+  const { query } = ctx.globals;
+  if (query === undefined) return;
   const { checkQuery } = await import('../outputs/query.ts');
-  await checkQuery(globals.query);
+  await checkQuery(ctx, query);
 }
 
 /** What a command gives; once it is interrupted, it has a short time to stop, then it is abandoned. */

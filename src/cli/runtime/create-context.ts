@@ -53,10 +53,13 @@ export async function createContext(
   const journal = new Journal(stateDir, clock, !isReplay);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   let checks: Promise<Checks> | undefined;
-  const openChecks = async (): Promise<Checks> => new (await import('../outputs/checks/checks.ts')).Checks();
   const limit = startTimeLimit(clock, globals.timeoutMs);
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
+  const openChecks = async (): Promise<Checks> => {
+    const { Checks } = await import('../outputs/checks/checks.ts');
+    return new Checks(signal);
+  };
   const advise = adviseWith(globals);
   const place = { io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
   const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
@@ -74,7 +77,7 @@ export async function createContext(
   return {
     ctx,
     close: async () => {
-      await (await checks)?.close();
+      (await checks)?.close();
       limit.stop();
       await journal.close();
       try {

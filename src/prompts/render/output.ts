@@ -1,7 +1,8 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { BOUNDS, PastBound } from '../bounds.ts';
+import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { schemaChecker } from '../schemas/validate.ts';
 

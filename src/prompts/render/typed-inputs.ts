@@ -1,7 +1,8 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import { FileFault } from '../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { BOUNDS, PastBound } from '../bounds.ts';
+import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { Mismatch, SchemaChecker } from '../schemas/validate.ts';
 

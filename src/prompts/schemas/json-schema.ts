@@ -1,6 +1,7 @@
 import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../files/json.ts';
 import type { YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
+import { REFERENCE_LOOP, referenceLoop, unescapedStep } from './reference-loop.ts';
 import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
@@ -54,6 +55,8 @@ export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: S
     for (const [index, part] of list.entries()) visit(part, pointer + pointerStep(index));
   };
   visit(schema, '');
+  const loop = referenceLoop(schema);
+  if (loop !== undefined) report(loop, REFERENCE_LOOP);
 }
 
 function checkKeyword(
@@ -100,16 +103,7 @@ function checkReference(reference: JsonValue, root: JsonObject, report: (message
   if (reference !== '#' && !reference.startsWith('#/')) return;
   let here: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
-    here = ownValue(here, unescaped(step));
+    here = ownValue(here, unescapedStep(step));
   }
   if (here === undefined) report(`\`${reference}\` leads to nothing in this schema`);
-}
-
-function unescaped(step: string): string {
-  const text = step.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,8 +1,7 @@
-import { createContext, Script } from 'node:vm';
 import type { ErrorObject } from 'ajv';
+import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { type JsonObject, type JsonValue, pointerStep } from '../../files/json.ts';
-import { PastBound } from '../bounds.ts';
 
 /** The first place where a value does not match its schema. */
 export interface Mismatch {
@@ -37,11 +36,12 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
     const { $schema: _, ...schema } = declared;
     const startedAt = performance.now();
     try {
-      return withinTime({ limitMs, leftMs }, () => {
+      const checkOne = (): Mismatch | undefined => {
         // Schemas that have names of their own could be taken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
         return check(isNamed ? newCompiler() : common, schema, value);
-      });
+      };
+      return withinTime('checking a value against its schema', limitMs, checkOne, leftMs);
     } finally {
       leftMs -= performance.now() - startedAt;
     }
@@ -88,22 +88,4 @@ function mismatchOf(error: ErrorObject | undefined): Mismatch {
     return { pointer: instancePath, message: `must be one of ${written}` };
   }
   return { pointer: instancePath, message };
-}
-
-/** Runs something that the engine itself stops: no bound of steps reaches into a regular expression. */
-function withinTime<T>({ limitMs, leftMs }: { limitMs: number; leftMs: number }, action: () => T): T {
-  const result: { value?: T } = {};
-  const context = createContext({
-    run: () => {
-      result.value = action();
-    },
-  });
-  try {
-    new Script('run()').runInContext(context, { timeout: Math.max(1, Math.ceil(leftMs)) });
-  } catch (error) {
-    // It comes from the other context, and is not an Error of this one.
-    if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw new PastBound(`checking a value against its schema takes longer than ${limitMs / 1000} s`);
-  }
-  return result.value as T;
 }

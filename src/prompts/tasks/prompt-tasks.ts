@@ -1,4 +1,4 @@
-import { PastBound } from '../bounds.ts';
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { TaskProcesses } from './task-processes.ts';
 import {
   FULL_LIMITS,

@@ -1,10 +1,8 @@
-import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import { toError } from '../../files/error-utils.ts';
-import { builtFile } from '../../files/installed-file.ts';
-import { BOUNDS, PastBound } from '../bounds.ts';
-import { errorOf, type Reply, type TaskOrder, TasksClosed } from './messages.ts';
+import { BoundedProcess } from '../../files/bounds/bounded-process.ts';
+import { BOUNDS } from '../bounds.ts';
+import { TASK_ERRORS, type TaskOrder, TasksClosed } from './messages.ts';
 import type { TaskName } from './tasks.ts';
 
 /** What a task may take in all, in milliseconds, and what is said of one that takes longer. */
@@ -15,12 +13,6 @@ const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } =
   trySchemas: [BOUNDS.checkMs, 'checking values against their schemas'],
   parse: [BOUNDS.parseMs, 'reading the prompt file'],
 };
-
-/** A task ends itself at its bound, and knows best what it was at; this much later it is ended, in milliseconds. */
-const GRACE_MS = 2000;
-
-/** Windows has no signals to tell of. */
-const ABORTED_ON_WINDOWS = 134;
 
 /** Does tasks of prompts in a few processes, each begun for its task. */
 export class TaskProcesses {
@@ -58,50 +50,13 @@ export class TaskProcesses {
   }
 }
 
-/**
- * A process has limits on memory and on the time of its task. What goes past them ends it and nothing else, where a
- * thread that runs out of memory can take the whole service with it.
- */
+/** In a process of its own, so that no user's task finds what another's has left. */
 async function performInProcess(order: TaskOrder, memoryMiB: number, signal: AbortSignal): Promise<unknown> {
-  signal.throwIfAborted();
-  const child = fork(builtFile('prompt-worker.cjs'), {
-    execArgv: [`--max-old-space-size=${memoryMiB}`],
-    // Nothing of this process is its business, keys least of all.
-    env: {},
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  let timer: NodeJS.Timeout | undefined;
-  const stopped = new AbortController();
+  const [timeMs, what] = TIMES[order.name];
+  const own = new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
   try {
-    return await new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(toError(signal.reason)), { signal: stopped.signal });
-      child.on('message', (reply: Reply) => {
-        if (reply.state === 'done') resolve(reply.result);
-        else if (reply.state === 'failed') reject(errorOf(reply.fault));
-        else timer = setTimeout(() => reject(pastTime(order.name)), TIMES[order.name][0] + GRACE_MS);
-      });
-      child.on('error', reject);
-      child.on('exit', (code, signal) => reject(deathOf(code, signal, memoryMiB)));
-      // How it ends says why it could not be told.
-      child.send(order, () => {});
-    });
+    return await own.perform(order, { timeMs, what, signal });
   } finally {
-    clearTimeout(timer);
-    stopped.abort();
-    child.kill('SIGKILL');
+    own.end();
   }
-}
-
-function pastTime(name: TaskName): PastBound {
-  const [ms, what] = TIMES[name];
-  return new PastBound(`${what} takes longer than ${ms / 1000} s`);
-}
-
-/** V8 ends a process that is out of memory by a signal, and so does a system that is. */
-function deathOf(code: number | null, signal: NodeJS.Signals | null, memoryMiB: number): Error {
-  if (signal !== null || code === ABORTED_ON_WINDOWS) {
-    return new PastBound(`the prompt takes more than ${memoryMiB} MiB of memory`);
-  }
-  return new Error(`the process for prompts ended (exit code ${code})`);
 }

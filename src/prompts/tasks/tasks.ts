@@ -1,5 +1,6 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { BOUNDS, PastBound } from '../bounds.ts';
+import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import { partialsBeside } from '../parse/files.ts';
 import { checkOutput } from '../render/output.ts';

@@ -1,4 +1,5 @@
-import { BOUNDS, PastBound } from '../bounds.ts';
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { BOUNDS } from '../bounds.ts';
 
 /** What one render may use up; the clock is asked for milliseconds. */
 export interface Limits {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import Handlebars from 'handlebars';
-import type { PastBound } from '../bounds.ts';
+import type { PastBound } from '../../files/bounds/past-bound.ts';
 import { Budget, type Limits, RENDER_LIMITS, tooDeep } from './budget.ts';
 import { type AddedHelpers, instrument } from './instrument.ts';
 import { Marks, type Message } from './messages.ts';

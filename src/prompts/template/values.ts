@@ -1,5 +1,5 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { JsonValue } from '../../files/json.ts';
-import { PastBound } from '../bounds.ts';
 
 /** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */
 export class Picture {

@@ -1,4 +1,5 @@
-import { BOUNDS, PastBound } from '../../prompts/bounds.ts';
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';

@@ -1,10 +1,10 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { chargeOf } from '../../models/catalogue/prices.ts';
 import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
 import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
-import { PastBound } from '../../prompts/bounds.ts';
 import { type CheckedOutput, wantsJson } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';

@@ -1,6 +1,6 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
-import { PastBound } from '../../prompts/bounds.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';

@@ -69,7 +69,7 @@ describe('a page', () => {
 });
 
 describe('differences', () => {
-  const checks = new Checks();
+  const checks = new Checks(new AbortController().signal);
   const HERE = { checks: () => Promise.resolve(checks) };
   afterAll(() => checks.close());
 

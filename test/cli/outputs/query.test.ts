@@ -1,9 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { CliError } from '../../../src/cli/errors.ts';
+import { Checks } from '../../../src/cli/outputs/checks/checks.ts';
 import { applyQuery, checkQuery } from '../../../src/cli/outputs/query.ts';
 
+const stop = new AbortController();
+const checks = new Checks(stop.signal);
+const HERE = { checks: () => Promise.resolve(checks) };
+afterAll(() => checks.close());
+
 async function refusal(expression: string): Promise<CliError> {
-  const outcome = await checkQuery(expression).catch((error: unknown) => error);
+  const outcome = await checkQuery(HERE, expression).catch((error: unknown) => error);
   expect(outcome).toMatchObject({ exitCode: 2, status: 'USAGE_ERROR' });
   return outcome as CliError;
 }
@@ -16,7 +22,7 @@ describe('checkQuery', () => {
     '[*].{id: runId, n: length(outputs)}',
     "'x'",
   ])('accepts %s', async expression => {
-    await expect(checkQuery(expression)).resolves.toBeUndefined();
+    await expect(checkQuery(HERE, expression)).resolves.toBeUndefined();
   });
 
   it.each([
@@ -46,13 +52,13 @@ describe('applyQuery', () => {
   const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
 
   it('selects, and gives null for what is not there', async () => {
-    expect(await applyQuery('outputs[0].data', run)).toBe('hi');
-    expect(await applyQuery('extra.new', run)).toBe(true);
-    expect(await applyQuery('nothing.at.all', run)).toBeNull();
-    expect(await applyQuery('constructor', {})).toBeNull();
+    expect(await applyQuery(HERE, 'outputs[0].data', run)).toMatchObject({ bare: 'hi' });
+    expect(await applyQuery(HERE, 'extra.new', run)).toEqual({ json: 'true', isTrue: true });
+    expect(await applyQuery(HERE, 'nothing.at.all', run)).toEqual({ json: 'null', isTrue: false });
+    expect(await applyQuery(HERE, 'constructor', {})).toMatchObject({ json: 'null' });
   });
 
   it('refuses to apply a function to what it does not take', async () => {
-    await expect(applyQuery('length(extra.new)', run)).rejects.toMatchObject({ exitCode: 2 });
+    await expect(applyQuery(HERE, 'length(extra.new)', run)).rejects.toMatchObject({ exitCode: 2 });
   });
 });

@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { messageOf } from '../../../files/error-utils.ts';
-import type { applyQuery } from '../query.ts';
+import type { JsonObject } from '../../../files/json.ts';
+import type { ExpressionFault, Selection } from './jmespath.ts';
 
 /** Where a value does not match a JSON Schema first. */
 export interface SchemaMismatch {
@@ -9,45 +10,70 @@ export interface SchemaMismatch {
   readonly message: string;
 }
 
+/** Why a schema can't be used. */
+export interface SchemaFault {
+  readonly message: string;
+  /** A JSON Pointer, if a reference leads back to itself. */
+  readonly loop?: string;
+}
+
 /** A piece of two texts: in both, only in the first, or only in the second; or what is said about all of them. */
 export interface DiffPart {
   readonly kind: 'same' | 'removed' | 'added' | 'note';
   readonly text: string;
 }
 
-/** What is done on a thread of its own: work on a text and a rule that may both be a stranger's. */
+/** What is done in a process of its own: work on a text and a rule that may both be a stranger's. */
 export interface CheckTasks {
-  /** Why a schema can't be used; undefined where it can. */
-  readonly schemaFault: (schema: object | boolean) => string | undefined;
+  /** Why a schema can't be used; undefined if it can. */
+  readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
   /** Where a value does not match a schema that can be used; undefined where it does. */
   readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
   /** Whether a text is or contains a JSON value that matches a schema; any object or array without one. */
   readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
   readonly matches: (source: string, flags: string, text: string) => boolean;
+  /** What is wrong with a JMESPath expression; undefined if it can be evaluated. */
+  readonly expressionFault: (expression: string) => ExpressionFault | undefined;
   /** What a JMESPath expression selects. */
-  readonly select: (expression: string, value: unknown) => ReturnType<typeof applyQuery>;
+  readonly select: (expression: string, value: unknown, indent: number) => Selection;
   /** The differences of two texts; undefined if more than 2,000 lines differ. */
   readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
 }
 
 export type CheckName = keyof CheckTasks;
-/** What a task is given. */
+/** A task and what it works on. */
 export type CheckWork = {
   [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
 }[CheckName];
-/** What a task came to. */
-export type CheckReply = 'begun' | { readonly result: unknown } | { readonly fault: string };
+
+const LONGEST_MS = 2000;
+const CHECK = { what: 'the check', timeMs: LONGEST_MS, isExpression: false };
+const EXPRESSION = { what: 'the expression', timeMs: LONGEST_MS, isExpression: true };
+
+/** What each task may take, and what begins the message if that is not enough. */
+export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
+  schemaFault: CHECK,
+  schemaMismatch: CHECK,
+  containsJson: CHECK,
+  matches: CHECK,
+  differences: { ...CHECK, what: 'the comparison' },
+  expressionFault: EXPRESSION,
+  select: EXPRESSION,
+};
 
 /** Each task with what it needs loaded, so that loading takes nothing from its time. */
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
   schemaFault: async () => {
+    const { REFERENCE_LOOP, referenceLoop } = await import('../../../prompts/schemas/reference-loop.ts');
     const compile = await schemaCompiler();
     return schema => {
+      const loop = referenceLoop(schema as JsonObject | boolean);
+      if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
       try {
         compile(schema);
         return undefined;
       } catch (error) {
-        return messageOf(error);
+        return { message: messageOf(error) };
       }
     };
   },
@@ -70,7 +96,8 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
-  select: async () => (await import('../query.ts')).applyQuery,
+  expressionFault: async () => (await import('./jmespath.ts')).expressionFault,
+  select: async () => (await import('./jmespath.ts')).select,
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {

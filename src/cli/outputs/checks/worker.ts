@@ -1,26 +1,16 @@
-import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../../../files/error-utils.ts';
-import { type CheckReply, type CheckWork, loadTask } from './tasks.ts';
+import { withinTime } from '../../../files/bounds/past-bound.ts';
+import { performOrders } from '../../../files/bounds/process-messages.ts';
+import { type CheckName, type CheckWork, LIMITS, loadTask } from './tasks.ts';
 
-// The thread that does checks, one at a time, until the command ends it.
-const loaded = new Map<string, (...args: readonly never[]) => unknown>();
+// The process that does checks, one at a time, until the command ends it.
+const loaded = new Map<CheckName, (...args: readonly unknown[]) => unknown>();
 
-parentPort?.on('message', ({ name, args }: CheckWork) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  const reply = (message: CheckReply): void => parentPort?.postMessage(message);
-  perform(name, args, () => reply('begun')).then(
-    result => reply({ result }),
-    (error: unknown) => reply({ fault: messageOf(error) }),
-  );
-});
-
-async function perform(
-  name: CheckWork['name'],
-  args: readonly unknown[],
-  begun: () => void,
-): Promise<unknown> {
-  const task = loaded.get(name) ?? (await loadTask[name]());
+performOrders(async ({ name, args }: CheckWork, begun) => {
+  // Which arguments a task takes is lost in a table.
+  const task = loaded.get(name) ?? ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
   loaded.set(name, task);
-  begun();
-  return task(...(args as readonly never[]));
-}
+  await begun();
+  const { what, timeMs } = LIMITS[name];
+  // It ends by itself even if the command has gone.
+  return withinTime(what, timeMs, () => task(...args));
+});

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
+import { CaseFault } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
-import { checkNamedFile, imagesNamedIn, NamedFileFault, type NamingFolder } from '../../inputs/named-file.ts';
+import { checkNamedFile, imagesNamedIn, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/kinds.ts';
@@ -116,8 +117,7 @@ async function readCase(ctx: Context & NamingFolder, value: YamlValue, number: n
     const expect = expected ? await readExpectations(expected.value, noting) : [];
     return { ...facts, ...(await inputsOf(noting, fields)), folder: noting, expect, reads };
   } catch (error) {
-    if (!(error instanceof NamedFileFault)) throw error;
-    // What a case must not read is a fault of that case alone.
+    if (!(error instanceof CaseFault)) throw error;
     return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
   }
 }

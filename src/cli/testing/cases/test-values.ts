@@ -1,7 +1,7 @@
+import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { Place } from '../../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
-import { CliError, usageError } from '../../errors.ts';
-import { NamedFileFault } from '../../inputs/named-file.ts';
+import { CaseFault, CliError, usageError } from '../../errors.ts';
 
 /** The entries of a map by their keys. */
 export type Fields = ReadonlyMap<string, YamlEntry>;
@@ -11,13 +11,14 @@ export function faultIn(place: Place, message: string, ...hints: string[]): CliE
   return usageError(`${textOfPlace(place)}: ${message}`, ...hints);
 }
 
-function textOfPlace({ file, line }: Place): string {
+export function textOfPlace({ file, line }: Place): string {
   return `${file}, line ${line}`;
 }
 
-/** What went wrong with something that a value names, with its place; a file that must not be read stays that. */
+/** What went wrong with something that a value names, with its place; the fault of a case stays that. */
 export function located(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
-  if (error instanceof NamedFileFault) return error.at(textOfPlace(value));
+  if (error instanceof CaseFault) return error.at(textOfPlace(value));
+  if (error instanceof PastBound) return new CaseFault(reworded(error.message)).at(textOfPlace(value));
   if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
   return faultIn(value, reworded(error.message), ...(error instanceof CliError ? error.hints : []));
 }

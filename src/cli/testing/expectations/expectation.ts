@@ -1,4 +1,5 @@
-import { type Checks, PastBound } from '../../outputs/checks/checks.ts';
+import { PastBound } from '../../../files/bounds/past-bound.ts';
+import type { Checks } from '../../outputs/checks/checks.ts';
 
 /** One thing that is expected of what came back. */
 export interface Expectation {
@@ -41,7 +42,7 @@ export async function checkExpectation(
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
     if (!(error instanceof PastBound)) throw error;
-    return { line, at, message: `${text}: the check ${error.message}`, actual: answer.text };
+    return { line, at, message: `${text}: ${error.message}`, actual: answer.text };
   }
 }
 

@@ -1,10 +1,11 @@
+import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
+import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
-import { PastBound } from '../../outputs/checks/checks.ts';
-import { readJsonFile, type SchemaCheck, schemaCheck } from '../../outputs/output-schema.ts';
-import { checkQuery } from '../../outputs/query.ts';
-import { located, textIn } from '../cases/test-values.ts';
+import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../outputs/output-schema.ts';
+import { expressionFault, pointAt } from '../../outputs/query.ts';
+import { faultIn, located, textIn, textOfPlace } from '../cases/test-values.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
 import { kind, quoted, type Reading, TEXT } from './kind.ts';
 
@@ -32,11 +33,13 @@ export const JSON_KINDS = {
   }),
   jmespath: kind<string>({
     schema: { ...TEXT, description: 'a JMESPath expression that must be true of the answer' },
-    read: async value => {
+    read: async (value, { ctx }) => {
       const expression = textIn(value, 'jmespath');
-      await checkQuery(expression).catch((error: unknown) => {
-        throw located(value, error, text => `jmespath: ${text.replace(/^--query: /u, '')}`);
+      const fault = await expressionFault(ctx, expression).catch((error: unknown) => {
+        throw located(value, error, text => `jmespath: ${text}`);
       });
+      if (fault !== undefined)
+        throw faultIn(value, `jmespath: ${fault.message}`, ...pointAt(expression, fault));
       return expression;
     },
     unmet: async (expression, { text, checks }) => {
@@ -44,16 +47,13 @@ export const JSON_KINDS = {
       if (json === undefined)
         return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
       try {
-        const result = await checks.perform('select', expression, json.value);
-        if (isTrue(result)) return undefined;
-        return {
-          message: `${quoted(expression)} gives ${JSON.stringify(result)}`,
-          actual: pretty(json.value),
-        };
+        const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
+        if (isTrue) return undefined;
+        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json.value) };
       } catch (error) {
-        if (error instanceof PastBound) throw error;
-        const fault = messageOf(error).replace(/^--query: /u, '');
-        return { message: `${quoted(expression)}: ${fault}`, actual: text };
+        if (error instanceof PastBound)
+          throw new CaseFault(`jmespath ${quoted(expression)}: ${error.message}`);
+        return { message: `${quoted(expression)}: ${messageOf(error)}`, actual: text };
       }
     },
   }),
@@ -105,14 +105,9 @@ async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<Name
     const check = await schemaCheck(ctx, schema, isFile ? `${key}: ${name}` : key);
     return { name, schema: schema as object | boolean, check };
   } catch (error) {
+    if (error instanceof SchemaLoop && !isFile) throw error.at(textOfPlace(value.at(error.pointer)));
     throw located(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
-}
-
-/** What JMESPath takes for true: anything but false, null and what is empty. */
-function isTrue(value: unknown): boolean {
-  if (value === null || value === undefined || value === false || value === '') return false;
-  return typeof value === 'object' ? Object.keys(value).length > 0 : true;
 }
 
 function pretty(value: unknown): string {

@@ -4,11 +4,11 @@ import { failureOf } from '../../core/failure.ts';
 import { byKey } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { checkModelAccess } from '../../creation/creation.ts';
-import { CliError } from '../../errors.ts';
+import { CaseFault, CliError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
-import { imagesNamedIn, NamedFileFault } from '../../inputs/named-file.ts';
+import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
@@ -98,8 +98,7 @@ async function prepare(
     return { entry, request: { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) } };
   } catch (error) {
     const fault = located(entry, error);
-    if (!(error instanceof NamedFileFault)) throw fault;
-    // What a case must not read is a fault of that case alone.
+    if (!(error instanceof CaseFault)) throw fault;
     return prepare(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
 }

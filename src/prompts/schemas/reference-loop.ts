@@ -1,0 +1,142 @@
+import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../files/json.ts';
+
+/** Keywords whose schemas look at the same value as the schema that they are in: one, a list or a map of them. */
+const SAME_VALUE = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+  'dependencies',
+]);
+/** Keywords whose schemas look at a part of the value, or at nothing until something refers to them. */
+const DEEPER = new Set([
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'items',
+  'additionalItems',
+  'prefixItems',
+  'contains',
+  'unevaluatedItems',
+  '$defs',
+  'definitions',
+]);
+const MAPS = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
+const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+
+/** What is wrong with such a reference. */
+export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
+
+/** A schema, where it is, and the URI that its references are relative to. */
+interface Part {
+  readonly schema: JsonObject;
+  readonly pointer: string;
+  readonly base: string;
+}
+
+/**
+ * The JSON Pointer of a reference that leads back to itself without going deeper into the value, so that no check would
+ * end; undefined if there is none.
+ */
+export function referenceLoop(schema: JsonValue): string | undefined {
+  const roots = partOf(schema, '', 'schema:///');
+  const target = targetsIn(roots);
+  const states = new Map<JsonObject, 'open' | 'done'>();
+  const waiting = [...roots];
+  const visit = (part: Part): string | undefined => {
+    states.set(part.schema, 'open');
+    for (const [keyword, value] of Object.entries(part.schema)) {
+      const isReference = REFERENCES.has(keyword) && typeof value === 'string';
+      const same = isReference
+        ? target(value, part)
+        : SAME_VALUE.has(keyword)
+          ? partsUnder(part, keyword)
+          : [];
+      for (const next of same) {
+        const state = states.get(next.schema);
+        const loop = state === undefined ? visit(next) : undefined;
+        if (state === 'open') return part.pointer + pointerStep(keyword);
+        if (loop !== undefined) return loop;
+      }
+      if (DEEPER.has(keyword)) waiting.push(...partsUnder(part, keyword));
+    }
+    states.set(part.schema, 'done');
+    return undefined;
+  };
+  for (let part = waiting.pop(); part; part = waiting.pop()) {
+    const loop = states.has(part.schema) ? undefined : visit(part);
+    if (loop !== undefined) return loop;
+  }
+  return undefined;
+}
+
+/** What a reference leads to: nothing if that is not in this schema. */
+function targetsIn(roots: readonly Part[]): (reference: string, from: Part) => Part[] {
+  const documents = new Map<string, Part>();
+  const anchors = new Map<string, Part>();
+  const waiting = [...roots];
+  for (let part = waiting.pop(); part; part = waiting.pop()) {
+    const { schema, base } = part;
+    if (!documents.has(base)) documents.set(base, part);
+    for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
+      if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
+    }
+    for (const keyword of [...SAME_VALUE, ...DEEPER]) waiting.push(...partsUnder(part, keyword));
+  }
+  return (reference, { base }) => {
+    if (!URL.canParse(reference, base)) return [];
+    const { href, hash } = new URL(reference, base);
+    const document = documents.get(withoutHash(href));
+    if (document === undefined) return [];
+    if (hash !== '' && !hash.startsWith('#/')) return [anchors.get(href) ?? []].flat();
+    let found: JsonValue | undefined = document.schema;
+    const steps = hash.split('/').slice(1).map(unescapedStep);
+    for (const step of steps) found = ownValue(found, step);
+    return partOf(found, document.pointer + steps.map(pointerStep).join(''), document.base);
+  };
+}
+
+/** The schemas under a keyword. */
+function partsUnder({ schema, pointer, base }: Part, keyword: string): Part[] {
+  const value = ownValue(schema, keyword);
+  const at = pointer + pointerStep(keyword);
+  const isOne = typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
+  if (isOne) return partOf(value, at, base);
+  const several: [string, JsonValue][] = Object.entries(value);
+  return several.flatMap(([name, one]) => partOf(one, at + pointerStep(name), base));
+}
+
+/** A value as a schema; nothing if it is not an object. */
+function partOf(value: JsonValue | undefined, pointer: string, base: string): Part[] {
+  if (typeof value !== 'object' || value === null || isJsonList(value)) return [];
+  const { $id } = value;
+  const isNamed = typeof $id === 'string' && URL.canParse($id, base);
+  return [{ schema: value, pointer, base: isNamed ? withoutHash(new URL($id, base).href) : base }];
+}
+
+function withoutHash(uri: string): string {
+  return uri.replace(/#.*$/su, '');
+}
+
+/** A step of a JSON Pointer in a URI, as the name that it stands for. */
+export function unescapedStep(step: string): string {
+  const text = step.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it, vi } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { startInProcess } from '../../support/context.ts';
+import { ECHO, Project, projectOf } from './support.ts';
+
+/** Each doubles what came before it. */
+const SLOW = `${'[@,@]|'.repeat(40)}to_string(@)`;
+const EIGHT = "join('', [@,@,@,@,@,@,@,@])";
+const LARGE = `${EIGHT} | ${EIGHT} | [join('-', [@,@,@]), join('+', [@,@,@]), join('*', [@,@,@])]`;
+const MILLION = JSON.stringify('x'.repeat(1_000_000));
+const caseOf = (name: string, expectation: object, text = '{"a":1}'): string =>
+  `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
+const PASSING = caseOf('passes', { contains: 'a' });
+
+describe('a JMESPath expression of a test', () => {
+  it.each([
+    ['takes too much time', SLOW, '1', 'the expression takes longer than 2 s'],
+    ['takes too much memory', LARGE, MILLION, 'the expression takes more than 256 MiB of memory'],
+    ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', 'the expression is larger than 16 KiB'],
+  ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
+    const cases = [caseOf('fault', { jmespath }, text), caseOf('passes', { contains: '1' }, '1')];
+    const { exitCode, stdout } = await projectOf(cases.join('')).run(['test']);
+    expect(stdout()).toContain(message);
+    expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
+    expect(exitCode).toBe(2);
+  });
+
+  it('may have 16 KiB, and be asked of a large answer', async () => {
+    const cases = [
+      caseOf('long', { jmespath: `'${'x'.repeat(16 * 1024 - 2)}'` }),
+      caseOf('of much', { jmespath: 'length(@) == `1000000`' }, MILLION),
+    ];
+    const { exitCode } = await projectOf(cases.join('')).run(['test']);
+    expect(exitCode).toBe(0);
+  });
+
+  it('ends at Ctrl-C', async () => {
+    const project = projectOf(caseOf('slow', { jmespath: SLOW }));
+    const command = startInProcess(['test'], { home: project.home, local: localService });
+    await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 20_000);
+    command.raise('SIGINT');
+    expect(await command.ended).toBe(130);
+  });
+});
+
+describe('--query', () => {
+  it('is held to the same bounds', async () => {
+    const project = new Project({});
+    const query = (expression: string) =>
+      project.run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);
+    const long = await query(`'${'x'.repeat(16 * 1024 - 1)}'`);
+    expect([long.exitCode, long.stderr()]).toEqual([2, expect.stringContaining('larger than 16 KiB')]);
+    const open = await query(`"${'x'.repeat(16 * 1024 - 1)}`);
+    expect([open.exitCode, open.stdout()]).toEqual([2, '']);
+    const slow = await query(SLOW);
+    expect([slow.exitCode, slow.stderr()]).toEqual([2, expect.stringContaining('takes longer than 2 s')]);
+    const longest = await query(`'${'x'.repeat(16 * 1024 - 2)}'`);
+    expect([longest.exitCode, longest.stdout().length]).toEqual([0, 16 * 1024 - 1]);
+  });
+});
+
+describe('a schema that leads back to itself', () => {
+  const LOOP = '`$ref` leads back to itself without going deeper into the value';
+
+  it('is the fault of its case, with its place', async () => {
+    const cases = [
+      caseOf('in a file', { schema: 'loop.json' }),
+      '  - name: here\n    inputs: { text: "1" }\n    expect:\n      - schema:\n          allOf:\n            - $ref: "#"\n',
+      PASSING,
+    ];
+    const project = projectOf(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
+    const { exitCode, stdout } = await project.run(['test']);
+    expect(stdout()).toContain(`echo.test.yaml, line 2: schema: loop.json: ${LOOP} (at "/$ref")`);
+    expect(stdout()).toContain(`echo.test.yaml, line 8: schema: ${LOOP} (at "/allOf/0/$ref")`);
+    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('1 passed, 0 failed, 2 could not')]);
+  });
+
+  it('is refused by --schema before anything is sent, and by the check of a prompt file', async () => {
+    const project = new Project({
+      'loop.json': '{"$ref":"#"}',
+      'a.prompt': ECHO.replace(
+        '---\n{{',
+        'output:\n  schema:\n    type: object\n    anyOf:\n      - $ref: "#"\n---\n{{',
+      ),
+    });
+    const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--schema', 'loop.json']);
+    expect([run.exitCode, run.stdout(), run.stderr()]).toEqual([
+      2,
+      '',
+      expect.stringContaining(`--schema: loop.json: ${LOOP} (at "/$ref")`),
+    ]);
+    const check = await project.run(['prompts', 'check', 'a.prompt']);
+    expect([check.exitCode, check.stdout()]).toEqual([
+      2,
+      expect.stringContaining(`a.prompt:10:15: fault: ${LOOP}`),
+    ]);
+  });
+});
