@@ -26,6 +26,8 @@ export interface Run {
   runStatus: RunStatus;
   /** Service tokens consumed; 0 while in progress. */
   tokens: number;
+  /** What was left out of the request to the model; only of promptrun's own service, and only if something was. */
+  warnings?: string[];
 }
 
 /** A run as the list gives it: with credits, without tokens. */

@@ -169,6 +169,49 @@ describe('a cap on what a command costs', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ succeeded: 40, totals: { runs: 40, credits: 40 } });
   });
 
+  it.each<[string, number]>([
+    ['n: 128', 8],
+    ["n: '128'", 8],
+    ['n: 2.5', 2],
+    ['best_of: 4', 2],
+    ['bestOf: 4', 2],
+    ['nBest: 4', 2],
+    ['n_anything: 4', 2],
+    ['best_of: 1', 0],
+    ['n_predict: 50', 0],
+    ['nProbs: 5', 0],
+    ['n: 2', 0],
+  ])('counts or refuses what multiplies the cost of a run: %s', async (option, code) => {
+    provider.reset(said('Hi'));
+    const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
+    writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
+    const ran = await runCommand(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
+    expect(ran).toMatchObject({ code });
+    expect(provider.asked).toHaveLength(code === 0 ? 1 : 0);
+    if (code === 2) expect(ran.stderr).toContain(option.split(':')[0]);
+    if (code === 2)
+      expect((await runCommand(['run', 'many.prompt', '--dry-run'], { env, home })).code).toBe(0);
+  });
+
+  it('takes the dearest run by the answer', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 };
+    provider.reset({ body: { ...(said('Hi').body as object), usage } });
+    for (const [name, answers] of [
+      ['one', 1],
+      ['nine', 9],
+    ] as const) {
+      const head = `model: priced\nconfig: { maxOutputTokens: 10, n: ${answers} }\ninput:\n  schema:\n    name: string`;
+      writeFileSync(path.join(home, `${name}.prompt`), `---\n${head}\n---\nName: {{name}}`);
+    }
+    // One run of one answer costs 82,000; nine answers are expected to cost nine times as much, not the 72,400 of a guess.
+    writeFileSync(path.join(home, 'one.csv'), 'name\nAda\n');
+    const targets = ['compare', './one.prompt', './nine.prompt', '--from', 'one.csv'];
+    const args = [...targets, '--concurrency', '1', '--max-cost'];
+    expect(await runCommand([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
+    expect(provider.asked).toHaveLength(1);
+    expect(await runCommand([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
+  });
+
   it('refuses a model without a price before anything is sent, whichever case or side it is of', async () => {
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\n');
     writeFileSync(

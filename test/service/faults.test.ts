@@ -40,7 +40,10 @@ test('a store of an older version is brought to this one, and its owner is told'
   const dataDir = temporaryDataDir();
   await (await TestService.start({ dataDir })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
-  database.exec('alter table keys drop column author; pragma user_version = 6');
+  database.exec(`
+    alter table runs drop column warnings;
+    alter table "runUsage" drop column answers;
+    pragma user_version = 7`);
   database.close();
   const service = await TestService.start({ dataDir });
   expect(service.notices.join()).toContain('made by an older promptrun');

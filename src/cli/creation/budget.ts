@@ -1,12 +1,13 @@
 import type { ReadOptions } from '../../client/request.ts';
 import type { Run } from '../../wire/index.ts';
+import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { type Caps, capReached, costsAreNotTold, creditsIn } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
-import { knownCost } from './forecast.ts';
+import { type KnownCost, knownCost } from './forecast.ts';
 import {
   addUp,
   type EarlierRun,
@@ -136,7 +137,7 @@ export class Budget {
       if (this.#caps.credits !== undefined) await this.#learnCredits();
       const dearest = this.#spending.dearest(kindOf(connection, request), expected?.model ?? '');
       const estimate = {
-        cost: expected === undefined ? 0 : Math.max(dearest.cost ?? expected.cost, expected.promptCost ?? 0),
+        cost: expected === undefined ? 0 : costWithin(expected, dearest.cost),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
       };
       const blocked = UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
@@ -241,6 +242,12 @@ export class Budget {
     const { signal } = this.#ctx;
     await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
   }
+}
+
+/** What a creation is expected to cost, in view of the dearest answer so far; at least its prompt's own tokens. */
+function costWithin({ cost, promptCost, answers }: KnownCost, perAnswer: number | undefined): Money {
+  const expected = perAnswer === undefined ? cost : Math.round(perAnswer * answers);
+  return Math.max(expected, promptCost ?? 0);
 }
 
 /** Runs of one version, with one model, are expected to come to the same. */

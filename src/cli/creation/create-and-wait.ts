@@ -4,6 +4,7 @@ import { RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
 import { providerFaultOf } from '../outputs/provider-fault.ts';
+import { warningsOf } from '../outputs/warnings.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
@@ -47,6 +48,7 @@ export async function createAndWait(
       await options.onRunId?.(runId, created.recovered);
       if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options.onProgress);
     }
+    if (created.kind === 'ended') noteWarnings(ctx, created.run);
     if (created.kind === 'ended' && providerFaultOf(connection, created.run)) reservation?.refused();
     else await reservation?.made(created.kind === 'ended' ? created.run : created);
     return created;
@@ -56,6 +58,10 @@ export async function createAndWait(
     else reservation?.refused();
     throw error;
   }
+}
+
+function noteWarnings({ io }: Context, run: Run): void {
+  for (const warning of warningsOf(run)) io.noteOnce(`note: ${oneLine(warning)}`);
 }
 
 async function toTheEnd(

@@ -25,13 +25,22 @@ export async function estimateCost(
   });
 }
 
-/** The same with a cost. @throws {CliError} CONFIG_ERROR for a model without a price */
+/** An estimate of a cost that is known. */
+export type KnownCost = CostEstimate & { readonly cost: Money };
+
+/** The same with a cost. @throws {CliError} CONFIG_ERROR for a model without a price, or a cost that can't be bounded */
 export async function knownCost(
   ...creation: Parameters<typeof estimateCost>
-): Promise<(CostEstimate & { readonly cost: Money }) | undefined> {
+): Promise<KnownCost | undefined> {
   const estimate = await estimateCost(...creation);
   if (estimate === undefined) return undefined;
-  const { model, cost } = estimate;
+  const { model, cost, multiplier } = estimate;
+  if (cost !== 0 && multiplier !== undefined) {
+    throw configError(
+      `the option ${multiplier} multiplies what a run costs by a number that is not known, so --max-cost can't hold`,
+      'Take it out of the config of the prompt. To ask for several answers, give n as a whole number.',
+    );
+  }
   if (cost !== null) return { ...estimate, cost };
   throw configError(
     `the price of the model ${model} is not known, so --max-cost can't hold`,

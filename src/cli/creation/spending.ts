@@ -91,7 +91,7 @@ export class Spending {
   /** Of runs that are known. */
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
-  /** The dearest run of each kind, and of each model. */
+  /** The dearest run of each kind, and of each model; its cost by the answer. */
   readonly #dearest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
   #isFresh = false;
 
@@ -123,7 +123,7 @@ export class Spending {
     return this.#runs.get(runId) ?? {};
   }
 
-  /** What the dearest run came to among those of any of these kinds or models. */
+  /** What the dearest run came to among those of any of these kinds or models, its cost by the answer. */
   dearest(...kinds: readonly string[]): Estimate {
     const most = (unit: Unit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#dearest[unit].get(kind) ?? []);
@@ -180,8 +180,13 @@ export class Spending {
   #settle(run: SpentRun, unit: Unit, amount: number | undefined): void {
     if (amount === undefined) return;
     const dearest = this.#dearest[unit];
-    for (const kind of [run.kind, ...(run.counted === undefined ? [] : [run.counted.model])]) {
-      dearest.set(kind, Math.max(dearest.get(kind) ?? 0, amount));
+    const { kind, counted } = run;
+    // By the answer a cost is known once this machine's own service has counted the run.
+    const each = unit === 'credits' ? amount : counted && amount / counted.answers;
+    if (each !== undefined) {
+      for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
+        dearest.set(name, Math.max(dearest.get(name) ?? 0, each));
+      }
     }
     // Several may learn of the same run at once.
     if (run[unit] !== undefined) return;

@@ -71,6 +71,7 @@ const RUN = fields({
   runStatus: text,
   outputs: list(fields({ type: text, data: text })),
   tokens: orNull(count),
+  warnings: optional(list(text)),
 });
 
 const ENVELOPE: Check = (value, name) =>

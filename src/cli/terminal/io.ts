@@ -25,6 +25,8 @@ export interface Io {
   error(line: string): void;
   /** Writes a line to standard error; nothing with `--quiet`. */
   note(line: string): void;
+  /** The same, but writes each line only once. */
+  noteOnce(line: string): void;
   /** Writes to standard error as it is: spinners, questions, progress. */
   err(data: string): void;
   /** Colours for standard output, off if it takes none. */
@@ -55,7 +57,7 @@ export interface Streams {
 }
 
 /** The streams as a command gets them, before the flags are known: no `--quiet`, no colours. */
-export type PlainIo = Omit<Io, 'note' | 'paint' | 'paintErr'>;
+export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'paint' | 'paintErr'>;
 
 /** The standard streams of this process. */
 export function processStreams(): Streams {
@@ -117,11 +119,17 @@ export function completeIo(
   io: PlainIo,
   options: { quiet: boolean; paint: ChalkInstance; paintErr: ChalkInstance },
 ): Io {
+  // A note may name what came from a server, such as a run.
+  const note = (line: string): void => {
+    if (!options.quiet) io.error(visible(line));
+  };
+  const noted = new Set<string>();
   return {
     ...io,
-    // A note may name what came from a server, such as a run.
-    note: line => {
-      if (!options.quiet) io.error(visible(line));
+    note,
+    noteOnce: line => {
+      if (!noted.has(line)) note(line);
+      noted.add(line);
     },
     paint: options.paint,
     paintErr: options.paintErr,

@@ -1,6 +1,7 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, Usage } from '../engine.ts';
 import type { ModelEntry, Price } from '../entry.ts';
+import { answersOf } from './answers.ts';
 
 /** When the kept table of prices was published: it lags behind, so what it says is an estimate. */
 export const PRICE_TABLE_DATE = '2026-09-23';
@@ -79,6 +80,8 @@ export interface Charge {
   readonly cost: Money | null;
   /** 1 if the price comes from the kept table. */
   readonly estimated: number;
+  /** How many answers the run asked for. */
+  readonly answers: number;
 }
 
 /**
@@ -92,18 +95,19 @@ export async function chargeOf(
 ): Promise<Charge | undefined> {
   if (!model.provider) return undefined;
   const name = model.model;
-  const tokens = {
+  const counts = {
     input: usage?.input ?? null,
     output: usage?.output ?? null,
     cached: usage?.cached ?? null,
+    answers: answersOf(options.runOptions ?? {}),
   };
-  if (isRefused) return { model: name, ...tokens, cost: 0, estimated: 0 };
+  if (isRefused) return { model: name, ...counts, cost: 0, estimated: 0 };
   if (usage?.dollars !== undefined) {
-    return { model: name, ...tokens, cost: money(usage.dollars), estimated: 0 };
+    return { model: name, ...counts, cost: money(usage.dollars), estimated: 0 };
   }
   const images = outputs.filter(({ type }) => type === 'image').length;
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
   const pricing = usage || isPaidByPicture ? await pricingOf(model, options) : undefined;
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
-  return { model: name, ...tokens, cost, estimated: pricing?.estimated ? 1 : 0 };
+  return { model: name, ...counts, cost, estimated: pricing?.estimated ? 1 : 0 };
 }

@@ -22,12 +22,15 @@ const outputItem = object({
   data: text({ description: 'The text, the media URL (24 hours) or the error message, by type' }),
 });
 
-export const runSchema = object({
-  runId: uuid,
-  outputs: list(outputItem),
-  runStatus: oneOf(RUN_STATUSES),
-  tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
-});
+export const runSchema = object(
+  {
+    runId: uuid,
+    outputs: list(outputItem),
+    runStatus: oneOf(RUN_STATUSES),
+    tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
+  },
+  { warnings: list(text({ description: 'What was left out of the request to the model' })) },
+);
 
 const runUsage = object({
   model: text(),

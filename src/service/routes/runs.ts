@@ -8,7 +8,7 @@ import { usageOfRuns } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
 import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
-import type { StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { Outcome, StoredOutput, StoredRun } from '../store/run-records.ts';
 import { route } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 import type { Services } from './services.ts';
@@ -161,12 +161,20 @@ function sizeOf(outputs: readonly StoredOutput[]): number {
 
 /** A run as creation and retrieval give it. */
 function runView(
-  { id, status, tokens, outputs }: Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'>,
+  { id, status, tokens, outputs, warnings = [] }: RunFacts,
   { mediaUrl }: Services,
   origin: string,
 ): Run {
-  return { runId: id, outputs: outputItems(outputs, mediaUrl, origin), runStatus: status, tokens };
+  return {
+    runId: id,
+    outputs: outputItems(outputs, mediaUrl, origin),
+    runStatus: status,
+    tokens,
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+  };
 }
+
+type RunFacts = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<Outcome, 'warnings'>;
 
 function headerOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;

@@ -1,3 +1,4 @@
+import { answersOf, unknownMultiplier, wholeNumber } from '../../models/catalogue/answers.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from '../../models/catalogue/prices.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { BUILT_IN_MODELS } from '../../models/entry.ts';
@@ -29,6 +30,8 @@ export interface RunCost {
   readonly cost: Money | null;
   /** Whether the cost comes from the kept table of prices. */
   readonly estimated: boolean;
+  /** How many answers it asked for. */
+  readonly answers: number;
 }
 
 /** What runs of this machine's own service cost. */
@@ -85,8 +88,9 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const options = { ...definition.config, ...runOptions };
       const pricing = await pricingOf(model, { providerBatch, runOptions: options });
       const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
-      const output = countOf(options['maxOutputTokens']) ?? EXPECTED_OUTPUT;
-      const images = model.modality === 'image' ? (countOf(options['n']) ?? 1) : 0;
+      const answers = answersOf(options);
+      const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
+      const images = model.modality === 'image' ? answers : 0;
       const paysPictures = images > 0 && model.price?.image !== undefined;
       const expected = { input, output: paysPictures ? 0 : output, cached: 0 };
       return {
@@ -96,6 +100,10 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
         cost: pricing?.cost(expected, images) ?? null,
         /** The part of it that the prompt's own tokens make, which the run costs at least. */
         promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
+        /** How many answers it asks for; the cost of a run is compared by the answer. */
+        answers,
+        /** An option that multiplies the cost by a number that the estimate does not know. */
+        multiplier: unknownMultiplier(options),
         tokens: { input, output: expected.output },
         images,
         /** Whether the price comes from the kept table. */
@@ -125,20 +133,14 @@ function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | und
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
     const cost = BUILT_IN.has(promptModel) ? 0 : null;
-    return { model: promptModel, credits, tokens: null, cost, estimated: false };
+    return { model: promptModel, credits, tokens: null, cost, estimated: false, answers: 1 };
   }
-  const { model, input, output, cached, cost, estimated } = usage;
+  const { model, input, output, cached, cost, estimated, answers } = usage;
   const tokens = input === null || output === null ? null : { input, output, cached: cached ?? 0 };
-  return { model, credits, tokens, cost, estimated: estimated === 1 };
+  return { model, credits, tokens, cost, estimated: estimated === 1, answers };
 }
 
 function charactersIn(messages: readonly Message[]): number {
   const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
   return texts.reduce((sum, { length }) => sum + length, 0);
-}
-
-/** A whole number of at least 1, of a prompt's options, typed or as text. */
-function countOf(value: unknown): number | undefined {
-  const count = typeof value === 'string' ? Number(value) : value;
-  return typeof count === 'number' && Number.isInteger(count) && count >= 1 ? count : undefined;
 }

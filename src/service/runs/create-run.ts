@@ -26,7 +26,7 @@ export interface RunServices extends RunLookup {
 /** A run that was created, now or before; without an outcome while it goes on. */
 interface CreatedRun {
   id: string;
-  outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens'> | undefined;
+  outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens' | 'warnings'> | undefined;
 }
 
 /** How long a caller whose queue is full should wait before the next try, in seconds. */

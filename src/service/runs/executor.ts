@@ -157,6 +157,7 @@ async function keepOutputs(
     media: kept.flatMap(({ made }) => made ?? []),
     usage: result.charge,
     fault: result.fault,
+    warnings: result.warnings,
   };
 }
 

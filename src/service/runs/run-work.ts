@@ -139,5 +139,6 @@ export class RunWork {
 /** The outcome of a run that was read; undefined while it is unfinished. */
 export function outcomeOf(run: StoredRun | undefined): Outcome | undefined {
   if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
-  return { status: run.status, outputs: run.outputs, tokens: run.tokens, media: [] };
+  const { status, outputs, tokens, warnings } = run;
+  return { status, outputs, tokens, warnings, media: [] };
 }

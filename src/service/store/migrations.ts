@@ -110,5 +110,9 @@ export function migrations({ counter, byKey, own }: Dialect): readonly string[] 
     ) ${byKey};
     `,
     'alter table keys add column author bigint not null default 0',
+    `
+    alter table runs add column warnings text;
+    alter table "runUsage" add column answers bigint not null default 1;
+    `,
   ];
 }

@@ -19,10 +19,16 @@ export async function failRun(db: Db, id: string, message: string): Promise<bool
  * @param worker who must have it in hand; default anybody
  */
 export async function endRun(db: Db, id: string, outcome: Outcome, worker?: string): Promise<boolean> {
-  const { status, outputs, tokens, media, usage } = outcome;
+  const { status, outputs, tokens, media, usage, warnings = [] } = outcome;
   const run = await db
     .updateTable('runs')
-    .set({ status, tokens, outputs: JSON.stringify(outputs), worker: null })
+    .set({
+      status,
+      tokens,
+      outputs: JSON.stringify(outputs),
+      warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
+      worker: null,
+    })
     .where('id', '=', id)
     .where(sql<boolean>`status in ('queued', 'running')`)
     .$if(worker !== undefined, query => query.where('worker', '=', worker ?? ''))

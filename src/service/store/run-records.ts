@@ -64,6 +64,8 @@ export interface Outcome {
   media: StoredMedia[];
   /** undefined for a model that needs no provider. */
   usage?: RunUsage | undefined;
+  /** What was left out of the request, one sentence each; nothing by default. */
+  warnings?: readonly string[] | undefined;
   /** Why it failed before a model answered; only the process that carried the run out knows it, the store does not. */
   fault?: EngineFault | undefined;
 }
@@ -78,13 +80,22 @@ export const RUN_COLUMNS = [
   'credits',
   'tokens',
   'outputs',
+  'warnings',
 ] as const;
 
 /** A run as it is read. */
-export type StoredRun = Omit<Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>, 'outputs'> & {
+export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
   outputs: StoredOutput[];
+  warnings: string[];
 };
 
-export function parseOutputs<R extends { outputs: string }>(row: R) {
-  return { ...row, outputs: JSON.parse(row.outputs) as StoredOutput[] };
+type SelectedRun = Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>;
+
+/** A run as it is read, from its row. */
+export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(row: R) {
+  return {
+    ...row,
+    outputs: JSON.parse(row.outputs) as StoredOutput[],
+    warnings: row.warnings === null ? [] : (JSON.parse(row.warnings) as string[]),
+  };
 }

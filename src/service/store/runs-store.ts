@@ -6,10 +6,10 @@ import { endRun, failRun } from './run-endings.ts';
 import {
   type NewRun,
   type Outcome,
-  parseOutputs,
   RUN_COLUMNS,
   type StoredRequest,
   type StoredRun,
+  storedRun,
   type UserLimits,
 } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
@@ -38,7 +38,7 @@ export function runsStore(db: Db, writer: Writer) {
       writer.write(db => createRun(db, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
-      return row && parseOutputs(row);
+      return row && storedRun(row);
     },
     /** What a run was created from; undefined where that is not kept, or there is no such run. */
     requestOf: async (userId: number, id: string) => {
@@ -62,7 +62,7 @@ export function runsStore(db: Db, writer: Writer) {
     read: async (ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void) => {
       const { fitting, bytes } = await fittingRuns(db, ids, mostBytes);
       onBytes(bytes);
-      const runs = new Map((await runsOf(db, fitting).execute()).map(row => [row.id, parseOutputs(row)]));
+      const runs = new Map((await runsOf(db, fitting).execute()).map(row => [row.id, storedRun(row)]));
       return fitting.flatMap(id => runs.get(id) ?? []);
     },
     /** What those of these runs used that are the user's. */
@@ -76,7 +76,7 @@ export function runsStore(db: Db, writer: Writer) {
     ended: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
       const rows = await runsOf(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
-      return rows.map(parseOutputs);
+      return rows.map(storedRun);
     },
     /** Those of these runs whose input images are to be kept. */
     withImages: async (ids: readonly string[]) => {
@@ -114,7 +114,7 @@ async function createdWith(db: Db, userId: number, key: string, now: number) {
     .executeTakeFirst();
   if (!row) return undefined;
   const { digest, ...run } = row;
-  return { digest, run: parseOutputs(run) };
+  return { digest, run: storedRun(run) };
 }
 
 /** The cost of a page depends on its size alone. */
@@ -163,15 +163,26 @@ function usage(db: Db, userId: number, ids: readonly string[]) {
     .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
     .leftJoin('runUsage', 'runUsage.runId', 'runs.id')
     .select(['runs.id', 'promptVersions.model as promptModel', 'runs.status', 'runs.credits'])
-    .select(['runUsage.runId as usageOf', 'runUsage.model', 'input', 'output', 'cached', 'cost', 'estimated'])
+    .select([
+      'runUsage.runId as usageOf',
+      'runUsage.model',
+      'input',
+      'output',
+      'cached',
+      'cost',
+      'estimated',
+      'answers',
+    ])
     .where('runs.userId', '=', userId)
     .where('runs.id', 'in', listed(ids))
     .execute();
 }
 
 /** There is no usage if the model needs no provider, or the run did not end by itself. */
-function withUsage({ usageOf, model, input, output, cached, cost, estimated, ...run }: UsageRow) {
-  const used = { model: model ?? run.promptModel, input, output, cached, cost, estimated: estimated ?? 0 };
+function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
+  const { estimated, answers, ...run } = row;
+  const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };
+  const used = { model: model ?? run.promptModel, ...counts };
   return { ...run, usage: usageOf === null ? undefined : used };
 }
 

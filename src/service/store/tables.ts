@@ -62,6 +62,8 @@ interface Runs {
   tokens: Generated<number>;
   /** JSON: StoredOutput[]. */
   outputs: Generated<string>;
+  /** JSON: the texts of what was left out of the request; null if nothing was. */
+  warnings: Generated<string | null>;
   /** JSON: StoredRequest; null of runs that ended before these were kept. */
   request: string | null;
   /** The process that carries it out; null while none does. */
@@ -104,6 +106,8 @@ interface RunUsage {
   cost: number | null;
   /** 1 if the cost comes from the kept table of prices. */
   estimated: number;
+  /** How many answers it asked for (`n`). */
+  answers: number;
 }
 
 interface Settings {

@@ -52,11 +52,20 @@ class Ledger {
         for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
         const costs = runIds.map(
           id =>
-            [id, { model: 'm', tokens: null, cost: this.charges.get(id) ?? null, estimated: false }] as const,
+            [
+              id,
+              {
+                model: 'm',
+                tokens: null,
+                cost: this.charges.get(id) ?? null,
+                estimated: false,
+                answers: 1,
+              },
+            ] as const,
         );
         return new Map(costs);
       },
-      estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0 }),
+      estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0, answers: 1 }),
     };
     const place = { service: 'local', embedded: here, client: { runs: { pages } } };
     return (here ? { ...place, costs } : place) as unknown as Connection;

@@ -129,6 +129,12 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     tokens: { input: 1000, output: 1000 },
     images: 0,
     estimated: false,
+    answers: 1,
+  });
+  expect(await estimate('model: priced\nconfig: {n: 3, maxOutputTokens: 10}', text)).toMatchObject({
+    cost: 224_000,
+    promptCost: 200_000,
+    answers: 3,
   });
   expect(await estimate('model: priced', text, { providerBatch: true })).toMatchObject({ cost: 500_000 });
   expect(await estimate('model: priced\nconfig: {maxOutputTokens: 10}', text)).toMatchObject({

@@ -11,6 +11,7 @@ import type { Connection, Context } from '../../context.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
+import { warningsOf } from '../../outputs/warnings.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
@@ -28,7 +29,9 @@ export async function runsShow(
   const run = await askOfRun(ctx, connection, { verb: 'show', runId }, asking);
   const row = await rowOf(ctx, connection, run.runId);
   const usage = usageOf((await connection.costs?.of([run.runId]))?.get(run.runId));
-  const facts = { ...row, ...run, ...(usage && { usage }) };
+  const { warnings: _, ...own } = run;
+  const warnings = warningsOf(run);
+  const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
   await present(ctx, facts, {
     terminal: () => terminalFacts(ctx, connection, facts),
     plain: () => plainRows(factRows(facts)),
@@ -43,7 +46,8 @@ async function rowOf(ctx: Context, { client }: Connection, runId: string): Promi
 
 /** What a run of this machine's own service came to, the cost in US dollars; null for what is not known. */
 type Usage = Omit<RunUsage, 'model'>;
-type Facts = Run & Partial<Omit<RunRow, 'usage'>> & { readonly usage?: Usage };
+type Facts = Omit<Run, 'warnings'> &
+  Partial<Omit<RunRow, 'usage'>> & { readonly usage?: Usage; readonly warnings?: readonly string[] };
 
 function usageOf(run: RunCost | undefined): Usage | undefined {
   if (run === undefined) return undefined;
@@ -74,6 +78,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     ['Tokens', fieldText(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],
+    ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
     ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, inShort(item)]),
   ];
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
@@ -95,6 +100,7 @@ function factRows(facts: Facts): string[][] {
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, fieldText(value)]),
+    ...(facts.warnings ?? []).map(warning => ['warning', warning]),
     ...outputs.map(item => ['output', fieldText(item.type), inShort(item)]),
   ];
 }

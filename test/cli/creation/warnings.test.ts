@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../../support/context.ts';
+import { against } from '../../support/one-command.ts';
+import { type Exchange, success } from '../../support/scripted-service.ts';
+
+const VERSION = randomUUID();
+const [SEED, HEAT] = ['m does not take seed: left out', 'm does not take temperature: left out'];
+
+const version: Exchange = {
+  expect: { path: `/prompt-versions/${VERSION}` },
+  answer: success({ promptVersionId: VERSION, promptId: VERSION, title: 't', publishedAt: '', config: {} }),
+};
+
+function run(warnings?: unknown): object {
+  const outputs = [{ type: 'text', data: 'Hi' }];
+  return { runId: randomUUID(), outputs, runStatus: 'succeeded', tokens: 1, ...{ warnings } };
+}
+
+function creation(warnings: unknown): Exchange {
+  return { expect: { method: 'POST', path: '/runs' }, answer: success(run(warnings)) };
+}
+
+const list: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
+
+it('what was left out of a request is noted once a command', async () => {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'rows.csv'), 'a\n1\n2\n3\n');
+  const { stderr, stdout } = await against(
+    [version, creation([HEAT, SEED]), creation([HEAT]), creation(undefined), list],
+    ['batch', VERSION, '--from', 'rows.csv', '--concurrency', '1', '--rate', '0'],
+    { home },
+  );
+  expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(stderr.match(/^note: m does not take temperature: left out$/gmu)).toHaveLength(1);
+  expect(stderr.match(/^note: m does not take seed: left out$/gmu)).toHaveLength(1);
+});
+
+it('notes are harmless whatever a service sends as warnings', async () => {
+  const { stderr, exitCode } = await against(
+    [creation(['a\u001b[31m\nerror: no', 7, null])],
+    ['run', VERSION],
+  );
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('note: a');
+  expect(stderr).not.toContain('\u001b');
+  expect(stderr).not.toMatch(/^error: no/mu);
+  expect((await against([creation('none')], ['run', VERSION])).stderr).toBe('');
+});
+
+it('runs show shows them', async () => {
+  for (const [warnings, shown] of [
+    [[HEAT], [HEAT]],
+    [undefined, undefined],
+  ]) {
+    const { runId, ...rest } = run(warnings) as { runId: string };
+    const script: Exchange[] = [
+      { expect: { path: `/runs/${runId}` }, answer: success({ runId, ...rest }) },
+      list,
+    ];
+    const { stdout } = await against(script, ['runs', 'show', runId, '--json']);
+    expect(JSON.parse(stdout)).toEqual({ runId, ...rest, ...(shown && { warnings: shown }) });
+    const plain = await against(script, ['runs', 'show', runId]);
+    expect(plain.stdout.includes(`warning\t${HEAT}`)).toBe(warnings !== undefined);
+  }
+});
