@@ -1,3 +1,5 @@
+import type { EngineFault } from '../models/engine.ts';
+
 /** The exit codes users and scripts rely on. */
 export const EXIT = {
   ok: 0,
@@ -13,3 +15,11 @@ export const EXIT = {
   terminated: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Status and exit code of what a provider says instead of an answer. */
+export const PROVIDER_FAULTS = {
+  unauthorised: { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised },
+  quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+  busy: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+  unreachable: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+} as const satisfies Record<EngineFault, { status: string; exitCode: ExitCode }>;

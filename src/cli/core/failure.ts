@@ -10,7 +10,6 @@ import {
   ValidationError,
 } from '../../client/errors.ts';
 import { codeOf } from '../../files/error-utils.ts';
-import type { EngineFault } from '../../models/engine.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { counted } from './counted.ts';
@@ -97,14 +96,6 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   DATABASE_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
   CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
-
-/** Status and exit code of what a provider says instead of an answer. */
-export const PROVIDER_FAULTS = {
-  unauthorised: { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised },
-  quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
-  busy: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
-  unreachable: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
-} as const satisfies Record<EngineFault, { status: string; exitCode: ExitCode }>;
 
 function exitCodeOf(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;

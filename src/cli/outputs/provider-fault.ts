@@ -1,10 +1,9 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { PROVIDER_FAULTS } from '../core/failure.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** A run of this command that its provider refused, or that reached no provider: it cost nothing. */
 export class ProviderFault extends CliError {

@@ -1,5 +1,5 @@
-import { PROVIDER_FAULTS } from '../core/failure.ts';
 import { isObject } from '../core/json-value.ts';
+import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** What is wrong with a value of some field; undefined where nothing is. */
 type Check = (value: unknown, name: string) => string | undefined;
