@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What waits for processes, leases and terminals: begun late, one of these would be waited for alone at the end. */
-const SLOW = ['/test/service/postgres/', '/test/e2e/', '/test/chaos/', '/test/language/bounds'];
+const SLOW = ['/test/service/postgres/', '/test/e2e/', '/test/chaos/', '/test/prompts/bounds'];
 
 /** Starts the slow files of each project before the others. */
 export class SlowFirst extends BaseSequencer {

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { promptFilesIn } from '../../src/prompts/parse/files.ts';
-import { tasksHere } from '../../src/prompts/tasks/prompt-tasks.ts';
-import { readPromptFile } from '../../src/prompts/tasks/read-prompt.ts';
-import { type WatchedPrompts, watchPromptFiles } from '../../src/service/prompts/publish-directory.ts';
+import { promptFilesIn } from '../../../src/prompts/parse/files.ts';
+import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
+import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
 
 let directory: string;
 const at = (name: string): string => path.join(directory, name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidInputs, promptConfig } from '../../src/prompts/definition.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { readTextInputs } from '../../src/prompts/render/typed-inputs.ts';
+import { InvalidInputs, promptConfig } from '../../../src/prompts/definition.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { readTextInputs } from '../../../src/prompts/render/typed-inputs.ts';
 
 const FIELDS = {
   s: 'string',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/files/json.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { checkOutput, wantsJson } from '../../src/prompts/render/output.ts';
+import type { JsonObject } from '../../../src/files/json.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { checkOutput, wantsJson } from '../../../src/prompts/render/output.ts';
 
 const person = parsePromptFile(
   [

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { knownModels } from '../../src/models/catalogue/known-models.ts';
-import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
-import { builtIn } from '../../src/prompts/built-in/files.ts';
-import { checkModel } from '../../src/prompts/check/check.ts';
-import { promptConfig } from '../../src/prompts/definition.ts';
-import { Findings } from '../../src/prompts/findings.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
-import { SAMPLES } from '../../src/service/prompts/seed-samples.ts';
-import { png } from '../support/pictures.ts';
+import { knownModels } from '../../../src/models/catalogue/known-models.ts';
+import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
+import { builtIn } from '../../../src/prompts/built-in/files.ts';
+import { checkModel } from '../../../src/prompts/check/check.ts';
+import { promptConfig } from '../../../src/prompts/definition.ts';
+import { Findings } from '../../../src/prompts/findings.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
+import { SAMPLES } from '../../../src/service/prompts/seed-samples.ts';
+import { png } from '../../support/pictures.ts';
 
 const models = {
   list: () => BUILT_IN_MODELS,

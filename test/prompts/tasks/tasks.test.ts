@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { PastBound } from '../../src/files/bounds/past-bound.ts';
-import { InvalidInputs } from '../../src/prompts/definition.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { TasksClosed } from '../../src/prompts/tasks/messages.ts';
-import { SharedTasks } from '../../src/prompts/tasks/prompt-tasks.ts';
-import { TaskProcesses } from '../../src/prompts/tasks/task-processes.ts';
+import { PastBound } from '../../../src/files/bounds/past-bound.ts';
+import { InvalidInputs } from '../../../src/prompts/definition.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
+import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { TaskProcesses } from '../../../src/prompts/tasks/task-processes.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

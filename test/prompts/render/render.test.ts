@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { type RenderedPrompt, renderPrompt } from '../../src/prompts/render/render-prompt.ts';
-import { png } from '../support/pictures.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { type RenderedPrompt, renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
+import { png } from '../../support/pictures.ts';
 
 function render(
   source: string,

@@ -2,17 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { knownModels } from '../../src/models/catalogue/known-models.ts';
-import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
-import { newPrompt } from '../../src/prompts/built-in/files.ts';
-import { checkPrompt } from '../../src/prompts/check/check.ts';
-import { checkFile } from '../../src/prompts/check/check-file.ts';
-import { type PromptDefinition, promptConfig } from '../../src/prompts/definition.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
-import { previewFromTexts, previewPrompt } from '../../src/prompts/render/preview.ts';
-import { tasksHere } from '../../src/prompts/tasks/prompt-tasks.ts';
-import { readPromptFile } from '../../src/prompts/tasks/read-prompt.ts';
-import { type LocalStore, openStore } from '../../src/service/local-store.ts';
+import { knownModels } from '../../../src/models/catalogue/known-models.ts';
+import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
+import { newPrompt } from '../../../src/prompts/built-in/files.ts';
+import { checkPrompt } from '../../../src/prompts/check/check.ts';
+import { checkFile } from '../../../src/prompts/check/check-file.ts';
+import { type PromptDefinition, promptConfig } from '../../../src/prompts/definition.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewFromTexts, previewPrompt } from '../../../src/prompts/render/preview.ts';
+import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
+import { type LocalStore, openStore } from '../../../src/service/local-store.ts';
 
 const models = knownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),

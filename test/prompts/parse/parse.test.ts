@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { promptConfig } from '../../src/prompts/definition.ts';
-import { InvalidPromptFile } from '../../src/prompts/findings.ts';
-import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
+import { promptConfig } from '../../../src/prompts/definition.ts';
+import { InvalidPromptFile } from '../../../src/prompts/findings.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 
 const file = (...lines: string[]): string => lines.join('\n');
 
