@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { referenceLoop } from '../../src/prompts/schemas/reference-loop.ts';
+import { referenceLoop } from '../../../src/prompts/schemas/reference-loop.ts';
 
 describe('a reference that leads back to itself', () => {
   it.each([
