@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { isLink } from './write-below.ts';
 
 /** A file that another file names, by its real path, and why it must not be opened. */
 export interface NamedFile {
@@ -14,14 +15,42 @@ export interface NamedFile {
  * @throws what the file system says
  */
 export function lookAtNamedFile(file: string, folder: string | undefined, mostBytes: number): NamedFile {
-  const real = realpathSync(file);
-  if (folder !== undefined && !isBelow(realpathSync(folder), real)) return { real, fault: 'outside' };
+  const real = realPathOf(file);
+  if (folder !== undefined && !isWithin(realPathOf(folder), real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
   return { real, fault: stats.size > mostBytes ? 'large' : undefined };
 }
 
-function isBelow(folder: string, file: string): boolean {
+/**
+ * Tells why a file that the program found by itself is left out: it has to be a regular file below the folder in which
+ * the program looks, by its real path. Undefined for one that can be used, and for one that is gone by now.
+ */
+export function whyLeftOut(file: string, folder: string): string | undefined {
+  try {
+    const { fault } = lookAtNamedFile(file, folder, Number.POSITIVE_INFINITY);
+    if (fault === 'outside') return `it leads out of ${folder}`;
+    return fault === 'irregular' ? 'it is not a regular file' : undefined;
+  } catch {
+    return isLink(file) ? 'it is a link to nothing' : undefined;
+  }
+}
+
+/** Returns true for a file or folder in or below a folder, by their real paths; false for what is not there. */
+export function isBelow(folder: string, file: string): boolean {
+  try {
+    return isWithin(realPathOf(folder), realPathOf(file));
+  } catch {
+    return false;
+  }
+}
+
+/** Node's own way keeps the case of letters as it is written, where the file system's names have another. */
+function realPathOf(file: string): string {
+  return realpathSync.native(file);
+}
+
+function isWithin(folder: string, file: string): boolean {
   const way = path.relative(folder, file);
   return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }

@@ -182,6 +182,24 @@ describe('the end of a session', () => {
   });
 });
 
+it('leaves out files of --prompts that lead out of the folder, or are not files, and says so once', async () => {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'prompts'));
+  for (const name of ['secret.prompt', 'prompts/mine.prompt']) writeFileSync(path.join(home, name), 'Hello');
+  symlinkSync('../secret.prompt', path.join(home, 'prompts/linked.prompt'));
+  symlinkSync('mine.prompt', path.join(home, 'prompts/twin.prompt'));
+  symlinkSync('nowhere', path.join(home, 'prompts/dangling.prompt'));
+  if (process.platform !== 'win32') execFileSync('mkfifo', [path.join(home, 'prompts/pipe.prompt')]);
+  const { client, call, stderr } = await startAgent(['--prompts', 'prompts'], { home });
+  const names = (await client.listPrompts()).prompts.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['mine', 'twin']));
+  for (const name of ['linked', 'dangling', 'pipe']) expect(names).not.toContain(name);
+  expect(stderr().match(/linked\.prompt is left out: it leads out of/gu)).toHaveLength(1);
+  expect(stderr()).toContain('dangling.prompt is left out: it is a link to nothing');
+  const { isError } = await call('run_prompt', { prompt: 'linked' });
+  expect(isError).toBe(true);
+});
+
 it('writes skills whose command lines run as they stand', async () => {
   const { home } = await runCommand(['prompts', 'skill', 'hello', 'postcard', 'sandbox']);
   symlinkSync(COMMAND, path.join(home, 'promptrun'));

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { whyLeftOut } from '../../files/named-file.ts';
 import type { Env } from './types.ts';
 
 /** Where paths are typed: the working directory, and what `~` stands for, if that is known. */
@@ -39,7 +40,7 @@ export function pathsFrom(
     .slice(0, MOST_FILES)
     .flatMap(entry => {
       if (isDirectory(directory, entry)) return [`${folder}${entry.name}/`];
-      return wanted(entry.name) ? [folder + entry.name] : [];
+      return wanted(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];
     })
     .sort();
 }
@@ -50,6 +51,12 @@ function entriesOf(directory: string): Dirent[] {
   } catch {
     return [];
   }
+}
+
+/** A link may lead out of the directory, and a pipe or a device is not a file to name. */
+function isOffered(directory: string, entry: Dirent): boolean {
+  if (entry.isFile()) return true;
+  return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;
 }
 
 function isDirectory(directory: string, entry: Dirent): boolean {

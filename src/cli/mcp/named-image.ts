@@ -1,18 +1,9 @@
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isBelow } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
-
-/** Whether a file lies below a directory, by its real path; one that is not there does not. */
-export function isBelow(directory: string, file: string): boolean {
-  try {
-    const relative = path.relative(realpathSync(directory), realpathSync(file));
-    return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
-  } catch {
-    return false;
-  }
-}
 
 /** Images that an agent names: https URLs, or files below the working directory; any other is refused. */
 export function imagesBelow(ctx: Context): ImageFinder {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import { isBelow, whyLeftOut } from '../../files/named-file.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
@@ -9,7 +10,6 @@ import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targ
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { isBelow } from './named-image.ts';
 
 /** A prompt as an agent gets to know it. */
 export interface OfferedPrompt {
@@ -43,6 +43,8 @@ export class Offer {
   readonly #options: OfferOptions;
   /** Ids of prompts, ids of versions, and paths of files; everything if undefined. */
   #allowed: ReadonlySet<string> | undefined;
+  /** Files of the directory that standard error was told of: each once. */
+  readonly #leftOut = new Set<string>();
 
   private constructor(ctx: Context, options: OfferOptions) {
     this.#ctx = ctx;
@@ -140,9 +142,19 @@ export class Offer {
     return new Map(
       names.flatMap(name => {
         const [, slug] = PROMPT_FILE.exec(name) ?? [];
-        return slug === undefined ? [] : [[slug, path.join(directory, name)] as const];
+        const file = path.join(directory, name);
+        return slug === undefined || this.#isLeftOut(file, directory) ? [] : [[slug, file] as const];
       }),
     );
+  }
+
+  #isLeftOut(file: string, directory: string): boolean {
+    const reason = whyLeftOut(file, directory);
+    if (reason !== undefined && !this.#leftOut.has(file)) {
+      this.#leftOut.add(file);
+      this.#ctx.io.error(`warning: ${oneLine(file)} is left out: ${oneLine(reason)}`);
+    }
+    return reason !== undefined;
   }
 
   async #fromDirectory(): Promise<OfferedPrompt[]> {

@@ -3,7 +3,9 @@ import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
+import { checkOfTargets } from './cases/target-folders.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import type { FileFault } from './result.ts';
@@ -13,15 +15,17 @@ import type { TestOptions } from './test-options.ts';
 /** Reads every test file; what is wrong with one is a fault of that file. */
 export async function readFiles(
   ctx: Context,
-  paths: readonly string[],
+  found: FoundTests,
   judge: Judge,
   options: TestOptions,
 ): Promise<{ files: TestFile[]; faults: FileFault[] }> {
   const files: TestFile[] = [];
   const faults: FileFault[] = [];
-  for (const file of paths) {
+  const { allowOutside } = options;
+  const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
+  for (const file of found.files) {
     try {
-      const read = await readTestFile(ctx, file, options);
+      const read = await readTestFile(ctx, file, { allowOutside, mayTarget });
       await refuseUncheckable(read, judge, options);
       const models = options.models.length > 0 ? options.models : read.models;
       files.push(filtered({ ...read, models }, options.filter));

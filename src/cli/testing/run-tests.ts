@@ -12,6 +12,7 @@ import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
@@ -54,10 +55,12 @@ export async function runRound(
   budget: Budget,
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
-  const paths = await findTestFiles(ctx, options.paths);
+  const report = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
+  const found = await findTestFiles(ctx, options.paths, report);
+  const paths = found.files;
   if (options.update) for (const file of paths) checkBelow(fileIn(file));
   const judge = new Judge(ctx, options.judge, budget);
-  const { files, faults } = await readFiles(ctx, paths, judge, options);
+  const { files, faults } = await readFiles(ctx, found, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
   const judged = [...all].filter(needsJudge);
   const paced = pacedConnections(ctx, options.rate);

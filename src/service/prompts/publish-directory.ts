@@ -1,4 +1,5 @@
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
+import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
@@ -61,6 +62,8 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   const visit = async (file: string): Promise<void> => {
     let text = '';
     try {
+      const reason = whyLeftOut(file, directory);
+      if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
       text = await readPromptText(file);
       if (isAsTaken(taken.get(file), text, file)) return;
       const definition = await readDefinition(text, file, { tasks });

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
+import { whyLeftOut } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
@@ -9,45 +10,81 @@ const SUFFIXES = ['.test.yaml', '.test.yml'];
 const FOREIGN = /\.prompt\.ya?ml$/u;
 const NEVER_ENTERED = new Set(['.git', 'node_modules']);
 
+/** What a command line says of where tests are. */
+export interface FoundTests {
+  /** Absolute, in order, each once. */
+  readonly files: readonly string[];
+  /** Those of them that were named, not found. */
+  readonly named: ReadonlySet<string>;
+  /** The directories that were looked through. */
+  readonly directories: readonly string[];
+}
+
 /**
- * The test files among files and below directories, in order, each once: `*.test.yaml`, and prompt files that have tests
- * of their own.
+ * Finds the test files among files and below directories: `*.test.yaml`, and prompt files that have tests of their own.
  *
  * @param paths the working directory if there are none
+ * @param report takes a line for each file that is left out: for one that leads out of its directory, a pipe, a device
  * @throws {CliError} USAGE_ERROR for a path that is not there or not a test file; NOT_FOUND_ERROR where there is none
  */
-export async function findTestFiles(ctx: Context, paths: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
-  for (const name of paths.length === 0 ? ['.'] : paths) files.push(...(await testFilesAt(ctx, name)));
-  if (files.length > 0) return [...new Set(files)];
+export async function findTestFiles(
+  ctx: Context,
+  paths: readonly string[],
+  report: (line: string) => void,
+): Promise<FoundTests> {
+  const files = new Set<string>();
+  const named = new Set<string>();
+  const directories: string[] = [];
+  for (const name of paths.length === 0 ? ['.'] : paths) {
+    const { place, isDirectory } = await placeOf(ctx, name);
+    if (isDirectory) directories.push(place);
+    else named.add(place);
+    const found = isDirectory ? await inDirectory(ctx, place, place, report) : [place];
+    for (const file of found) files.add(file);
+  }
+  if (files.size > 0) return { files: [...files], named, directories };
   throw notFoundError(
     `there is no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',
   );
 }
 
-async function testFilesAt(ctx: Context, name: string): Promise<string[]> {
+async function placeOf(
+  ctx: Context,
+  name: string,
+): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
   const place = path.resolve(ctx.cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
     const code = codeOf(error) ?? '';
     throw usageError(code === 'ENOENT' ? `there is no file ${name}` : `${name} can't be read (${code})`);
   });
-  if (stats.isDirectory()) return inDirectory(ctx, place);
-  if (name.endsWith('.prompt')) return testFilesAt(ctx, name.replace(/\.prompt$/u, '.test.yaml'));
+  if (stats.isDirectory()) return { place, isDirectory: true };
+  if (name.endsWith('.prompt')) return placeOf(ctx, name.replace(/\.prompt$/u, '.test.yaml'));
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
-  return [place];
+  return { place, isDirectory: false };
 }
 
-async function inDirectory(ctx: Context, directory: string): Promise<string[]> {
+async function inDirectory(
+  ctx: Context,
+  top: string,
+  directory: string,
+  report: (line: string) => void,
+): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   const files: string[] = [];
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const place = path.join(directory, entry.name);
     if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
-      files.push(...(await inDirectory(ctx, place)));
-    } else if (entry.isFile() && isTestFile(entry.name)) {
+      files.push(...(await inDirectory(ctx, top, place, report)));
+      continue;
+    }
+    if (!isTestFile(entry.name) && !FOREIGN.test(entry.name)) continue;
+    const reason = entry.isFile() ? undefined : whyLeftOut(place, top);
+    if (reason !== undefined) {
+      report(`${path.relative(ctx.cwd, place)} is left out: ${reason}`);
+    } else if (isTestFile(entry.name)) {
       files.push(place);
-    } else if (entry.isFile() && FOREIGN.test(entry.name)) {
+    } else {
       const own = SUFFIXES.map(suffix => entry.name.replace(FOREIGN, suffix));
       const isCovered = entries.some(({ name }) => own.includes(name));
       if (!isCovered && (await hasForeignTests(ctx, place))) files.push(place);

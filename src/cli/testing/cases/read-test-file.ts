@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
@@ -12,6 +12,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
+import type { TargetCheck } from './target-folders.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
@@ -22,6 +23,10 @@ const FILE_KEYS = ['target', 'model', 'models', 'trim', 'cases'];
 const MOST_REPEATED = 1000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
 
+interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
+  readonly mayTarget: TargetCheck;
+}
+
 /**
  * Reads a test file and everything it names; nothing is sent.
  *
@@ -30,12 +35,12 @@ const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'p
 export async function readTestFile(
   ctx: Context,
   file: string,
-  { allowOutside }: Pick<NamingFolder, 'allowOutside'>,
+  { allowOutside, mayTarget }: ReadOptions,
 ): Promise<TestFile> {
   if (!isTestFile(file)) return await readForeignTests(ctx, file);
   const name = path.relative(ctx.cwd, file) || file;
   const source = await readTextFile(file, ctx.cwd, 'test');
-  const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside };
+  const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside, mayTarget };
   try {
     return { file, name, ...(await contentOf(inFolder, parseYaml(source, 1, name), file)) };
   } catch (error) {
@@ -44,7 +49,7 @@ export async function readTestFile(
 }
 
 async function contentOf(
-  ctx: Context & NamingFolder,
+  ctx: Context & NamingFolder & ReadOptions,
   root: YamlValue,
   file: string,
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
@@ -57,17 +62,32 @@ async function contentOf(
     cases.push({ ...(await readCase(ctx, value, at + 1)), trims });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
-  return { cases, target: targetOf(root, fields, file), models: modelsOf(fields) };
+  return { cases, target: targetOf(ctx, root, fields, file), models: modelsOf(fields) };
 }
 
-function targetOf(root: YamlValue, fields: Fields, file: string): string {
+/** The path of a prompt file, else a name that a service or an alias gives something. */
+function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, file: string): string {
   const named = fields.get('target')?.value;
   const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
   const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
   const [target = ''] = targets;
-  if (!PROMPT_ENDINGS.some(ending => target.endsWith(ending))) return target;
+  // A revision is refused where targets are resolved.
+  if (ctx.settings.aliases.has(target) || target.includes('@git:')) return target;
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
-  if (prompt !== undefined) return prompt;
+  // No slug and no id has a slash or a dot, but what names a version after its @ may.
+  const isPath = /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
+  if (!isPath) return target;
+  if (prompt !== undefined && !statSync(prompt).isFile()) {
+    throw faultIn(named ?? root, `the prompt file ${prompt} is not a regular file`);
+  }
+  if (prompt !== undefined && ctx.mayTarget(file, prompt)) return prompt;
+  if (prompt !== undefined) {
+    throw faultIn(
+      named ?? root,
+      `the prompt file ${target} lies outside of the working directory, the folder of the tests and their repository`,
+      'If you trust the test file, name it on the command line, or add --allow-outside.',
+    );
+  }
   throw faultIn(
     named ?? root,
     `there is no prompt file ${target}`,

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { lookAtNamedFile } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
-import { findTestFiles } from '../cases/find-test-files.ts';
+import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestOptions } from '../test-options.ts';
 
@@ -29,7 +30,7 @@ export async function snapshotOf(
   for (const prompt of new Set(prompts)) partials.set(prompt, await partialsOf(prompt));
   const read = files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]);
   const all = [
-    ...(await presentTests(ctx, options)),
+    ...(await presentTests(ctx, options)).files,
     ...read,
     ...prompts,
     ...[...partials.values()].flatMap(one => [...one]),
@@ -46,11 +47,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {
-    const stats = await stat(file).catch(() => undefined);
-    const text =
-      stats?.isFile() === true && stats.size <= LARGEST_PROMPT
-        ? await readFile(file, 'utf8').catch(() => '')
-        : '';
+    const text = await textOf(file, path.dirname(prompt)).catch(() => '');
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
       if (!partials.has(partial)) left.push(partial);
@@ -58,6 +55,12 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
     }
   }
   return partials;
+}
+
+/** Empty for what is refused as a prompt or a partial. */
+async function textOf(file: string, folder: string): Promise<string> {
+  const { real, fault } = lookAtNamedFile(file, folder, LARGEST_PROMPT);
+  return fault === undefined ? await readFile(real, 'utf8') : '';
 }
 
 /** In bytes; a larger prompt file is refused. */
@@ -80,7 +83,8 @@ export function concerns(
     [file, target, ...(partials.get(target) ?? []), ...reads].some(name => changed.has(name));
 }
 
-/** The test files that there are; a folder may have none for now. */
-export async function presentTests(ctx: Context, options: TestOptions): Promise<string[]> {
-  return findTestFiles(ctx, options.paths).catch(() => []);
+/** The test files that there are; a folder may have none for now. What is left out was reported by the round before. */
+export async function presentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
+  const none = { files: [], named: new Set<string>(), directories: [] };
+  return findTestFiles(ctx, options.paths, () => {}).catch(() => none);
 }
