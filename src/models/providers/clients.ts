@@ -142,6 +142,26 @@ const OPENAI_RESPONSES: Interface = {
   defaults: { store: false },
 };
 
+/** Azure takes a key in a header of its own, where OpenAI's client sends a bearer token. */
+const AZURE: Interface = {
+  ...OPENAI_RESPONSES,
+  language: async (settings, wanted) => await OPENAI_RESPONSES.language(withApiKey(settings), wanted),
+  image: async (settings, { id }) =>
+    (await import('@ai-sdk/openai')).createOpenAI(withApiKey(settings)).image(id),
+};
+
+function withApiKey(settings: ClientSettings): ClientSettings {
+  return {
+    ...settings,
+    fetch: async (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.delete('authorization');
+      headers.set('api-key', settings.apiKey);
+      return await settings.fetch(input, { ...init, headers });
+    },
+  };
+}
+
 const GOOGLE: Interface = {
   form: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
@@ -181,7 +201,7 @@ export const CLIENTS = {
   openai: COMPATIBLE,
   'openai-chat': OPENAI_CHAT,
   'openai-responses': OPENAI_RESPONSES,
-  azure: OPENAI_RESPONSES,
+  azure: AZURE,
   anthropic: ANTHROPIC,
   google: GOOGLE,
   vertexai: GOOGLE,

@@ -47,6 +47,8 @@ function clientMessage({ role, parts }: Message): LanguageModelV4Message {
             type: 'file',
             mediaType: part.image.mediaType,
             data: { type: 'data', data: part.image.bytes },
+            // OpenAI's Responses want it said, though this is the default.
+            providerOptions: { openai: { imageDetail: 'auto' } },
           } as const),
     ),
   };

@@ -17,7 +17,8 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
   const reason = reasonOf(body) ?? text;
   const codes = codesIn(body);
   const quotaUsedUp = codes.some(code => USED_UP.has(code));
-  const keyIsInvalid = [401, 402, 403].includes(status) || codes.some(code => INVALID_KEY.test(code));
+  const keyIsInvalid =
+    [401, 402, 403].includes(status) || codes.some(code => INVALID_KEY.test(code)) || XAI_KEY.test(reason);
   return new ProviderFault(`answered ${status} ${inOneLine(reason)}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
@@ -56,6 +57,9 @@ function codesIn(body: unknown): string[] {
     ['code', 'type', '__type', 'reason', 'status'].flatMap(key => textAt(holder, key) ?? []),
   );
 }
+
+/** xAI answers 400 to a key that is not valid, with the code of every wrong argument. */
+const XAI_KEY = /^Incorrect API key provided\b/;
 
 /** What providers call an account that has nothing left to spend. */
 const USED_UP: ReadonlySet<string> = new Set([

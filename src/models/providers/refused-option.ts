@@ -7,8 +7,8 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
   topP: ['top_p', 'topP'],
   topK: ['top_k', 'topK'],
   seed: ['seed', 'random_seed'],
-  frequencyPenalty: ['frequency_penalty', 'frequencyPenalty'],
-  presencePenalty: ['presence_penalty', 'presencePenalty'],
+  frequencyPenalty: ['frequency_penalty', 'frequencyPenalty', 'Penalty'],
+  presencePenalty: ['presence_penalty', 'presencePenalty', 'Penalty'],
   stopSequences: ['stop', 'stop_sequences', 'stopSequences'],
   reasoningEffort: [
     'reasoning_effort',
@@ -20,6 +20,10 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
     'thinking_budget',
     'thinkingBudget',
     'thinkingConfig',
+    'thinking_config',
+    'Thinking level',
+    'think value',
+    'thinking',
   ],
   n: ['n', 'candidateCount', 'candidate_count'],
 };

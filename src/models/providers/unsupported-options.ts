@@ -77,6 +77,12 @@ const RULES: readonly Rule[] = [
   { names: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
   // Google
   { at: ['google', 'vertexai'], names: /^gemini-(?!1|2\.0)/, options: PENALTIES },
+  // Its endpoint of Chat Completions refuses names that it doesn't know.
+  {
+    at: ['openai'],
+    when: ({ provider }) => provider === 'googleai',
+    options: ['topK', 'seed', ...PENALTIES],
+  },
   { at: ['google', 'vertexai'], names: /^(?:gemini-(?:1|2\.0)|gemma|imagen)/, options: ['reasoningEffort'] },
   // Others
   { at: ['bedrock'], options: ['seed', ...PENALTIES, 'n'] },

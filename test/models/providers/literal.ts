@@ -1,0 +1,29 @@
+/** A file of requests as TypeScript, held against the type of their bodies. */
+export function literal(type: string, requests: object): string {
+  return [
+    '// Made by test/models/providers/requests.test.ts.',
+    `import type { ${type}, SentRequests } from '../wire-types.ts';`,
+    '',
+    `export default ${printed(requests)} satisfies SentRequests<${type}>;`,
+    '',
+  ].join('\n');
+}
+
+const WIDTH = 110;
+
+function printed(value: unknown, indent = ''): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const [open, close, items] = Array.isArray(value)
+    ? ['[', ']', (value as unknown[]).map(item => ['', item] as const)]
+    : ['{', '}', Object.entries(value).map(([key, item]) => [`${nameOf(key)}: `, item] as const)];
+  const short = items.map(([name, item]) => `${name}${printed(item)}`).join(', ');
+  const line = open === '{' && short !== '' ? `{ ${short} }` : `${open}${short}${close}`;
+  if (!line.includes('\n') && indent.length + line.length <= WIDTH) return line;
+  const deeper = `${indent}  `;
+  const lines = items.map(([name, item]) => `${deeper}${name}${printed(item, deeper)},\n`);
+  return `${open}\n${lines.join('')}${indent}${close}`;
+}
+
+function nameOf(key: string): string {
+  return /^[a-z_]\w*$/i.test(key) ? key : JSON.stringify(key);
+}

@@ -1,0 +1,67 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngines } from '../../../src/models/engines.ts';
+import { FakeProvider, type ProviderRequest } from '../../support/fake-provider.ts';
+import { answerTo } from '../../support/providers/answers.ts';
+import { type JobOptions, jobOf } from '../job.ts';
+import { ASKED, type AskedProvider, askedAt, CASES } from './asked-for.ts';
+import { literal } from './literal.ts';
+
+// What every provider is sent is kept in sent/, as literals of the types of the providers' own clients: a client of ours that
+// sends something else turns this test red, and a client of theirs that takes something else turns the type check red.
+// `npx vitest run test/models/providers/requests.test.ts --update` writes the literals anew.
+
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+});
+afterAll(() => provider.close());
+
+/** Headers that providers judge by; all others are the HTTP client's. */
+const JUDGED =
+  /^(authorization|api-key|x-api-key|x-goog-api-key|anthropic-.*|content-type|accept|http-referer|x-title)$/;
+
+function judgedHeaders({ headers }: ProviderRequest): Record<string, unknown> {
+  const [agent = ''] = headers['user-agent']?.split(' ') ?? [];
+  const own = Object.entries(headers).filter(([name]) => JUDGED.test(name));
+  return { 'user-agent': agent.replace(/\/.*/, '/*'), ...Object.fromEntries(own.toSorted()) };
+}
+
+async function sent(name: string, id: string, asked: AskedProvider, job: JobOptions): Promise<object> {
+  const { entry, env, origin } = askedAt(provider.baseUrl, name, id);
+  provider.dialect = asked.dialect ?? 'local';
+  provider.reset((response, request) => {
+    const answer = answerTo(request);
+    if (typeof answer === 'function') return answer(response, request);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  });
+  const result = await createEngines({ env }).provider.run(jobOf({ ...job, model: entry }));
+  expect(result.failed && result.outputs).toBe(false);
+  expect(provider.asked).toHaveLength(1);
+  const [request] = provider.asked;
+  if (!request) throw new Error('nothing was asked');
+  expect(request.method).toBe('POST');
+  return {
+    url: `${origin}${request.path}`,
+    headers: judgedHeaders(request),
+    body: provider.body(),
+    warnings: result.warnings ?? [],
+  };
+}
+
+describe.each(Object.entries(ASKED))('%s', (name, asked) => {
+  it('is sent what its own client may send', async () => {
+    const requests: Record<string, object> = {};
+    for (const id of asked.models) {
+      for (const [what, job] of Object.entries(CASES)) {
+        requests[`${id}: ${what}`] = await sent(name, id, asked, job);
+      }
+      if (asked.config) {
+        requests[`${id}: keys of its own`] = await sent(name, id, asked, { runOptions: asked.config });
+      }
+    }
+    const file = path.join(import.meta.dirname, 'sent', `${name}.ts`);
+    await expect(literal(asked.type, requests)).toMatchFileSnapshot(file);
+  });
+});

@@ -1,0 +1,124 @@
+// Made by test/models/providers/requests.test.ts.
+import type { LenientChat, SentRequests } from '../wire-types.ts';
+
+export default {
+  "tiny: roles and a picture": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+    },
+    warnings: [],
+  },
+  "tiny: every option": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["END"],
+      seed: 7,
+      reasoning_effort: "low",
+      messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }],
+      top_k: 40,
+    },
+    warnings: [],
+  },
+  "tiny: a schema": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: false,
+          name: "output",
+        },
+      },
+      messages: [{ role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "tiny: a schema without optional properties": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: { title: { type: "string" }, stars: { type: "integer" } },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: true,
+          name: "output",
+        },
+      },
+      messages: [{ role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "tiny: JSON of any form": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      response_format: { type: "json_object" },
+      messages: [{ role: "system", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "tiny: text as it comes": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      messages: [{ role: "user", content: "Hello" }],
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    warnings: [],
+  },
+  "tiny: two answers": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: { model: "tiny", messages: [{ role: "user", content: "Hello" }], n: 2 },
+    warnings: [],
+  },
+} satisfies SentRequests<LenientChat>;

@@ -1,0 +1,152 @@
+// Made by test/models/providers/requests.test.ts.
+import type { LenientChat, SentRequests } from '../wire-types.ts';
+
+export default {
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: roles and a picture": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: every option": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["END"],
+      seed: 7,
+      reasoning_effort: "low",
+      messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hello" }],
+      top_k: 40,
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: a schema": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: false,
+          name: "output",
+        },
+      },
+      messages: [{ role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: a schema without optional properties": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: { title: { type: "string" }, stars: { type: "integer" } },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: true,
+          name: "output",
+        },
+      },
+      messages: [{ role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: JSON of any form": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      response_format: { type: "json_object" },
+      messages: [{ role: "system", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: text as it comes": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      messages: [{ role: "user", content: "Hello" }],
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    warnings: [],
+  },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: two answers": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: { model: "meta-llama/Llama-3.3-70B-Instruct-Turbo", messages: [{ role: "user", content: "Hello" }], n: 2 },
+    warnings: [],
+  },
+} satisfies SentRequests<LenientChat>;

@@ -1,0 +1,96 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Content, GenerationConfig, SafetySetting } from '@google/genai';
+import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
+import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
+import type OpenAI from 'openai';
+
+/** A request as it was sent. */
+export interface Sent<Body> {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
+  /** What the run says of options that were left out or changed. */
+  readonly warnings: readonly string[];
+}
+
+/** Requests by model and case. */
+export type SentRequests<Body> = Readonly<Record<string, Sent<Body>>>;
+
+export type OpenAiResponses = OpenAI.Responses.ResponseCreateParams;
+export type OpenAiChat = OpenAI.ChatCompletionCreateParams;
+
+/** Sampling that servers of Chat Completions take besides what OpenAI takes. */
+interface LocalSampling {
+  readonly top_k?: number;
+}
+export type LenientChat = OpenAiChat & LocalSampling;
+
+export type Groq = ChatCompletionCreateParams;
+
+/** Mistral's client sends `stream` with every request; the service doesn't want it. */
+export type Mistral = Omit<ChatCompletionRequest$Outbound, 'stream'> & { stream?: boolean };
+
+/** Version 2023-06-01 of Messages takes these of older models; the client's types are of a newer one. */
+interface Sampling {
+  readonly temperature?: number;
+  readonly top_k?: number;
+  readonly top_p?: number;
+}
+export type Messages = Anthropic.MessageCreateParams & Sampling;
+
+export type BedrockMessages = Omit<Messages, 'model' | 'stream'> & {
+  readonly anthropic_version: 'bedrock-2023-05-31';
+};
+
+/** On the wire a value of an enum is its text, and Google reads it in small letters too. */
+type Wire<T> = T extends string
+  ? string extends T
+    ? string
+    : `${T}` | Lowercase<`${T}`>
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Wire<T[Key]> }
+      : T;
+
+/** Google's client takes these apart in its types, and puts them together in one body. */
+export interface GenerateContent {
+  readonly contents: Wire<Content>[];
+  readonly systemInstruction?: Wire<Content>;
+  readonly generationConfig?: Wire<Omit<GenerationConfig, 'responseSchema'>> & { responseSchema?: object };
+  readonly safetySettings?: Wire<SafetySetting>[];
+}
+
+interface ConverseText {
+  readonly text: string;
+}
+
+interface ConverseImage {
+  readonly image: {
+    readonly format: 'png' | 'jpeg' | 'gif' | 'webp';
+    readonly source: { readonly bytes: string };
+  };
+}
+
+/** Amazon's client is not among the tests' packages: this is its request by its documentation. */
+export interface Converse {
+  readonly messages: readonly {
+    role: 'user' | 'assistant';
+    content: readonly (ConverseText | ConverseImage)[];
+  }[];
+  readonly system?: readonly ConverseText[];
+  readonly inferenceConfig?: {
+    readonly maxTokens?: number;
+    readonly temperature?: number;
+    readonly topP?: number;
+    readonly stopSequences?: readonly string[];
+  };
+  readonly toolConfig?: {
+    readonly tools: readonly {
+      toolSpec: { name: string; description?: string; inputSchema: { json: object } };
+    }[];
+    readonly toolChoice?: { any: object } | { auto: object } | { tool: { name: string } };
+  };
+  readonly additionalModelRequestFields?: object;
+  readonly additionalModelResponseFieldPaths?: readonly string[];
+}
