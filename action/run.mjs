@@ -1,9 +1,10 @@
 // The step of action.yml: runs a prompt, or tests of prompts, and hands the answer to the steps after it. What a service
 // answered is hostile here: it goes to files, never to the log as it is, where a line can be a command to the runner.
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findCommand, promptrun } from './command.mjs';
+import { checkPlace, writeNamed } from './files.mjs';
 import { lines, pairs, readInputs } from './inputs.mjs';
 import { fail, log, mask, setOutput, warn } from './runner.mjs';
 import { targetOf } from './target.mjs';
@@ -34,6 +35,7 @@ function runPrompt() {
   if (inputs.prompt === '' && inputs['prompt-file'] === '') {
     throw new Error('Give a prompt to run, or tests with the input test');
   }
+  if (inputs['response-file'] !== '') checkPlace(inputs['response-file'], 'response-file');
   const { target, flags } = targetOf(inputs, directory, warn);
   const { code, stdout, stderr } = run([...argumentsOfRun(), ...flags, '--', target]);
   log(stderr);
@@ -103,9 +105,21 @@ function handOver(answer, json) {
     .join('\n');
   const file = path.join(directory, 'response.txt');
   writeFileSync(file, response);
-  if (inputs['response-file'] !== '') copyFileSync(file, inputs['response-file']);
   setOutput('response', response);
-  setOutput('response-file', inputs['response-file'] || file);
+  const named = inputs['response-file'];
+  const fault = named === '' ? undefined : faultOf(() => writeNamed(named, response, 'response-file'));
+  setOutput('response-file', fault === undefined ? named || file : file);
   setOutput('json', json.trimEnd());
   if (typeof answer.runId === 'string') setOutput('run-id', answer.runId);
+  // The run is paid for: its outputs are out before anything fails.
+  if (fault !== undefined) throw fault;
+}
+
+function faultOf(action) {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }

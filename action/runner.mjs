@@ -1,14 +1,14 @@
 // What GitHub's runner reads: files of outputs, and lines of the log that are commands to it.
 import { randomBytes } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
 import { EOL } from 'node:os';
+import { appendTo } from './files.mjs';
 
 /** Gives an output to the steps after this one. The delimiter can't be guessed, so no value can end itself and add another. */
 export function setOutput(name, value) {
   const file = process.env.GITHUB_OUTPUT;
   if (!file) return;
   const delimiter = unguessable();
-  appendFileSync(file, `${name}<<${delimiter}${EOL}${value}${EOL}${delimiter}${EOL}`);
+  appendTo(file, `${name}<<${delimiter}${EOL}${value}${EOL}${delimiter}${EOL}`);
 }
 
 /** Writes a text to the log, where no line of it is a command. */

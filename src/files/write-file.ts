@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { fdatasync, fsync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  fdatasync,
+  fsync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
-import { checkBelow, type FileBelow, fileIn, makeFolderBelow } from './write-below.ts';
+import { checkBelow, type FileBelow, fileIn, makeFolderBelow, openBelow } from './write-below.ts';
 
 /** What a file is to hold, or what writes it piece by piece. */
 export type Content = string | Uint8Array | ((target: FileHandle) => Promise<void>);
@@ -38,6 +47,15 @@ async function replaceIn(file: FileBelow, content: Content, mode?: number): Prom
 export async function replaceNamedFile(file: string, content: Content): Promise<void> {
   if (isSpecial(file)) await writeTo(await open(file, 'w'), content);
   else await replaceIn(fileIn(file), content);
+}
+
+/** Adds to a file whose whole path is the user's own words, as `replaceNamedFile` writes one. @throws {LinkFault} */
+export async function appendToNamedFile(file: string, text: string): Promise<void> {
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+  const handle = isSpecial(file)
+    ? await open(file, 'a')
+    : await openBelow(fileIn(file), O_WRONLY | O_APPEND | O_CREAT);
+  await writeTo(handle, text);
 }
 
 /** Checks a file that the user names for writing: only a device or a pipe may be linked to. @throws {LinkFault} */

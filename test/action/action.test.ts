@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -114,6 +114,42 @@ describe('the action', () => {
     expect([step.code, step.log.includes('::error')]).toEqual([0, false]);
     expect(responseOf(step)).toContain('Ada');
     expect(JSON.parse(step.outputs['json'] ?? '')).toMatchObject({ runId: step.outputs['run-id'] });
+  });
+
+  it.each([
+    ['a link', 'answer.txt', 'answer.txt'],
+    ['a folder that is a link', 'out', 'out/answer.txt'],
+    ['a link in the middle', 'out/in', 'out/in/deep/answer.txt'],
+    ['a link to nothing', 'answer.txt', 'answer.txt', 'nothing'],
+  ])('writes no answer over %s, and runs nothing then', async (_, link, file, target = 'file') => {
+    const outside = temporaryDirectory();
+    writeFileSync(path.join(outside, 'file'), 'former');
+    const home = temporaryDirectory();
+    mkdirSync(path.dirname(path.join(home, link)), { recursive: true });
+    symlinkSync(link === file ? path.join(outside, target) : outside, path.join(home, link));
+    const workspace = { GITHUB_WORKSPACE: home };
+    const step = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
+    expect([step.code, step.outputs]).toEqual([2, {}]);
+    expect(step.log).toContain(path.join(home, link));
+    expect(readFileSync(path.join(outside, 'file'), 'utf8')).toBe('former');
+    expect(readdirSync(outside)).toEqual(['file']);
+  });
+
+  it('writes an answer below the workspace, or to an absolute path that is not a link', async () => {
+    const home = temporaryDirectory();
+    symlinkSync(home, path.join(home, 'workspace'));
+    const workspace = { GITHUB_WORKSPACE: path.join(home, 'workspace') };
+    const below = await runStep({ ...HELLO, 'response-file': 'made/in/answer.txt' }, FILES, workspace);
+    expect(readFileSync(path.join(home, 'made/in/answer.txt'), 'utf8')).toBe(below.outputs['response']);
+    const absolute = path.join(home, 'workspace/absolute.txt');
+    const step = await runStep({ ...HELLO, 'response-file': absolute }, FILES, workspace);
+    expect([step.code, step.outputs['response-file']]).toEqual([0, absolute]);
+    expect(responseOf(step)).toBe(step.outputs['response']);
+    for (const file of ['../answer.txt', 'a/../../answer.txt', path.join(home, 'link.txt')]) {
+      if (path.isAbsolute(file)) symlinkSync('absolute.txt', file);
+      const refused = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
+      expect([file, refused.code, refused.outputs]).toEqual([file, 2, {}]);
+    }
   });
 
   it('hands over a hostile answer intact, and nothing of it runs', async () => {

@@ -13,6 +13,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileIn } from '../../src/files/write-below.ts';
 import {
+  appendToNamedFile,
   checkNamedForWriting,
   createFile,
   replaceFile,
@@ -62,6 +63,7 @@ describe('replacing a file that the user names', () => {
     symlinkSync(target, link);
     expect(() => checkNamedForWriting(link)).toThrow(`${link} is a link`);
     await expect(replaceNamedFile(link, 'new')).rejects.toThrow(`${link} is a link`);
+    await expect(appendToNamedFile(link, 'new')).rejects.toThrow(`${link} is a link`);
     expect(readFileSync(path.join(home, 'file'), 'utf8')).toBe('former');
     expect(readdirSync(home).toSorted()).toEqual(['file', 'link']);
   });
@@ -83,6 +85,7 @@ describe('replacing a file that the user names', () => {
     for (const file of ['/dev/null', link]) {
       checkNamedForWriting(file);
       await replaceNamedFile(file, 'text');
+      await appendToNamedFile(file, 'text');
     }
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);

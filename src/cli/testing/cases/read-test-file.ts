@@ -9,6 +9,7 @@ import { type GivenImage, openGivenImages } from '../../inputs/images/place-imag
 import { checkNamedFile, imagesNamedIn, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
+import { REVISION_MARK } from '../../targets/git/revision.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
@@ -72,7 +73,7 @@ function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, f
   const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
   const [target = ''] = targets;
   // A revision is refused where targets are resolved.
-  if (ctx.settings.aliases.has(target) || target.includes('@git:')) return target;
+  if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
   // No slug and no id has a slash or a dot, but what names a version after its @ may.
   const isPath = /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));

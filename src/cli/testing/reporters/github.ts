@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
 import { messageOf } from '../../../files/error-utils.ts';
+import { appendToNamedFile } from '../../../files/write-file.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { entryName } from '../result.ts';
@@ -44,7 +44,7 @@ export async function writeJobSummary(
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendFile(file, gridMarkdown(testsGrid(results, material), LONGEST_SUMMARY));
+    await appendToNamedFile(file, gridMarkdown(testsGrid(results, material), LONGEST_SUMMARY));
   } catch (error) {
     note(`note: the job summary can't be written: ${messageOf(error)}`);
   }
