@@ -328,7 +328,7 @@ describe('front matter', () => {
       '---',
       'model: vendor/model-1',
       'config:',
-      '  temperature: 3',
+      '  temperature: 1',
       '  stopSequences: [END, "\\n"]',
       'a.b: 1',
       'a.c: {d: 2}',
@@ -340,7 +340,7 @@ describe('front matter', () => {
     expect(preview(source)).toEqual({
       messages: [{ role: 'user', content: [{ text: 'Hello' }] }],
       model: 'vendor/model-1',
-      config: { temperature: 3, stopSequences: ['END', '\n'] },
+      config: { temperature: 1, stopSequences: ['END', '\n'] },
       ext: { a: { b: 1, c: { d: 2 } }, 'a.x': { y: 3 } },
     });
     expect(parsePromptFile(source, 'x.prompt').frontMatter).toMatchObject({ mine: 'kept', 'a.b': 1 });

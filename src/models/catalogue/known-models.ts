@@ -1,4 +1,5 @@
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
+import { sortOptions } from '../providers/options.ts';
 
 /** A table of models, as far as a check of prompts needs it. */
 interface Table {
@@ -19,6 +20,8 @@ export function knownModels(models: Table, nowMs = Date.now()) {
           runOptions: entry.runOptions,
           note: shutdown && shutdownNote(shutdown),
           // A provider gets whatever the file says, and only the provider knows what it does with it.
+          notesOn: (config: Readonly<Record<string, unknown>>) =>
+            entry.provider ? sortOptions(config, entry, new Set()).notes : [],
           ignores: (setting: string) => entry.provider === undefined && !PROVIDER_SETTINGS.has(setting),
         }
       );

@@ -11,6 +11,14 @@ export interface SortedOptions {
   readonly others: Readonly<Record<string, unknown>>;
   /** What was left out, or changed, one sentence each. */
   readonly warnings: readonly string[];
+  /** The same, each with its option. */
+  readonly notes: readonly OptionNote[];
+}
+
+/** What becomes of an option that a model does not take as it stands. */
+export interface OptionNote {
+  readonly option: OptionName;
+  readonly note: string;
 }
 
 function isOptionName(key: string): key is OptionName {
@@ -23,21 +31,21 @@ export function sortOptions(
   model: ModelEntry,
   refused: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const leftOut = new Set([...optionsLeftOut(model), ...refused]);
+  const leftOut = new Set([...optionsLeftOut(model, settings), ...refused]);
   const known = new Map<OptionName, unknown>();
   const others: Record<string, unknown> = {};
-  const warnings: string[] = [];
+  const notes: OptionNote[] = [];
   let maxOutputTokens: number | undefined;
   for (const [key, value] of Object.entries(settings)) {
     if (value === null || value === undefined || value === '') continue;
     if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
     else if (!isOptionName(key)) others[key] = value;
-    else if (leftOut.has(key)) warnings.push(leftOutNote(model, key));
-    else known.set(key, withinMaximum(model, key, typed(key, value), warnings));
+    else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
+    else known.set(key, withinMaximum(model, key, typed(key, value), notes));
   }
   // One answer is what every model gives.
   if (known.get('n') === 1) known.delete('n');
-  return { known, maxOutputTokens, others, warnings };
+  return { known, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
 }
 
 /** Options of a prompt keep their type; those of a run are texts. */
@@ -48,11 +56,11 @@ function typed(key: OptionName, value: unknown): unknown {
   return Number.isFinite(number) ? number : value;
 }
 
-function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, warnings: string[]): unknown {
+function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
   const target = targetOf(model);
   const maximum = target && maximumOf(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
-  warnings.push(maximumNote(model, key, maximum));
+  notes.push({ option: key, note: maximumNote(model, key, maximum) });
   return maximum;
 }
 

@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   },
   {
     names: CLAUDE_WITH_EITHER,
-    when: (_, { temperature, topP }) => temperature !== undefined && topP !== undefined,
+    when: (_, { temperature, topP }) => isWritten(temperature) && isWritten(topP),
     options: ['topP'],
   },
   { names: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
@@ -153,7 +153,7 @@ export function maximumOf(
   option: OptionName | 'maxOutputTokens',
 ): number | undefined {
   if (option !== 'temperature') return undefined;
-  if (/^claude-/.test(nameOf(id))) return 1;
+  if (nameOf(id).startsWith('claude-')) return 1;
   const isOpenAiAtBedrock = engine === 'bedrock' && /(?:^|\.)openai\.(?!gpt-oss)/.test(id);
   return isOpenAiAtBedrock ? undefined : MAX_TEMPERATURE[engine];
 }
@@ -181,6 +181,10 @@ function isOpenAi(target: ModelTarget): boolean {
 
 function thinksAtOpenAi(target: ModelTarget): boolean {
   return isOpenAi(target) && reasons(target) === true;
+}
+
+function isWritten(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
 }
 
 function isAskedNotToThink({ id }: ModelTarget, { reasoningEffort }: Settings): boolean {

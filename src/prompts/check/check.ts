@@ -96,6 +96,8 @@ export interface KnownModel {
   readonly runOptions: readonly RunOption[];
   /** True if the model has no use for a setting that is not among its run options. */
   ignores(setting: string): boolean;
+  /** Returns what the model does with options of `config` that it does not take as they stand. */
+  notesOn(config: JsonObject): readonly { readonly option: string; readonly note: string }[];
   /** What an author should know about the model, such as the day of its shutdown. */
   readonly note?: string | undefined;
 }
@@ -116,6 +118,9 @@ export function checkModel(
     return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
   }
   if (model.note !== undefined) findings.note(places.model, model.note);
+  for (const { option, note } of model.notesOn(config)) {
+    findings.note(places.config[option] ?? places.model, note);
+  }
   for (const key of Object.keys(config)) {
     const place = places.config[key] ?? places.model;
     const option = model.runOptions.find(option => option.key === key);

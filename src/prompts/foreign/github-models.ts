@@ -5,6 +5,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptPlaces } from '../definition.ts';
 import type { Findings } from '../findings.ts';
+import { checkOption } from '../parse/option-values.ts';
 import { chatRole, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
 import { promptFileText } from './converted.ts';
 import type { ForeignTests } from './foreign-tests.ts';
@@ -115,11 +116,13 @@ class GithubReader {
   #parameters(): { key: string; value: JsonValue; place: Place }[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
-    return (entries ?? []).map(({ key, value, ...place }) => ({
+    const parameters = (entries ?? []).map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
       value: this.#findings.attempt(() => value.json()) ?? null,
       place,
     }));
+    for (const { key, value, place } of parameters) checkOption(key, value, place, this.#findings);
+    return parameters;
   }
 
   #messages(): Piece[] {

@@ -9,6 +9,7 @@ import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
 import { sortInputs, textOfValue } from './inputs.ts';
 import { isJinja } from './jinja.ts';
+import { checkOption } from './option-values.ts';
 import { type PromptSource, splitSource, wholeSource } from './source.ts';
 
 /** The model of a prompt that names none. */
@@ -71,6 +72,7 @@ export function define(
   });
   const uses = head.isReadable ? reading.uses : [];
   noteJinja(parts, findings);
+  for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
   const slug = slugOf(file);
   return {
     slug,

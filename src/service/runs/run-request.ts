@@ -2,6 +2,7 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
+import { optionFault } from '../../prompts/parse/option-values.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
@@ -73,7 +74,11 @@ export function checkRunOptions(
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
     // What an endpoint takes is known to nobody but itself.
-    if (!option && provider && PROVIDER_SETTINGS.has(key)) continue;
+    if (!option && provider && PROVIDER_SETTINGS.has(key)) {
+      const fault = optionFault(key, value);
+      if (fault === undefined) continue;
+      throw invalid(`runOptions.${key} ${fault}`);
+    }
     if (!option) {
       throw invalid(`runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`);
     }

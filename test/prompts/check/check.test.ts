@@ -4,6 +4,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { knownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
+import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
+import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { newPrompt } from '../../../src/prompts/built-in/files.ts';
 import { checkPrompt } from '../../../src/prompts/check/check.ts';
 import { checkFile } from '../../../src/prompts/check/check-file.ts';
@@ -23,6 +25,70 @@ async function found(...lines: string[]): Promise<string[]> {
   const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
   return findings.map(({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`);
 }
+
+describe('checking the options of a prompt', () => {
+  const provider = (name: string) => {
+    const known = knownProviders({}).find(one => one.name === name);
+    if (!known) throw new Error(`${name} is not known`);
+    return known;
+  };
+  const known = knownModels({
+    get: (name: string) => {
+      const [prefix = '', id = ''] = name.split('/');
+      return guessedModel(provider(prefix), name, { id, by: 'prefix' });
+    },
+    explainMissing: () => '',
+  });
+  const noted = async (model: string, ...config: string[]): Promise<string[]> => {
+    const text = ['---', `model: ${model}`, 'config:', ...config.map(line => `  ${line}`), '---', 'x'];
+    const findings = await checkPrompt(text.join('\n'), 'x.prompt', { models: known });
+    return findings.map(({ severity, line, message }) => `${severity} ${line} ${message}`);
+  };
+
+  it('finds values of the wrong type or out of their range, whatever the model is', async () => {
+    const faults = await found(
+      '---',
+      'model: nobody-knows',
+      'config:',
+      '  temperature: hot',
+      '  topP: 2',
+      '  topK: 0',
+      '  maxOutputTokens: 1.5',
+      '  seed: "1.5"',
+      '  frequencyPenalty: -3',
+      '  presencePenalty: [1]',
+      '  stopSequences: [a, 1]',
+      '---',
+      'x',
+    );
+    expect(faults.slice(1)).toEqual([
+      'fault 4:3 `temperature` must be a number from 0 to 2, not `hot`',
+      'fault 5:3 `topP` must be a number from 0 to 1, not `2`',
+      'fault 6:3 `topK` must be a whole number, 1 or more, not `0`',
+      'fault 7:3 `maxOutputTokens` must be a whole number, 1 or more, not `1.5`',
+      'fault 8:3 `seed` must be a whole number, not `1.5`',
+      'fault 9:3 `frequencyPenalty` must be a number from -2 to 2, not `-3`',
+      'fault 10:3 `presencePenalty` must be a number from -2 to 2, not `[1]`',
+      'fault 11:3 `stopSequences` must be a text or a list of texts, not `["a",1]`',
+    ]);
+  });
+
+  it('takes numbers in quotes, and values of other options as they are', async () => {
+    const lines = ['temperature: "0.5"', 'topK: "40"', 'seed: -7', 'stopSequences: END', 'other: hot'];
+    expect(await noted('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
+  });
+
+  it('notes what a known model does not take, or takes less of', async () => {
+    expect(await noted('openai/gpt-5.6', 'temperature: 0.5', 'seed: 7')).toEqual([
+      'note 4 gpt-5.6 does not take temperature: left out',
+      'note 5 gpt-5.6 does not take seed: left out',
+    ]);
+    expect(await noted('openai/gpt-5.6', 'temperature: 0.5', 'reasoningEffort: none')).toEqual([]);
+    expect(await noted('anthropic/claude-haiku-4-5', 'temperature: 2')).toEqual([
+      'note 4 claude-haiku-4-5 takes a temperature of at most 1: 1 is sent',
+    ]);
+  });
+});
 
 describe('checking a prompt', () => {
   it('finds every fault of front matter and template, in their order', async () => {

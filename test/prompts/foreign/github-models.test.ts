@@ -72,6 +72,11 @@ describe('a prompt of GitHub Models', () => {
     ]);
   });
 
+  it('has a fault at the line of a parameter that no model takes', () => {
+    const bad = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  presencePenalty: 3\n');
+    expect(faults(bad)).toEqual(['fault 5: `presencePenalty` must be a number from -2 to 2, not `3`']);
+  });
+
   it('has that form whatever its name is', () => {
     expect(faults(FILE, 'prompts/sum.yml')).toEqual([]);
     expect(faults(FILE, 'sum.prompt')).toEqual([]);

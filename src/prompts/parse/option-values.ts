@@ -1,0 +1,69 @@
+import type { Place } from '../../files/file-fault.ts';
+import type { JsonValue } from '../../files/json.ts';
+import type { Findings } from '../findings.ts';
+import { textOfValue } from './inputs.ts';
+
+/** The numbers that an option takes. */
+interface Range {
+  readonly min?: number;
+  readonly max?: number;
+  readonly isWhole?: boolean;
+}
+
+/** The widest range that any provider takes. */
+const NUMBERS: Readonly<Record<string, Range>> = {
+  temperature: { min: 0, max: 2 },
+  topP: { min: 0, max: 1 },
+  topK: { min: 1, isWhole: true },
+  maxOutputTokens: { min: 1, isWhole: true },
+  seed: { isWhole: true },
+  frequencyPenalty: { min: -2, max: 2 },
+  presencePenalty: { min: -2, max: 2 },
+};
+
+/**
+ * Returns what is wrong with the value of an option, as a sentence that begins after its name; undefined if nothing is,
+ * or if the option takes whatever its model takes. A number in quotes is a number.
+ */
+export function optionFault(key: string, value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be a text or a list of texts';
+  if (!Object.hasOwn(NUMBERS, key)) return undefined;
+  const range = NUMBERS[key] ?? {};
+  const number = numberIn(value);
+  return number !== undefined && isWithin(number, range) ? undefined : `must be ${inWords(range)}`;
+}
+
+/** Reports the value of an option in `config` that no model takes. */
+export function checkOption(key: string, value: JsonValue, place: Place, findings: Findings): void {
+  const fault = optionFault(key, value);
+  if (fault === undefined) return;
+  const text = textOfValue(value);
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  findings.fault(place, `\`${key}\` ${fault}, not \`${shown}\``);
+}
+
+/** Most characters of a value that a fault shows. */
+const SHOWN = 40;
+
+function isTexts(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));
+}
+
+function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  const isNumeric =
+    typeof value === 'string' && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value);
+  return isNumeric ? Number(value) : undefined;
+}
+
+function isWithin(number: number, { min = -Infinity, max = Infinity, isWhole = false }: Range): boolean {
+  if (!Number.isFinite(number) || number < min || number > max) return false;
+  return !isWhole || Number.isSafeInteger(number);
+}
+
+function inWords({ min, max, isWhole = false }: Range): string {
+  const kind = isWhole ? 'a whole number' : 'a number';
+  if (min === undefined) return kind;
+  return max === undefined ? `${kind}, ${min} or more` : `${kind} from ${min} to ${max}`;
+}
