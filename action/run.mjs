@@ -107,19 +107,14 @@ function handOver(answer, json) {
   writeFileSync(file, response);
   setOutput('response', response);
   const named = inputs['response-file'];
-  const fault = named === '' ? undefined : faultOf(() => writeNamed(named, response, 'response-file'));
-  setOutput('response-file', fault === undefined ? named || file : file);
-  setOutput('json', json.trimEnd());
-  if (typeof answer.runId === 'string') setOutput('run-id', answer.runId);
-  // The run is paid for: its outputs are out before anything fails.
-  if (fault !== undefined) throw fault;
-}
-
-function faultOf(action) {
+  let written = file;
   try {
-    action();
-    return undefined;
-  } catch (error) {
-    return error;
+    if (named !== '') writeNamed(named, response, 'response-file');
+    written = named || file;
+  } finally {
+    // The run is paid for: its outputs are out, whatever becomes of that file.
+    setOutput('response-file', written);
+    setOutput('json', json.trimEnd());
+    if (typeof answer.runId === 'string') setOutput('run-id', answer.runId);
   }
 }

@@ -23,7 +23,15 @@ export function lookAtNamedFile(file: string, folder: string | undefined, mostBy
 }
 
 /**
- * Tells why a file that the program found by itself is left out: it has to be a regular file below the folder in which
+ * Returns true for a name of another computer or of a device, `\\\\host\\share` or `\\\\.\\…`, where names mean that. To ask the
+ * system about such a file is to connect to that computer, so a stranger's file must not name one.
+ */
+export function namesOtherComputer(name: string, platform = process.platform): boolean {
+  return platform === 'win32' && /^[\\/]{2}/u.test(name);
+}
+
+/**
+ * Returns why a file that the program found by itself is left out: it has to be a regular file below the folder in which
  * the program looks, by its real path. Undefined for one that can be used, and for one that is gone by now.
  */
 export function whyLeftOut(file: string, folder: string): string | undefined {

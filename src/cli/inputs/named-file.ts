@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { lookAtNamedFile, type NamedFile } from '../../files/named-file.ts';
+import { lookAtNamedFile, type NamedFile, namesOtherComputer } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { REVISION_MARK } from '../targets/git/revision.ts';
@@ -26,6 +26,7 @@ const LARGEST = 20 * 1024 * 1024;
 export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, file: string): void {
   if (file.includes(REVISION_MARK))
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
+  if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
   const fault = faultOf(whole, allowOutside ? undefined : cwd);

@@ -34,9 +34,9 @@ export async function openGivenImages<Image>(
   const images: GivenImage<Image>[] = [];
   for (const text of sources) {
     const { name, file } = NAMED.exec(text)?.groups ?? {};
-    const isFile = statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
+    const isFile = (): boolean => statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
     images.push(
-      name === undefined || file === undefined || isFile
+      name === undefined || file === undefined || isFile()
         ? { image: await open(text) }
         : { name, image: await open(file) },
     );

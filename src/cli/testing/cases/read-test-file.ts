@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
+import { namesOtherComputer } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../errors.ts';
@@ -74,6 +75,9 @@ function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, f
   const [target = ''] = targets;
   // A revision is refused where targets are resolved.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
+  if (namesOtherComputer(target)) {
+    throw faultIn(named ?? root, `the target ${target} is on another computer, or a device`);
+  }
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
   // No slug and no id has a slash or a dot, but what names a version after its @ may.
   const isPath = /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));

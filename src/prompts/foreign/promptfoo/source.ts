@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
-import { lookAtNamedFile } from '../../../files/named-file.ts';
+import { lookAtNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions } from '../converted.ts';
 
@@ -56,6 +56,7 @@ export class Conversion {
     const { directory, allowOutside = false } = this.#options;
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
     const relative = name.replace(/^file:\/\//u, '');
+    if (namesOtherComputer(relative)) throw refuse('is on another computer, or a device');
     try {
       const folder = allowOutside ? undefined : directory;
       const { real, fault } = lookAtNamedFile(path.resolve(directory, relative), folder, MOST_BYTES);

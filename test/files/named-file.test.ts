@@ -1,0 +1,82 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isBelow, lookAtNamedFile, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+/** A folder with a file, a way to it over a link, and a file elsewhere. */
+function scene() {
+  const home = temporaryDirectory();
+  const folder = path.join(home, 'folder');
+  mkdirSync(path.join(folder, 'in'), { recursive: true });
+  writeFileSync(path.join(folder, 'in/file'), 'ten letters'.slice(0, 10));
+  writeFileSync(path.join(home, 'folder-2'), 'elsewhere');
+  symlinkSync('folder', path.join(home, 'linked'));
+  const link = (name: string, target: string): string => {
+    symlinkSync(target, path.join(folder, name));
+    return path.join(folder, name);
+  };
+  return { home, folder, link };
+}
+
+describe('a file that another one names', () => {
+  it('lies below the folder by its real path, whatever leads to either', () => {
+    const { home, folder, link } = scene();
+    link('way', 'in');
+    const real = path.join(folder, 'in/file');
+    for (const file of [real, path.join(folder, 'way/file'), path.join(home, 'linked/in/../way/file')]) {
+      for (const base of [folder, path.join(home, 'linked')]) {
+        expect(lookAtNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
+      }
+    }
+  });
+
+  it.each([
+    ['beside the folder, with a name that begins with its', () => '../folder-2'],
+    ['over a link', ({ link }: ReturnType<typeof scene>) => link('x', '../folder-2')],
+    ['over a link in the middle', ({ link }: ReturnType<typeof scene>) => `${link('up', '..')}/folder-2`],
+  ])('is refused if it lies %s', (_, make) => {
+    const all = scene();
+    const file = path.resolve(all.folder, make(all));
+    expect(lookAtNamedFile(file, all.folder, 10).fault).toBe('outside');
+    expect(lookAtNamedFile(file, undefined, 10).fault).toBeUndefined();
+    expect(isBelow(all.folder, file)).toBe(false);
+  });
+
+  it('is regular and of bounded size', () => {
+    const { folder, link } = scene();
+    expect(lookAtNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
+    expect(lookAtNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
+    expect(lookAtNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
+    expect(() => lookAtNamedFile(link('loop', 'loop'), folder, 9)).toThrow('ELOOP');
+  });
+
+  it('is not on another computer or a device of Windows', () => {
+    for (const name of ['\\\\host\\share\\x', '//host/share/x', '\\\\.\\pipe\\x', '\\\\?\\C:\\x']) {
+      expect([name, namesOtherComputer(name, 'win32')]).toEqual([name, true]);
+      expect(namesOtherComputer(name, 'linux')).toBe(false);
+    }
+    for (const name of ['C:\\x', '\\x', '/x', 'a\\\\b'])
+      expect(namesOtherComputer(name, 'win32')).toBe(false);
+  });
+});
+
+describe('a file that was found', () => {
+  it('is left out if it leads elsewhere, to nothing or to what is not a file', () => {
+    const { folder, link } = scene();
+    expect(whyLeftOut(path.join(folder, 'in/file'), folder)).toBeUndefined();
+    expect(whyLeftOut(link('within', 'in/file'), folder)).toBeUndefined();
+    expect(whyLeftOut(path.join(folder, 'gone'), folder)).toBeUndefined();
+    expect(whyLeftOut(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
+    expect(whyLeftOut(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
+    expect(whyLeftOut(link('loop', 'loop'), folder)).toBe('it is a link to nothing');
+    expect(whyLeftOut(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
+  });
+
+  it.runIf(process.platform !== 'win32')('is left out if it is a pipe', () => {
+    const { folder } = scene();
+    execFileSync('mkfifo', [path.join(folder, 'pipe')]);
+    expect(whyLeftOut(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
+  });
+});
