@@ -5,7 +5,7 @@ import { runInProcess } from '../support/context.ts';
 
 const docs = path.resolve(import.meta.dirname, '..', '..', 'docs');
 const PATHS = COMMAND_TABLE.commands
-  .filter(({ hidden, load, loadWithoutContext }) => !hidden && (load ?? loadWithoutContext) !== undefined)
+  .filter(({ hidden, run, explain }) => !hidden && (run ?? explain) !== undefined)
   .map(({ path }) => path);
 
 async function wholeHelpOf(...argv: string[]): Promise<string> {

@@ -1,13 +1,8 @@
 import { formatDollars, type Money, parseDollars } from '../../wire/money.ts';
 import { counted } from '../core/counted.ts';
+import type { CapFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-
-/** The flags of every command that creates runs. */
-export interface CapFlags {
-  readonly maxCost?: string;
-  readonly maxCredits?: string;
-}
 
 /** What runs may come to; undefined if there is no such bound. */
 export interface Caps {

@@ -1,20 +1,10 @@
 import type { Context } from '../context.ts';
+import type { OutputFlags } from '../core/shared-flags.ts';
 import { usageError } from '../errors.ts';
 import { wantsJson } from './json.ts';
 import type { RunFacts } from './manifest.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import type { PresentOptions } from './results.ts';
-
-/** The flags of every command that gives the outputs of a run. */
-export interface OutputFlags {
-  /** True where no directory is named; `-` for standard output. */
-  readonly save?: string | true;
-  readonly force?: boolean;
-  readonly preview: boolean;
-  readonly open?: boolean;
-  /** A file with the JSON Schema that the text output must match. */
-  readonly schema?: string;
-}
 
 /**
  * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, and

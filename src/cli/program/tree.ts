@@ -2,6 +2,7 @@ import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { ProgramCommand } from './command.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
@@ -68,8 +69,8 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
 }
 
 /** Adds commands by their names; each is declared whole when it is called, which takes time that most never need. */
-function addCommands(parent: Command, specs: readonly CommandSpec[], options: TreeOptions): void {
-  const undeclared = new Map<Command, CommandSpec>();
+function addCommands(parent: Command, specs: readonly ProgramCommand[], options: TreeOptions): void {
+  const undeclared = new Map<Command, ProgramCommand>();
   for (const spec of specs) {
     const command = stubOf(spec, parent);
     undeclared.set(command, spec);
@@ -97,25 +98,20 @@ function stubOf(spec: CommandSpec, parent: Command): Command {
   return command;
 }
 
-function declare(command: Command, spec: CommandSpec, options: TreeOptions): void {
+function declare(command: Command, spec: ProgramCommand, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
   command.addHelpText('after', helpTextOf(spec));
-  const { load, loadWithoutContext } = spec;
-  if (load !== undefined) {
+  const { run, explain } = spec;
+  if (run !== undefined) {
     command.action((...input: unknown[]) =>
-      options.runAction(command, async ctx => {
-        const run = (await load()) as (ctx: Context, ...input: unknown[]) => Promise<ExitCode | undefined>;
-        return (await run(ctx, ...input.slice(0, -2), flagsOf(command), command)) ?? EXIT.ok;
-      }),
+      options.runAction(
+        command,
+        async ctx => (await run(ctx, [...input.slice(0, -2), flagsOf(command)], command)) ?? EXIT.ok,
+      ),
     );
   }
-  if (loadWithoutContext !== undefined) {
-    command.action(async (...input: unknown[]) => {
-      const run = (await loadWithoutContext()) as (...input: unknown[]) => Promise<void>;
-      await run(...input);
-    });
-  }
+  if (explain !== undefined) command.action((words: readonly string[]) => explain(words, command));
   addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
 }
 

@@ -1,12 +1,8 @@
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Context } from '../context.ts';
+import type { DatabaseFlags } from '../core/shared-flags.ts';
 import type { Env } from '../core/types.ts';
 import { requireLocalService } from '../settings/config/address.ts';
-
-/** The flag of commands that work on the store of a service, here or in PostgreSQL. */
-export interface DatabaseFlag {
-  readonly database?: string;
-}
 
 /** The database that was asked for; undefined is the file in the data directory. */
 export function databaseUrl({ env }: { readonly env: Env }, flag: string | undefined): string | undefined {
@@ -22,7 +18,7 @@ export function databaseUrl({ env }: { readonly env: Env }, flag: string | undef
 export async function withOperatorStore(
   ctx: Context,
   what: string,
-  { database }: DatabaseFlag,
+  { database }: DatabaseFlags,
   use: (store: LocalStore) => Promise<void>,
 ): Promise<void> {
   requireLocalService(ctx, what);

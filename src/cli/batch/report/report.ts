@@ -15,7 +15,7 @@ import { type BatchSummary, readResults, spendingOf, summaryOf } from './reporte
 export async function reportBatch(
   ctx: Context,
   results: string,
-  { html }: { readonly html?: string },
+  html: string | undefined,
 ): Promise<ExitCode> {
   const rows = await readResults(results, ctx.cwd);
   const summary = summaryOf(rows, await spendingOf(ctx, rows));

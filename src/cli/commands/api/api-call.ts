@@ -3,10 +3,12 @@ import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { oneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
+import type { API } from './spec.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WITHOUT_BODY = ['GET', 'DELETE'];
@@ -21,12 +23,7 @@ export interface ApiCall {
   readonly body?: Buffer;
 }
 
-export interface ApiFlags {
-  readonly field: readonly string[];
-  readonly input?: string;
-  readonly include?: boolean;
-  readonly paginate?: boolean;
-}
+export type ApiFlags = FlagsOf<typeof API.flags>;
 
 /** Checks what was given and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
 export async function apiCall(

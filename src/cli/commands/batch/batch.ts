@@ -1,16 +1,32 @@
-import { type BatchFlags, batchOptions } from '../../batch/options.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { batchOptions } from './options.ts';
+import type { BATCH, BATCH_REPORT } from './spec.ts';
 
 /** Runs a target once for each row of a file. */
-export async function batch(ctx: Context, target: string, flags: Partial<BatchFlags>): Promise<ExitCode> {
+export async function batch(
+  ctx: Context,
+  target: string,
+  flags: FlagsOf<typeof BATCH.flags>,
+): Promise<ExitCode> {
   const { from } = flags;
   // Commander would want a required flag of the commands below this one as well.
   if (from === undefined) {
     throw usageError('--from is missing: the file that holds the rows', 'See: promptrun batch --help');
   }
-  const options = batchOptions(ctx, target, { ...(flags as BatchFlags), from });
+  const options = batchOptions(ctx, target, { ...flags, from });
   const { runBatch } = await import('../../batch/run-batch.ts');
   return runBatch(ctx, options);
+}
+
+/** Reports on the results of a batch. */
+export async function batchReport(
+  ctx: Context,
+  results: string,
+  flags: FlagsOf<typeof BATCH_REPORT.flags>,
+): Promise<void> {
+  const { reportBatch } = await import('../../batch/report/report.ts');
+  await reportBatch(ctx, results, flags.html);
 }

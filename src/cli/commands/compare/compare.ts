@@ -7,9 +7,10 @@ import { comparisonGrid } from '../../comparing/comparison-grid.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
 import { variantsOf } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
-import { type CapFlags, parseCaps } from '../../creation/caps.ts';
+import { parseCaps } from '../../creation/caps.ts';
 import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -17,7 +18,6 @@ import { modelList, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import type { Format } from '../../inputs/rows/source.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { pacedConnections } from '../../jobs/paced.ts';
@@ -28,23 +28,10 @@ import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { plainRows } from '../../terminal/table.ts';
+import type { COMPARE } from './spec.ts';
 
 /** The flags of `compare`, as commander gives them. */
-export interface CompareFlags extends CapFlags {
-  readonly delimiter?: string;
-  readonly dryRun?: boolean;
-  readonly from: string;
-  readonly format?: Format;
-  readonly model: readonly string[];
-  readonly input: readonly string[];
-  readonly image: readonly string[];
-  readonly option: readonly string[];
-  readonly report?: string;
-  /** What sets exit code 5; a run that failed counts as changed too. */
-  readonly failOn?: 'changed' | 'failed';
-  readonly concurrency?: string;
-  readonly rate?: string;
-}
+export type CompareFlags = FlagsOf<typeof COMPARE.flags>;
 
 /** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
 export async function compare(

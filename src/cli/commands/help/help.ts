@@ -37,7 +37,7 @@ async function readTopic(name: string): Promise<string | undefined> {
 }
 
 /** Explains a topic, or a command however deep, as `--help` after its name does; or prints a guide. */
-export async function help(words: readonly string[], _flags: object, command: Command): Promise<void> {
+export async function help(words: readonly string[], command: Command): Promise<void> {
   const [name = ''] = words;
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const isAlone = words.length === 1;

@@ -1,18 +1,15 @@
-import type { Plan } from '../../../service/core/caller.ts';
 import type { NewKey } from '../../../service/keys/keys.ts';
 import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
-import { type DatabaseFlag, withOperatorStore } from '../../targets/operator-store.ts';
+import { withOperatorStore } from '../../targets/operator-store.ts';
+import type { KEYS_CREATE } from './spec.ts';
 
-interface Flags extends DatabaseFlag {
-  readonly user?: string;
-  readonly plan?: Plan;
-  readonly credits?: string;
-  readonly author?: boolean;
-}
+type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
 
 /** Creates a key of the local service and prints it, this once. */
 export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
@@ -42,7 +39,7 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
 }
 
 /** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
-export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<void> {
+export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void> {
   const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, ctx.clock.now()));
   await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
@@ -66,7 +63,7 @@ export async function keysList(ctx: Context, flags: DatabaseFlag): Promise<void>
 }
 
 /** Makes a key of the local service invalid, named by its id or the beginning of it. */
-export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlag): Promise<void> {
+export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const id = keyNamed(await store.listKeys(), name);
     if (!(await store.revokeKey(id))) throw noSuchKey(name);

@@ -1,6 +1,7 @@
 import { UnauthorizedError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
@@ -8,10 +9,9 @@ import { checkedBaseUrl, chosenProfile, explicitBaseUrl } from '../../settings/c
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { checkedKey } from '../../settings/credentials/resolve-key.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { LOGIN } from './spec.ts';
 
-interface LoginOptions {
-  readonly keychain: boolean;
-}
+type LoginOptions = FlagsOf<typeof LOGIN.flags>;
 
 /** Stores an API key for a profile, once the service has accepted it. */
 export async function login(ctx: Context, options: LoginOptions): Promise<void> {

@@ -1,14 +1,13 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
-import { type CapFlags, parseCaps } from '../../creation/caps.ts';
+import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
+import type { MCP } from './spec.ts';
 
-interface McpFlags extends CapFlags {
-  readonly prompts?: string;
-  readonly allow: readonly string[];
-}
+type McpFlags = FlagsOf<typeof MCP.flags>;
 
 /** Offers prompts to an agent on standard input and output, until the input ends. */
 export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Finding } from '../../../prompts/findings.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
@@ -10,11 +11,9 @@ import { present } from '../../outputs/present.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
+import type { PROMPTS_CHECK } from './spec.ts';
 
-interface CheckFlags {
-  readonly models?: boolean;
-  readonly printSchema?: boolean;
-}
+type CheckFlags = FlagsOf<typeof PROMPTS_CHECK.flags>;
 
 /** Shows every fault and every note of prompt files. */
 export async function promptsCheck(

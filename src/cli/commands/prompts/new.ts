@@ -4,19 +4,16 @@ import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, LinkFault } from '../../../files/write-below.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
+import type { PROMPTS_NEW } from './spec.ts';
 
-interface PromptsNewFlags {
-  readonly image?: boolean;
-  readonly from?: string;
-  readonly prompt?: string;
-  readonly force?: boolean;
-}
+type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
 /** Writes a prompt file to start from, and its test file; or both made from a file of another form. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
 import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
@@ -11,6 +12,7 @@ import { resolveAddress } from '../../settings/config/address.ts';
 import { connectionFor } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
+import type { PROMPTS_GET } from './spec.ts';
 
 /** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
 export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
@@ -100,7 +102,7 @@ function modalityName({ modality }: { readonly modality: unknown }): string {
 export async function promptsGet(
   ctx: Context,
   prompt: string,
-  { versionId }: { readonly versionId?: string },
+  { versionId }: FlagsOf<typeof PROMPTS_GET.flags>,
 ): Promise<void> {
   const connection = await connectionFor(ctx, prompt);
   const reading = readNamed(ctx, connection, prompt, versionId);

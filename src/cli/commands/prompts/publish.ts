@@ -3,20 +3,20 @@ import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText, isObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
-import { type DatabaseFlag, databaseUrl } from '../../targets/operator-store.ts';
+import { databaseUrl } from '../../targets/operator-store.ts';
 import { definitionOfFile } from '../../targets/prompt-definition.ts';
 import { asTyped } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { PROMPTS_PUBLISH } from './spec.ts';
 
-interface PromptsPublishFlags extends DatabaseFlag {
-  readonly unpublish: readonly string[];
-}
+type PromptsPublishFlags = FlagsOf<typeof PROMPTS_PUBLISH.flags>;
 
 type Row = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
 type Unpublished = { readonly slug: string; readonly unpublished: true };

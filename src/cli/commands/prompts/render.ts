@@ -1,6 +1,7 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { isObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
@@ -20,12 +21,9 @@ import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-defi
 import { promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { visible } from '../../terminal/sanitise.ts';
+import type { PROMPTS_RENDER } from './spec.ts';
 
-export interface RenderFlags {
-  readonly input: readonly string[];
-  readonly inputs?: string;
-  readonly image: readonly string[];
-}
+export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
 /** Shows what a model would be sent. */
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {

@@ -5,6 +5,7 @@ import { replaceFile } from '../../../files/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
@@ -14,11 +15,9 @@ import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
+import type { PROMPTS_SKILL } from './spec.ts';
 
-interface SkillFlags {
-  readonly to?: string;
-  readonly force?: boolean;
-}
+type SkillFlags = FlagsOf<typeof PROMPTS_SKILL.flags>;
 
 /** Writes a SKILL.md for each prompt, with which an agent runs it. */
 export async function promptsSkill(

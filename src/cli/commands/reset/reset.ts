@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { confirm } from '../../outputs/present.ts';
 import { keptPlaces, type Place } from '../../settings/places.ts';
+import type { RESET } from './spec.ts';
 
 /** What can be cleared, and the places it is kept in. */
 const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
@@ -17,7 +19,7 @@ const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
 export async function reset(
   ctx: Context,
   part: string,
-  { yes = false }: { readonly yes?: boolean },
+  { yes = false }: FlagsOf<typeof RESET.flags>,
 ): Promise<void> {
   const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
   if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(PARTS)));

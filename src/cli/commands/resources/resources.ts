@@ -1,5 +1,6 @@
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { oneOf } from '../../core/nearest.ts';
@@ -10,12 +11,9 @@ import { cachedResources, wellFormedModels } from '../../settings/caches/resourc
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';
+import type { RESOURCES_LIST } from './spec.ts';
 
-export interface ResourcesListOptions {
-  readonly modality?: string;
-  readonly model?: string;
-  readonly cached?: boolean;
-}
+export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 
 /** Lists the models and the run options each accepts. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {

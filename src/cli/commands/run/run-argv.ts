@@ -1,24 +1,13 @@
+import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/types.ts';
-import type { CapFlags } from '../../creation/caps.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
-import type { OutputFlags } from '../../outputs/output-flags.ts';
 import { serviceWords } from '../../terminal/advise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import type { RUN } from './spec.ts';
 
 /** The flags of `run`, as commander gives them. */
-export interface RunFlags extends OutputFlags, CapFlags {
-  readonly input: readonly string[];
-  readonly inputs?: string;
-  readonly image: readonly string[];
-  readonly option: readonly string[];
-  readonly model?: string;
-  readonly ask?: boolean;
-  readonly validate: boolean;
-  readonly wait: boolean;
-  readonly stream: boolean;
-  readonly dryRun?: boolean;
-}
+export type RunFlags = FlagsOf<typeof RUN.flags>;
 
 /** The argv of a command that does what flags and answers came to. */
 export function runArgv(

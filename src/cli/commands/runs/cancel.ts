@@ -1,15 +1,15 @@
 import { NotFoundError } from '../../../client/errors.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+import type { RUNS_CANCEL } from './spec.ts';
 
-export interface RunsCancelFlags {
-  readonly last?: boolean;
-}
+export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
 
 /** Ends runs that have not ended; says which had ended by themselves. */
 export async function runsCancel(

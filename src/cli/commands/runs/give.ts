@@ -1,6 +1,7 @@
 import { isOver } from '../../../client/poll.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { lastRun } from '../../creation/last-run.ts';
 import { usageError } from '../../errors.ts';
@@ -8,23 +9,20 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
-import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
-
-interface LastFlag {
-  readonly last?: boolean;
-}
+import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
 /** Gives one run as it stands: its outputs, or that it still goes on. */
 export async function runsGet(
   ctx: Context,
   name: string | undefined,
-  flags: OutputFlags & LastFlag,
+  flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(name === undefined ? [] : [name], flags);
   const planned = await outputPlan(ctx, flags);
@@ -54,10 +52,7 @@ function factsOf(entry: JournalEntry | undefined): RunFacts {
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }
 
-export interface RunsSaveFlags extends Pick<OutputFlags, 'force' | 'open' | 'preview'>, LastFlag {
-  readonly since?: string;
-  readonly to?: string;
-}
+export type RunsSaveFlags = FlagsOf<typeof RUNS_SAVE.flags>;
 
 /** Writes the outputs of runs to files, and gives them as `run` does. */
 export async function runsSave(
@@ -121,7 +116,7 @@ async function runsSince(ctx: Context, { client }: Connection, since: number): P
 export async function runsWait(
   ctx: Context,
   names: readonly string[],
-  flags: OutputFlags & LastFlag,
+  flags: FlagsOf<typeof RUNS_WAIT.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(names, flags);
   if (names.length > 1 && flags.save === '-') {

@@ -7,6 +7,7 @@ import {
   type RunRow,
 } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { oneOf } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
@@ -18,19 +19,10 @@ import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { type Cell, plainRow, runStatusCell } from '../../terminal/table.ts';
+import type { RUNS_LIST } from './spec.ts';
 
 /** The flags of `runs list` as they were given. */
-export interface RunsListFlags {
-  readonly limit?: string;
-  readonly all?: boolean;
-  readonly status?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly startingAfter?: string;
-  readonly endingBefore?: string;
-  readonly prompt?: string;
-  readonly ndjson?: boolean;
-}
+export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
 
 /** What is asked for, checked. */
 interface RunsListRequest {

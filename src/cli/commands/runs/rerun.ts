@@ -1,7 +1,8 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
-import { type CapFlags, parseCaps } from '../../creation/caps.ts';
+import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
@@ -11,7 +12,7 @@ import { openGivenImages, placeImages } from '../../inputs/images/place-images.t
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { type OutputFlags, outputPlan } from '../../outputs/output-flags.ts';
+import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
@@ -23,17 +24,9 @@ import {
   requestFromManifest,
   requestFromService,
 } from './request-of-run.ts';
+import type { RUNS_RERUN } from './spec.ts';
 
-export interface RunsRerunFlags extends OutputFlags, CapFlags {
-  readonly last?: boolean;
-  readonly model?: string;
-  readonly input: readonly string[];
-  readonly option: readonly string[];
-  readonly image: readonly string[];
-  readonly otherImages?: boolean;
-  readonly validate: boolean;
-  readonly compare?: boolean;
-}
+export type RunsRerunFlags = FlagsOf<typeof RUNS_RERUN.flags>;
 
 /** Creates the same run once more, changed as the flags say: a creation of its own. */
 export async function runsRerun(

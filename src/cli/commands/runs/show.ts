@@ -8,6 +8,7 @@ import {
 } from '../../../wire/index.ts';
 import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
@@ -15,12 +16,13 @@ import { warningsOf } from '../../outputs/warnings.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
+import type { RUNS_SHOW } from './spec.ts';
 
 /** Shows the facts of a run: its status, prompt, name, times, costs, and its outputs in short. */
 export async function runsShow(
   ctx: Context,
   name: string | undefined,
-  flags: { readonly last?: boolean },
+  flags: FlagsOf<typeof RUNS_SHOW.flags>,
 ): Promise<void> {
   checkRunsNamed(name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();

@@ -3,11 +3,13 @@ import path from 'node:path';
 import type { RequestEvent } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { Clock } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { SERVE } from './spec.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
@@ -58,22 +60,7 @@ function showNotice({ io }: Context, notice: string): void {
 }
 
 /** The flags of `serve` as typed. */
-interface ServeFlags {
-  readonly host: string;
-  readonly port: string;
-  readonly syncWindow: string;
-  readonly prompts?: string;
-  readonly rateLimit?: string;
-  readonly maxQueued: string;
-  readonly database?: string;
-  readonly mediaDir?: string;
-  readonly newStore?: boolean;
-  readonly publicUrl?: string;
-  readonly hideTemplates?: boolean;
-  readonly rerun: boolean;
-  readonly grace: string;
-  readonly page: boolean;
-}
+type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
 const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
 

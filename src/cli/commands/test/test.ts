@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { toJson } from '../../outputs/json.ts';
-import { type TestFlags, testOptions } from '../../testing/test-options.ts';
+import { type TestFlags, testOptions } from './options.ts';
 
 /** Runs the cases beside prompt files and checks what comes back. */
 export async function test(ctx: Context, paths: readonly string[], flags: TestFlags): Promise<ExitCode> {

@@ -2,18 +2,16 @@ import { type GroupUsage, measureOf, usageKey, usageOf } from '../../../client/u
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
+import type { USAGE } from './spec.ts';
 
 type Grouping = 'prompt' | 'day' | 'model' | 'status';
 
-export interface UsageFlags {
-  readonly since?: string;
-  readonly until?: string;
-  readonly by?: Grouping;
-}
+export type UsageFlags = FlagsOf<typeof USAGE.flags>;
 
 /** Shows what the runs of a time cost, by prompt, day, model or status. */
 export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {

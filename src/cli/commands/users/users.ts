@@ -1,11 +1,13 @@
-import type { Plan } from '../../../service/core/caller.ts';
 import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
 import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
+import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { confirm, type ListForm, presentList } from '../../outputs/present.ts';
-import { type DatabaseFlag, withOperatorStore } from '../../targets/operator-store.ts';
+import { withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { USERS_SET } from './spec.ts';
 
 const FORM: ListForm<Account> = {
   columns: [
@@ -16,13 +18,13 @@ const FORM: ListForm<Account> = {
   ],
 };
 
-export async function usersList(ctx: Context, flags: DatabaseFlag): Promise<void> {
+export async function usersList(ctx: Context, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
     await presentList(ctx, await store.users(), FORM);
   });
 }
 
-export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag): Promise<void> {
+export async function usersShow(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
     if (user === undefined) throw noSuchUser(name);
@@ -30,10 +32,7 @@ export async function usersShow(ctx: Context, name: string, flags: DatabaseFlag)
   });
 }
 
-interface UsersSetFlags extends DatabaseFlag {
-  readonly credits?: string;
-  readonly plan?: Plan;
-}
+type UsersSetFlags = FlagsOf<typeof USERS_SET.flags>;
 
 /** Changes the credits or the plan of a user of the local service. */
 export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<void> {

@@ -1,0 +1,96 @@
+import type { BatchOptions } from '../../batch/options.ts';
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { readsStandardInput } from '../../inputs/flags.ts';
+import { parseShard } from '../../inputs/rows/row.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
+import type { BATCH } from './spec.ts';
+
+/** The flags of `batch` with `--from`, which the parser can't ask for: it would want it of `batch report` too. */
+export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
+
+/** The flags as a whole, checked against each other before anything is read or sent. @throws {CliError} exit 2 */
+export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
+  const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
+  if (resume && flags.out === undefined) {
+    throw usageError('--resume needs --out: the file of results to go on with');
+  }
+  refuseWithoutResume(flags);
+  if (flags.sorted === true && flags.out === undefined) {
+    throw usageError('--sorted needs --out: results on standard output come as they end');
+  }
+  if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
+    throw usageError(
+      '--out is missing: it says where results are written',
+      'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
+    );
+  }
+  if (flags.excel === true && !/\.csv$/iu.test(flags.out ?? '')) {
+    throw usageError(
+      '--excel needs --out with the name of a CSV file',
+      'For example: --out results.csv --excel',
+    );
+  }
+  refuseSecondReader(flags);
+  return {
+    target,
+    resume,
+    retryFailed,
+    retryUnknown,
+    dryRun,
+    providerBatch: flags.providerBatch ?? false,
+    cancel: flags.cancel ?? false,
+    changed: flags.changed,
+    newRows: flags.newRows ?? false,
+    sorted: flags.sorted ?? false,
+    withInputs: flags.withInputs ?? false,
+    from: flags.from,
+    format: flags.format,
+    delimiter: flags.delimiter,
+    excel: flags.excel ?? false,
+    out: flags.out,
+    inputs: flags.input,
+    images: flags.image,
+    runOptions: flags.option,
+    validate: flags.validate,
+    allowOutside: ctx.globals.allowOutside,
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    saveTo: flags.save,
+    force: flags.force ?? false,
+    caps: parseCaps(flags),
+    shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
+    maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
+  };
+}
+
+function refuseWithoutResume(flags: BatchFlags): void {
+  const flag = [
+    flags.retryFailed === true && '--retry-failed',
+    flags.retryUnknown === true && '--retry-unknown',
+    flags.changed !== undefined && '--changed',
+    flags.newRows === true && '--new-rows',
+    flags.cancel === true && '--cancel',
+  ].find(flag => flag !== false);
+  if (flag !== undefined && flags.resume !== true) throw usageError(`${flag} needs --resume`);
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/u.test(text)) {
+    throw usageError(`--max-failures needs a whole number from 1, not ${JSON.stringify(text)}`);
+  }
+  return Number(text);
+}
+
+/** The rows take all of standard input. */
+function refuseSecondReader({ from, input, image }: BatchFlags): void {
+  const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
+  if (from === '-' && other !== undefined) {
+    throw usageError(
+      'standard input can be read once only, and --from - reads it',
+      'give the other one from a file',
+    );
+  }
+}

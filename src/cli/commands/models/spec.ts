@@ -1,0 +1,24 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+
+export const MODELS_DISCOVER = {
+  path: 'models discover',
+  summary: 'write the models of your endpoints to models.yaml',
+  examples: [
+    'OPENAI_API_KEY=… promptrun models discover',
+    'OPENAI_BASE_URL=http://localhost:8000/v1 promptrun models discover',
+  ],
+  notes: `Asks the providers whose keys are set (promptrun models providers lists
+them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST,
+or port 11434). What models.yaml says already stays as it is.
+Piped, a line is: provider, base URL, models added, models known before, what went wrong.`,
+} as const satisfies CommandSpec;
+
+export const MODELS_PROVIDERS = {
+  path: 'models providers',
+  summary: 'the providers whose models need no description, and whether their keys are set',
+  examples: ['models providers', 'models providers --json'],
+  notes: `A model's name may begin with one of them: openai/gpt-4o-mini.
+<NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai, OLLAMA_HOST too);
+models.yaml may describe more, under providers.
+Piped, a line is: provider, address, variables that may hold its key, whether one is set.`,
+} as const satisfies CommandSpec;

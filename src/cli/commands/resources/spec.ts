@@ -1,0 +1,68 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+
+const RESOURCES_STATUS_SPEC = {
+  summary: 'which hash is cached, how old it is, and where it is kept',
+  examples: ['resources status', 'resources status --query hash'],
+} as const satisfies Omit<CommandSpec, 'path'>;
+
+const RESOURCES_REFRESH_SPEC = {
+  summary: 'renew the cached models',
+  examples: ['resources refresh'],
+} as const satisfies Omit<CommandSpec, 'path'>;
+
+const RESOURCES_LIST_SPEC = {
+  summary: 'models and their run options',
+  flags: [
+    [
+      '--modality <modality>',
+      'only models for text, image or video',
+      { completes: ['text', 'image', 'video'] },
+    ],
+    ['--model <model>', 'only this model'],
+    ['--cached', 'show what is cached, send nothing'],
+  ],
+  examples: ['resources list --modality image', "models --cached --query '[].model'"],
+  notes: 'Piped, a line is: model, modality, run options (key=value,value …).',
+} as const satisfies Omit<CommandSpec, 'path'>;
+
+export const RESOURCES = {
+  path: 'resources',
+  aliases: ['resource'],
+  ...RESOURCES_LIST_SPEC,
+  summary: 'what is cached of the models: list, renew, look at its hash',
+  examples: ['resources', 'resources list --modality image', 'resources refresh'],
+} as const satisfies CommandSpec;
+
+export const RESOURCES_LIST = {
+  path: 'resources list',
+  ...RESOURCES_LIST_SPEC,
+} as const satisfies CommandSpec;
+
+export const RESOURCES_REFRESH = {
+  path: 'resources refresh',
+  ...RESOURCES_REFRESH_SPEC,
+} as const satisfies CommandSpec;
+
+export const RESOURCES_STATUS = {
+  path: 'resources status',
+  ...RESOURCES_STATUS_SPEC,
+} as const satisfies CommandSpec;
+
+export const MODELS = {
+  path: 'models',
+  ...RESOURCES_LIST_SPEC,
+  summary: 'the models of a service, and the providers of this machine',
+  examples: ['models', "models --cached --query '[].model'", 'models providers'],
+} as const satisfies CommandSpec;
+
+export const MODELS_LIST = { path: 'models list', ...RESOURCES_LIST_SPEC } as const satisfies CommandSpec;
+
+export const MODELS_REFRESH = {
+  path: 'models refresh',
+  ...RESOURCES_REFRESH_SPEC,
+} as const satisfies CommandSpec;
+
+export const MODELS_STATUS = {
+  path: 'models status',
+  ...RESOURCES_STATUS_SPEC,
+} as const satisfies CommandSpec;

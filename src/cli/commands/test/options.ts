@@ -1,0 +1,60 @@
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { modelList } from '../../inputs/flags.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
+import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
+import type { TEST } from './spec.ts';
+
+export type TestFlags = FlagsOf<typeof TEST.flags>;
+
+/** @throws {CliError} USAGE_ERROR for flags that don't go together */
+export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
+  const { resume = false, failed = false, retryUnknown = false } = flags;
+  if (resume && failed) {
+    throw usageError('--resume and --failed are both given', 'Resume first; --failed then runs what failed.');
+  }
+  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
+  return {
+    paths,
+    filter: flags.filter,
+    models: modelList(flags.model),
+    failed,
+    resume,
+    retryUnknown,
+    update: flags.update ?? false,
+    judge: flags.judge,
+    allowCommands: flags.allowCommands ?? false,
+    allowOutside: ctx.globals.allowOutside,
+    watch: flags.watch ?? false,
+    dryRun: flags.dryRun ?? false,
+    caps: parseCaps(flags),
+    outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+  };
+}
+
+/** Pairs reports with their files, the nth with the nth. */
+function pairOutputs(
+  cwd: string,
+  reporters: readonly Reporter[],
+  files: readonly string[],
+): readonly ReportOutput[] {
+  if (files.length > reporters.length) {
+    throw usageError(
+      '--out needs --reporter: the form of the report',
+      'For example: --reporter junit --out junit.xml',
+    );
+  }
+  const outputs = reporters.map((reporter, at) => ({ reporter, out: files[at] }));
+  const places = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
+  const twin = outputs.find((_, at) => places.indexOf(places[at] ?? '') !== at);
+  if (twin === undefined) return outputs;
+  throw usageError(
+    twin.out === undefined ? 'two reports go to standard output' : `--out: two reports go to ${twin.out}`,
+    'Give each --reporter an --out of its own; the nth belongs to the nth.',
+  );
+}

@@ -1,0 +1,51 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+import { CAP_FLAGS, PACE_FLAGS } from '../../core/shared-flags.ts';
+
+export const TEST = {
+  path: 'test',
+  summary: 'run the cases beside prompt files and check what comes back',
+  arguments: [
+    [
+      '[path...]',
+      'test files, or directories to look for *.test.yaml in; default: this directory',
+      'testFiles',
+    ],
+  ],
+  flags: [
+    ['--filter <words>', 'only cases with these words in their name or file'],
+    ['--failed', 'only cases that did not pass when they were last run'],
+    ['--resume', 'go on with a test that was interrupted'],
+    ['--retry-unknown', 'with --resume: run cases again whose creation is in doubt'],
+    ['--update', 'write what came as what is expected, for equals and json'],
+    ['--judge <model>', 'the model that judges rubrics'],
+    [
+      '-m, --model <models>',
+      'run every case with each of these models, separated by commas',
+      { repeats: true },
+    ],
+    ['--watch', 'run the cases that a change concerns, until q or Ctrl-C'],
+    ['--allow-commands', 'run the programs that test files name'],
+    [
+      '--reporter <name>',
+      'the form of a report, repeatable',
+      { repeats: true, choices: ['junit', 'json', 'github', 'html', 'markdown'] },
+    ],
+    [
+      '--out <file>',
+      'write the report to this file; the nth belongs to the nth --reporter',
+      { repeats: true },
+    ],
+    ...PACE_FLAGS,
+    ...CAP_FLAGS,
+    ['--dry-run', 'check every case, tell what they would cost, and create nothing'],
+    ['--print-schema', 'print the JSON Schema of test files, for editors'],
+  ],
+  examples: [
+    'test',
+    'test prompts/extract.test.yaml --filter "reads the date"',
+    'test --record recordings',
+    'test --replay recordings --reporter junit --out junit.xml',
+  ],
+  notes: `A test file x.test.yaml belongs to the prompt file x.prompt beside it, or names a target.
+Exit code: 0 all passed, 5 some failed; if a case could not be run, the code of that fault.`,
+} as const satisfies CommandSpec;

@@ -1,0 +1,41 @@
+import type { CommandSpec } from '../../core/command-spec.ts';
+
+export const VERSIONS = {
+  path: 'versions',
+  aliases: ['version'],
+  summary: 'the published versions of a prompt',
+  examples: ['versions list hello', 'versions diff hello'],
+} as const satisfies CommandSpec;
+
+export const VERSIONS_LIST = {
+  path: 'versions list',
+  summary: 'published versions of a prompt, newest first',
+  arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
+  examples: ['versions list hello', "versions list hello --query '[0].promptVersionId'"],
+  notes: 'Piped, a line is: prompt version, time, and "latest" for the latest one.',
+} as const satisfies CommandSpec;
+
+export const VERSIONS_GET = {
+  path: 'versions get',
+  summary: 'one version and its inputs',
+  arguments: [
+    ['<promptVersionId>', 'the id of a version, an alias, slug@<beginning of the id>, or a slug', 'prompts'],
+  ],
+  examples: ['versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77', 'versions get hello@9b1f7c4e --json'],
+} as const satisfies CommandSpec;
+
+export const VERSIONS_DIFF = {
+  path: 'versions diff',
+  summary: 'what changed between two versions',
+  arguments: [
+    ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
+    ['[version...]', 'the ids of two versions, or beginnings of them'],
+  ],
+  examples: [
+    'versions diff hello',
+    'versions diff hello 3f0a9f0e',
+    'versions diff hello 3f0a9f0e 9b1f7c4e --json',
+  ],
+  notes:
+    'Without versions, the latest two; with one, that one and the latest. A file is compared with the latest version of its slug.',
+} as const satisfies CommandSpec;
