@@ -72,6 +72,8 @@ describe('the package', () => {
       'dist/page/index.html',
       'dist/page/page.css',
       'dist/page/page.js',
+      'dist/page/report.css',
+      'dist/page/report.js',
       'dist/prebuilds/*/*.node',
       'dist/prompt-worker.cjs',
       'dist/prompts/**',

@@ -124,8 +124,8 @@ describe('a request', () => {
     expect(failed).toBe(false);
     expect(warnings).toEqual([
       'claude-9 does not take temperature: left out',
-      'claude-9 does not take topK: left out',
       'claude-9 does not take topP: left out',
+      'claude-9 does not take topK: left out',
     ]);
     expect(provider.body()).toMatchObject({ output_config: { effort: 'low' } });
   });

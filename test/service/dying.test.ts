@@ -94,8 +94,9 @@ test('with --no-rerun what was begun has failed at once, and what was queued sti
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   const copied = '00000000-0000-4000-8000-000000000001';
   database.exec(`
-    insert into runs select '${copied}', userId, promptVersionId, name, 'queued', createdAt + 1, credits, tokens, outputs,
-      request, null, 0, model, inputBytes from runs where id = '${begun}'`);
+    create temp table copy as select * from runs where id = '${begun}';
+    update copy set id = '${copied}', status = 'queued', createdAt = createdAt + 1, worker = null, deaths = 0;
+    insert into runs select * from copy`);
   database.close();
   witness = await TestService.start({ dataDir, clock, rerun: false });
   await clock.sleeping(DELAY);
