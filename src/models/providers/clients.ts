@@ -97,6 +97,8 @@ const COMPATIBLE = {
   count: 'n',
 } satisfies Interface;
 
+const { topK: ___, ...COMPATIBLE_WITHOUT_TOP_K } = COMPATIBLE;
+
 /** The same without pictures, and without what only local servers take. */
 function plain(more: Pick<Interface, 'language' | 'options'> & Partial<Interface>): Interface {
   return { form: () => CHAT, count: 'n', ...more };
@@ -231,7 +233,7 @@ export const CLIENTS = {
   },
   together: COMPATIBLE,
   xai: {
-    ...COMPATIBLE,
+    ...COMPATIBLE_WITHOUT_TOP_K,
     ratioAs: 'ratio',
     image: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },

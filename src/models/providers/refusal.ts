@@ -35,7 +35,7 @@ function faultOf(
   status: number,
   { quotaUsedUp, keyIsInvalid }: { quotaUsedUp: boolean; keyIsInvalid: boolean },
 ): EngineFault | undefined {
-  if (quotaUsedUp) return 'quota';
+  if (quotaUsedUp && status !== 402) return 'quota';
   if (keyIsInvalid && status < 500) return 'unauthorised';
   return status === 429 || status === 529 ? 'busy' : undefined;
 }

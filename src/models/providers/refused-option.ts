@@ -29,22 +29,46 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
 };
 
 const UNSUPPORTED =
-  /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted)|deprecated|unknown (?:parameter|field|name|argument|option)|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|extra (?:inputs|fields)|cannot (?:both )?be (?:used|set|specified)|can[’']t be (?:used|set)|is not enabled|does not (?:accept|take)|only the default/i;
+  /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
 
-/** The options that a 400 names as unsupported, of those that were sent. */
+/** The statuses of a request that was not understood: nothing was done. */
+const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
+
+/** The options that a refusal names as unsupported, of those that were sent. */
 export function refusedOptions(
   { what, more: { status, param } }: ProviderFault,
   sent: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
-  if (status !== 400 || !UNSUPPORTED.test(what)) return [];
-  const byParam = [...sent].filter(option => param !== undefined && FIELDS[option].includes(param));
+  if (!STATUSES.has(status) || !UNSUPPORTED.test(what)) return [];
+  const options = [...sent];
+  const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
-  return [...sent].filter(option => FIELDS[option].some(field => isNamed(field, what)));
+  const named = options.filter(option => isNamed(option, what));
+  // Of two that exclude each other the first stays.
+  return /cannot both be/i.test(what) ? named.slice(1) : named;
 }
 
-/** Short names are also words of the language: those count only in quotes. */
-function isNamed(field: string, text: string): boolean {
-  const literal = field.replace(/\./g, '\\.');
-  const isWord = /^(?:n|stop|seed|effort)$/.test(field);
-  return new RegExp(isWord ? `[\`'"‘“]${literal}[\`'"’”]` : `(?<![\\w.])${literal}(?![\\w])`).test(text);
+function isNamed(option: OptionName, text: string): boolean {
+  return WORDS[option]?.test(text) === true || FIELDS[option].some(field => isField(field, text));
+}
+
+/** What providers call options besides the names of their fields. */
+const WORDS: Readonly<Partial<Record<OptionName, RegExp>>> = {
+  frequencyPenalty: /^answered \d+ penalty\b/i,
+  presencePenalty: /^answered \d+ penalty\b/i,
+  reasoningEffort: /\bthinking (?:level|budget)\b/i,
+};
+
+/** Short names are also words of the language: those count only where a field is named. */
+function isField(field: string, text: string): boolean {
+  const name = field.replace(/\./g, '\\.');
+  if (!/^(?:n|stop|seed|effort)$/.test(field))
+    return new RegExp(`(?<![\\w.])${name}(?!\\w)|body\\.${name}\\b`).test(text);
+  const named = [
+    `[\`'"‘“]${name}[\`'"’”]`,
+    `\\(body\\.${name}\\)`,
+    `(?:supplied|model): ${name}(?!\\w)`,
+    `(?:parameter|argument|option|field) ${name}(?!\\w)`,
+  ];
+  return new RegExp(named.join('|')).test(text);
 }

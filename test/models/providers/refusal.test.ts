@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { OPTION_NAMES } from '../../../src/models/entry.ts';
+import { refusal } from '../../../src/models/providers/refusal.ts';
+import { refusedOptions } from '../../../src/models/providers/refused-option.ts';
+import type { RealError } from '../../support/providers/real-error.ts';
+import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
+import { REFUSALS } from '../../support/providers/real-refusals.ts';
+
+const faultOf = ({ status, headers = {}, body }: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
+  refusal({ status, headers, text: body });
+const meaning = (...means: RealError['means'][]): RealError[] =>
+  REFUSALS.filter(error => means.includes(error.means));
+
+describe('a refusal', () => {
+  it.each([...UNSUPPORTED, ...REFUSALS])('is in the words of $provider: $says', error => {
+    expect(faultOf(error).what).toContain(error.says);
+  });
+
+  it.each(meaning('key'))('says that the key is not valid: $provider $status', error => {
+    expect(faultOf(error).more.fault).toBe('unauthorised');
+  });
+
+  it.each(meaning('quota').filter(({ status }) => status === 429))(
+    'says that the quota is used up',
+    error => {
+      expect(faultOf(error).more).toMatchObject({ fault: 'quota', quotaUsedUp: true });
+    },
+  );
+
+  it.each(meaning('busy'))('says that $provider is busy, whatever its words', error => {
+    expect(faultOf(error).more).toMatchObject({ fault: 'busy', quotaUsedUp: false });
+  });
+
+  it('says how long Gemini wants to be left alone', () => {
+    const waits = meaning('busy').map(error => faultOf(error).more.retryAfterMs);
+    expect(waits).toContain(55_000);
+  });
+
+  it.each(meaning('overloaded'))('says that $provider did nothing', error => {
+    expect(faultOf(error).more).toMatchObject({ isOverloaded: true, isRefused: true });
+  });
+
+  it.each(meaning('gateway'))('of a gateway is no sign of an overloaded model: $provider', error => {
+    expect(faultOf(error).more.isOverloaded).toBe(false);
+  });
+
+  it.each([
+    ['retry-after-ms', 'Infinity'],
+    ['retry-after-ms', '-5'],
+    ['retry-after', '1e999'],
+    ['retry-after', 'soon'],
+  ])('names no time that is none: %s %s', (name, value) => {
+    expect(refusal({ status: 429, headers: { [name]: value }, text: '' }).more.retryAfterMs).toBeUndefined();
+  });
+
+  it('of markup that is no page is shown', () => {
+    expect(refusal({ status: 400, headers: {}, text: '<bad request: no model>' }).what).toBe(
+      'answered 400 <bad request: no model>',
+    );
+  });
+});
+
+describe('an option that a provider refuses', () => {
+  const all = new Set(OPTION_NAMES);
+  const known = UNSUPPORTED.filter(({ means, option }) => means === 'option' && option !== undefined);
+  it.each(known)('is known by its name: $provider $option', error => {
+    const options = error.option === 'penalties' ? ['frequencyPenalty', 'presencePenalty'] : [error.option];
+    expect(refusedOptions(faultOf(error), all)).toEqual(options);
+  });
+
+  it.each([
+    [
+      422,
+      '{"object":"error","message":{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}}',
+      ['seed'],
+    ],
+    [400, '{"code":"x","error":"Model grok-4 does not support parameter stop."}', ['stopSequences']],
+    [400, '{"error":{"message":"`temperature` and `top_p` cannot both be specified"}}', ['topP']],
+    [400, '{"error":{"message":"\'n\' is not supported","param":null}}', ['n']],
+    [500, '{"error":{"message":"temperature is not supported"}}', []],
+    [400, '{"error":{"message":"temperature must be at most 1"}}', []],
+    [400, '{"error":{"message":"stop: response_format is not supported"}}', []],
+  ])('is told from other faults: %i %s', (status, body, options) => {
+    expect(refusedOptions(faultOf({ status, body }), all)).toEqual(options);
+  });
+
+  it('is none of those that were not sent', () => {
+    const fault = faultOf({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
+    expect(refusedOptions(fault, new Set(['seed']))).toEqual([]);
+  });
+});
