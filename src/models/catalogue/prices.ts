@@ -14,7 +14,7 @@ export interface Pricing {
   /** Whether it comes from the kept table. */
   readonly estimated: boolean;
   /** What tokens and pictures cost. */
-  cost(tokens: Omit<Usage, 'dollars'>, images: number): Money;
+  cost(tokens: Omit<Usage, 'dollars' | 'tier'>, images: number): Money;
 }
 
 export interface PricingOptions {
@@ -22,20 +22,34 @@ export interface PricingOptions {
   readonly providerBatch?: boolean | undefined;
   /** What the prompt and the run ask of the model. */
   readonly runOptions?: Readonly<Record<string, unknown>>;
+  /** The price class that the provider says it used; default the one that the run asks for. */
+  readonly tier?: string | undefined;
 }
 
 /** The names of providers in the kept table, if they are not ours. */
-const TABLE_NAMES: Readonly<Record<string, string>> = { googleai: 'google', xai: 'x-ai' };
+const TABLE_NAMES: Readonly<Record<string, string>> = {
+  googleai: 'google',
+  vertexai: 'google',
+  bedrock: 'aws',
+  xai: 'x-ai',
+};
 
-/** What a model costs: as it is described, else as the kept table has it; undefined if neither says. */
+/** What providers call the price class that a table of prices means. */
+const STANDARD: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'on_demand']);
+
+/**
+ * What a model costs: as it is described, else as the kept table has it; undefined if neither says, or if the table has
+ * no price for the class.
+ */
 export async function pricingOf(
   model: ModelEntry,
-  { providerBatch = false, runOptions = {} }: PricingOptions = {},
+  options: PricingOptions = {},
 ): Promise<Pricing | undefined> {
   const { provider, price } = model;
   if (!provider) return { estimated: false, cost: () => 0 };
-  const isFlex = provider.name === 'openai' && runOptions['serviceTier'] === 'flex';
-  const share = providerBatch || isFlex ? REDUCED : 1;
+  const known = shareOf(provider.name, options);
+  if (known === undefined && !price) return undefined;
+  const share = known ?? 1;
   const pricing = price ? describedPricing(price, model) : await tablePricing(model);
   return (
     pricing && {
@@ -43,6 +57,17 @@ export async function pricingOf(
       cost: (usage, images) => Math.round(pricing.cost(usage, images) * share),
     }
   );
+}
+
+/** The share of the price that a class costs; undefined if it is not known. */
+function shareOf(
+  provider: string,
+  { providerBatch = false, runOptions = {}, tier }: PricingOptions,
+): number | undefined {
+  const asked = runOptions['serviceTier'] === 'flex' ? 'flex' : '';
+  const name = (tier ?? asked).toLowerCase();
+  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED;
+  return STANDARD.has(name) || tier === undefined ? 1 : undefined;
 }
 
 /** A model that draws and whose pictures have no price of their own is paid by the token. */
@@ -62,8 +87,15 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   const { calcPrice } = await import('@pydantic/genai-prices');
   const name = provider?.name ?? '';
   const providerId = TABLE_NAMES[name] ?? name;
-  const dollars = ({ input, output, cached }: Omit<Usage, 'dollars'>): number | undefined => {
-    const tokens = { input_tokens: input, output_tokens: output, cache_read_tokens: cached };
+  const dollars = (usage: Omit<Usage, 'dollars' | 'tier'>): number | undefined => {
+    const { input, output, cached, cacheWritten = 0 } = usage;
+    const tokens = {
+      input_tokens: input,
+      output_tokens: output,
+      cache_read_tokens: cached,
+      // The table refuses counts that exceed their sum.
+      cache_write_tokens: Math.min(cacheWritten, Math.max(0, input - cached)),
+    };
     return calcPrice(tokens, id, { providerId })?.total_price;
   };
   if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
@@ -107,7 +139,8 @@ export async function chargeOf(
   }
   const images = outputs.filter(({ type }) => type === 'image').length;
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
-  const pricing = usage || isPaidByPicture ? await pricingOf(model, options) : undefined;
+  const pricing =
+    usage || isPaidByPicture ? await pricingOf(model, { ...options, tier: usage?.tier }) : undefined;
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
   return { model: name, ...counts, cost, estimated: pricing?.estimated ? 1 : 0 };
 }

@@ -62,13 +62,14 @@ const WORDS: Readonly<Partial<Record<OptionName, RegExp>>> = {
 /** Short names are also words of the language: those count only where a field is named. */
 function isField(field: string, text: string): boolean {
   const name = field.replace(/\./g, '\\.');
-  if (!/^(?:n|stop|seed|effort)$/.test(field))
-    return new RegExp(`(?<![\\w.])${name}(?!\\w)|body\\.${name}\\b`).test(text);
-  const named = [
-    `[\`'"‘“]${name}[\`'"’”]`,
-    `\\(body\\.${name}\\)`,
-    `(?:supplied|model): ${name}(?!\\w)`,
-    `(?:parameter|argument|option|field) ${name}(?!\\w)`,
-  ];
-  return new RegExp(named.join('|')).test(text);
+  const isWord = /^(?:n|stop|seed|effort)$/.test(field);
+  const patterns = isWord
+    ? [
+        `[\`'"‘“]${name}[\`'"’”]`,
+        `\\(body\\.${name}\\)`,
+        `(?:supplied|model): ${name}(?!\\w)`,
+        `(?:parameter|argument|option|field) ${name}(?!\\w)`,
+      ]
+    : [`(?<![\\w.])${name}(?!\\w)`, `body\\.${name}\\b`];
+  return patterns.some(pattern => new RegExp(pattern).test(text));
 }

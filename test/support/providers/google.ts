@@ -105,6 +105,8 @@ const GENERATION_CONFIG = {
   candidateCount: INTEGER,
   enableEnhancedCivicAnswers: FLAG,
   frequencyPenalty: NUMBER,
+  // The package puts it here, though its type does not have it.
+  imageConfig: OBJECT,
   logprobs: INTEGER,
   maxOutputTokens: INTEGER,
   mediaResolution: TEXT,
@@ -121,7 +123,7 @@ const GENERATION_CONFIG = {
   thinkingConfig: object({ includeThoughts: FLAG, thinkingBudget: INTEGER, thinkingLevel: TEXT }),
   topK: NUMBER,
   topP: NUMBER,
-} satisfies Partial<Record<keyof GenerationConfig, Schema>>;
+} satisfies Partial<Record<keyof GenerationConfig | 'imageConfig', Schema>>;
 
 function modelIn({ path }: ProviderRequest): string {
   return /\/models\/([^:/]+):/.exec(path)?.[1] ?? '';

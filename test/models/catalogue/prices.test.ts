@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { chargeOf } from '../../../src/models/catalogue/prices.ts';
+import type { Usage } from '../../../src/models/engine.ts';
+import type { ModelEntry, Price, Provider } from '../../../src/models/entry.ts';
+import { providerAt } from '../job.ts';
+
+const MILLION: Usage = { input: 1_000_000, output: 0, cached: 0 };
+
+/** Dollars of a run; null if they are unknown. */
+async function dollars(
+  model: { name: string; id: string; price?: Price },
+  usage: Usage,
+  more: { providerBatch?: boolean; runOptions?: Record<string, unknown> } = {},
+): Promise<number | null> {
+  const provider: Provider = providerAt('https://models.example/v1', { name: model.name });
+  const entry: ModelEntry = {
+    model: `${model.name}/${model.id}`,
+    id: model.id,
+    modality: 'text',
+    engine: 'provider',
+    provider,
+    runOptions: [],
+    credits: 2,
+    ...(model.price && { price: model.price }),
+  };
+  const charge = await chargeOf(entry, { outputs: [], tokens: 1, failed: false, usage }, more);
+  const cost = charge?.cost ?? null;
+  return cost === null ? null : cost / 1e8;
+}
+
+const SONNET = { name: 'anthropic', id: 'claude-haiku-4-5' };
+const GPT = { name: 'openai', id: 'gpt-5' };
+
+it('takes from the table what is written to a cache, and from models.yaml the price of its input', async () => {
+  const plain = await dollars(SONNET, MILLION);
+  const written = await dollars(SONNET, { ...MILLION, cacheWritten: 1_000_000 });
+  expect(written).toBe((plain ?? 0) * 1.25);
+  const price = { input: 3, output: 9 };
+  expect(await dollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
+});
+
+it.each(['default', 'standard', 'ON_DEMAND', 'auto'])('takes the class %s for the usual one', async tier => {
+  expect(await dollars(GPT, { ...MILLION, tier })).toBe(await dollars(GPT, MILLION));
+});
+
+it('takes the price of the class that the answer names, not of the one that was asked for', async () => {
+  const usual = (await dollars(GPT, MILLION)) ?? 0;
+  const asked = { runOptions: { serviceTier: 'flex' } };
+  expect(await dollars(GPT, { ...MILLION, tier: 'flex' }, asked)).toBe(usual / 2);
+  expect(await dollars(GPT, { ...MILLION, tier: 'default' }, asked)).toBe(usual);
+});
+
+it.each(['priority', 'fast', 'scale'])('knows no price of the class %s', async tier => {
+  expect(await dollars(GPT, { ...MILLION, tier })).toBeNull();
+});
+
+it('takes the figure of the provider itself before any other', async () => {
+  expect(await dollars(GPT, { ...MILLION, tier: 'priority', dollars: 0.5 })).toBe(0.5);
+});
+
+it('never fails for counts that contradict each other', async () => {
+  expect(await dollars(SONNET, { input: 10, output: 0, cached: 8, cacheWritten: 90 })).not.toBeNull();
+});

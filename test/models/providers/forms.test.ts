@@ -1,0 +1,408 @@
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EngineResult } from '../../../src/models/engine.ts';
+import { createEngines } from '../../../src/models/engines.ts';
+import type { InterfaceName } from '../../../src/models/entry.ts';
+import { FakeProvider, type ProviderAnswer, type ProviderHandler } from '../../support/fake-provider.ts';
+import { png } from '../../support/pictures.ts';
+import { type JobOptions, jobOf, providerAt } from '../job.ts';
+
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await FakeProvider.start('local');
+});
+afterAll(() => provider.close());
+
+interface Asked extends JobOptions {
+  readonly engine: InterfaceName;
+  readonly id: string;
+}
+
+function ask(
+  { engine, id, ...job }: Asked,
+  ...answers: (ProviderAnswer | ProviderHandler)[]
+): Promise<EngineResult> {
+  provider.reset(...answers);
+  const baseUrl = new URL(provider.baseUrl).origin;
+  const at = engine === 'bedrock' ? baseUrl : `${baseUrl}/v1`;
+  const model = {
+    model: `p/${id}`,
+    id,
+    engine: 'provider',
+    provider: providerAt(at, { name: 'p', engine, keyVariable: 'KEY' }),
+    ...job.model,
+  } as const;
+  return createEngines({ env: { KEY: 'k' } }).provider.run(jobOf({ ...job, model }));
+}
+
+/** Server-sent events, with nothing behind the last. */
+const events =
+  (...list: object[]): ProviderHandler =>
+  response => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of list) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  };
+
+/** The same in Amazon's binary form. */
+const frames =
+  (...list: [type: string, value: object][]): ProviderHandler =>
+  response => {
+    const codec = new EventStreamCodec(toUtf8, fromUtf8);
+    response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
+    const bytes = list.map(([type, value]) =>
+      codec.encode({
+        headers: {
+          ':message-type': { type: 'string', value: type.endsWith('Exception') ? 'exception' : 'event' },
+          [type.endsWith('Exception') ? ':exception-type' : ':event-type']: { type: 'string', value: type },
+        },
+        body: fromUtf8(JSON.stringify(value)),
+      }),
+    );
+    // In pieces that have nothing to do with where its events end.
+    const all = Buffer.concat(bytes);
+    for (let at = 0; at < all.length; at += 7) response.write(all.subarray(at, at + 7));
+    response.end();
+  };
+
+const last = ({ outputs }: EngineResult): string => {
+  const output = outputs.at(-1);
+  return output?.type === 'error' ? output.message : '';
+};
+
+describe('Responses', () => {
+  const engine = { engine: 'openai-responses', id: 'gpt-5' } as const;
+  const whole = (more: object = {}): object => ({
+    id: 'r',
+    object: 'response',
+    created_at: 1,
+    model: 'gpt-5',
+    status: 'completed',
+    service_tier: 'default',
+    error: null,
+    incomplete_details: null,
+    output: [
+      { type: 'reasoning', id: 'a', summary: [] },
+      { type: 'something_new', id: 'b' },
+      { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] },
+    ],
+    usage: {
+      input_tokens: 10,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 6,
+      output_tokens_details: { reasoning_tokens: 5 },
+      total_tokens: 16,
+    },
+    ...more,
+  });
+
+  it('are read, with what nobody knows in them, and not kept there', async () => {
+    const result = await ask(engine, { body: whole() });
+    expect(result).toMatchObject({
+      outputs: [{ type: 'text', text: 'Hello' }],
+      usage: { input: 10, output: 6, cached: 4, tier: 'default' },
+      failed: false,
+    });
+    expect(provider.asked[0]?.path).toBe('/v1/responses');
+    expect(provider.body()).toMatchObject({ store: false });
+    expect(provider.body()).not.toHaveProperty('include');
+    await ask({ ...engine, runOptions: { store: true } }, { body: whole() });
+    expect(provider.body()).toMatchObject({ store: true });
+  });
+
+  it('take no `n`, and say so', async () => {
+    const { warnings } = await ask({ ...engine, runOptions: { n: 2 } }, { body: whole() });
+    expect(warnings).toEqual(['gpt-5 does not take n: left out']);
+    expect(provider.body()).not.toHaveProperty('n');
+  });
+
+  it.each([
+    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, /limit of tokens/],
+    [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, /content filter/],
+    [{ status: 'failed', error: { code: 'server_error', message: 'oh no' } }, /error: oh no/],
+    [{ status: 'cancelled' }, /broke its answer off/],
+  ])('that are not whole fail the run: %j', async (more, what) => {
+    const result = await ask(engine, { body: whole(more) });
+    expect(result.failed).toBe(true);
+    expect(last(result)).toMatch(what);
+    expect(last(result)).toContain('it may have been paid for');
+  });
+
+  it('are shown piece by piece, and must end with their last event', async () => {
+    const pieces: string[] = [];
+    const onText = (piece: string): void => void pieces.push(piece);
+    const deltas = ['Hel', 'lo'].map(delta => ({ type: 'response.output_text.delta', delta, item_id: 'm' }));
+    const done = { type: 'response.completed', response: whole() };
+    const result = await ask({ ...engine, onText }, events(...deltas, done));
+    expect(pieces).toEqual(['Hel', 'lo']);
+    expect(result).toMatchObject({ outputs: [{ text: 'Hello' }], usage: { output: 6 }, failed: false });
+    const broken = await ask({ ...engine, onText }, events(...deltas));
+    expect(broken).toMatchObject({ outputs: [{ text: 'Hello' }, { type: 'error' }], failed: true });
+    expect(last(broken)).toMatch(/broke its answer off/);
+    const failed = await ask({ ...engine, onText }, events(...deltas, { type: 'error', message: 'oh no' }));
+    expect(last(failed)).toMatch(/error: oh no; it may have been paid for/);
+  });
+
+  it('as JSON answer a request for a stream', async () => {
+    const pieces: string[] = [];
+    const result = await ask({ ...engine, onText: piece => void pieces.push(piece) }, { body: whole() });
+    expect(pieces).toEqual(['Hello']);
+    expect(result.failed).toBe(false);
+  });
+});
+
+describe('generateContent', () => {
+  const engine = { engine: 'google', id: 'gemini-2.5-flash' } as const;
+  const chunk = (parts: object[], more: object = {}, usage: object = {}): object => ({
+    candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
+    usageMetadata: { promptTokenCount: 10, ...usage },
+  });
+
+  it('counts what was thought, and keeps it out of the text', async () => {
+    const body = chunk(
+      [{ text: 'hm', thought: true }, { text: 'Hello' }],
+      { finishReason: 'STOP' },
+      { candidatesTokenCount: 2, thoughtsTokenCount: 5, cachedContentTokenCount: 4, totalTokenCount: 17 },
+    );
+    expect(await ask(engine, { body })).toMatchObject({
+      outputs: [{ type: 'text', text: 'Hello' }],
+      usage: { input: 10, output: 7, cached: 4 },
+    });
+  });
+
+  it('takes several answers, options of its own, and fields of the request', async () => {
+    const candidates = ['One', 'Two'].map((text, index) => ({
+      index,
+      content: { parts: [{ text }] },
+      finishReason: 'STOP',
+    }));
+    const runOptions = { n: '2', mediaResolution: 'MEDIA_RESOLUTION_LOW', labels: { a: 'b' } };
+    const onText = (): void => {};
+    const { outputs } = await ask({ ...engine, runOptions, onText }, { body: { candidates } });
+    expect(outputs).toEqual([
+      { type: 'text', text: 'One' },
+      { type: 'text', text: 'Two' },
+    ]);
+    expect(provider.asked[0]?.path).toBe('/v1/models/gemini-2.5-flash:generateContent');
+    expect(provider.body()).toMatchObject({
+      generationConfig: { candidateCount: 2, mediaResolution: 'MEDIA_RESOLUTION_LOW' },
+      labels: { a: 'b' },
+    });
+  });
+
+  it.each([
+    [chunk([{ text: 'x' }], { finishReason: 'MAX_TOKENS' }), /limit of tokens/],
+    [chunk([{ text: 'x' }], { finishReason: 'PROHIBITED_CONTENT' }), /content filter/],
+    [{ promptFeedback: { blockReason: 'SAFETY' } }, /refused: the prompt is blocked \(SAFETY\)/],
+    [{ error: { code: 503, message: 'oh no' } }, /error: oh no/],
+  ])('that is not whole fails the run: %j', async (body, what) => {
+    const result = await ask(engine, { body });
+    expect(result.failed).toBe(true);
+    expect(last(result)).toMatch(what);
+  });
+
+  it('reports a reason that nobody knows, and takes the answer for whole', async () => {
+    const { failed, warnings } = await ask(engine, {
+      body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
+    });
+    expect(failed).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('(TIRED)') as string]);
+  });
+
+  it('is shown piece by piece, and must name a reason', async () => {
+    const onText = (): void => {};
+    const done = chunk([{ text: 'lo' }], { finishReason: 'STOP' }, { candidatesTokenCount: 2 });
+    expect(await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), done))).toMatchObject({
+      outputs: [{ text: 'Hello' }],
+      failed: false,
+    });
+    expect(provider.asked[0]?.path).toContain(':streamGenerateContent');
+    const broken = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
+    expect(last(broken)).toMatch(/broke its answer off/);
+  });
+
+  it('draws', async () => {
+    const data = png(2, 2).toString('base64');
+    const body = chunk([{ inlineData: { mimeType: 'image/png', data } }], { finishReason: 'STOP' });
+    const model = { modality: 'image', id: 'gemini-2.5-flash-image' } as const;
+    const result = await ask({ ...engine, model, runOptions: { aspectRatio: '16:9' } }, { body });
+    expect(last(result)).toBe('');
+    expect(result.outputs).toMatchObject([{ type: 'image', mediaType: 'image/png' }]);
+    expect(provider.body()).toMatchObject({
+      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } },
+    });
+  });
+});
+
+describe('Bedrock', () => {
+  const nova = { engine: 'bedrock', id: 'amazon.nova-pro-v1:0' } as const;
+  const claude = { engine: 'bedrock', id: 'anthropic.claude-haiku-4-5-20251001-v1:0' } as const;
+
+  it('is asked by Converse', async () => {
+    const body = {
+      output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+      stopReason: 'end_turn',
+      usage: {
+        inputTokens: 6,
+        outputTokens: 2,
+        totalTokens: 12,
+        cacheReadInputTokens: 3,
+        cacheWriteInputTokens: 1,
+      },
+    };
+    expect(await ask(nova, { body })).toMatchObject({
+      outputs: [{ type: 'text', text: 'Hello' }],
+      usage: { input: 10, output: 2, cached: 3, cacheWritten: 1 },
+    });
+    expect(provider.asked[0]?.path).toBe('/model/amazon.nova-pro-v1%3A0/converse');
+    expect(provider.asked[0]?.headers.authorization).toBe('Bearer k');
+  });
+
+  it('takes a schema as a tool that must be called', async () => {
+    const toolUse = { toolUseId: 'x', name: 'json', input: { a: 'b' } };
+    const body = {
+      output: { message: { role: 'assistant', content: [{ toolUse }] } },
+      stopReason: 'tool_use',
+      usage: { inputTokens: 6, outputTokens: 2, totalTokens: 8 },
+    };
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    expect((await ask({ ...nova, json: { schema } }, { body })).outputs).toEqual([
+      { type: 'text', text: '{"a":"b"}' },
+    ]);
+  });
+
+  it('streams in a form of its own, and must end with its counts', async () => {
+    const onText = (): void => {};
+    const text = ['Hel', 'lo'].map((piece): [string, object] => [
+      'contentBlockDelta',
+      { contentBlockIndex: 0, delta: { text: piece } },
+    ]);
+    const stop: [string, object] = ['messageStop', { stopReason: 'end_turn' }];
+    const counts: [string, object] = ['metadata', { usage: { inputTokens: 6, outputTokens: 2 } }];
+    expect(await ask({ ...nova, onText }, frames(...text, stop, counts))).toMatchObject({
+      outputs: [{ text: 'Hello' }],
+      usage: { input: 6, output: 2 },
+      failed: false,
+    });
+    expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/broke its answer off/);
+    const exception: [string, object] = ['throttlingException', { message: 'slow down' }];
+    expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(/error: slow down/);
+  });
+
+  it('asks Claude in Anthropic’s own form', async () => {
+    const onText = (): void => {};
+    const inside = [
+      { type: 'message_start', message: { usage: { input_tokens: 6, output_tokens: 1 } } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello' } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ].map((event): [string, object] => [
+      'chunk',
+      { bytes: Buffer.from(JSON.stringify(event)).toString('base64') },
+    ]);
+    expect(await ask({ ...claude, onText }, frames(...inside))).toMatchObject({
+      outputs: [{ text: 'Hello' }],
+      usage: { input: 6, output: 2 },
+      failed: false,
+    });
+    expect(provider.asked[0]?.path).toMatch(/\/invoke-with-response-stream$/);
+    expect(provider.body()).toMatchObject({ anthropic_version: 'bedrock-2023-05-31' });
+  });
+});
+
+describe('Chat Completions', () => {
+  const engine = { engine: 'openai', id: 'tiny' } as const;
+  const choice = (content: string, more: object = {}): object => ({
+    message: { role: 'assistant', content },
+    finish_reason: 'stop',
+    ...more,
+  });
+
+  it('gives each of several answers as an output, and is not streamed for them', async () => {
+    const choices = ['One', 'Two'].map((text, index) => choice(text, { index }));
+    const onText = (): void => {};
+    const { outputs } = await ask({ ...engine, runOptions: { n: 2 }, onText }, { body: { choices } });
+    expect(outputs).toEqual([
+      { type: 'text', text: 'One' },
+      { type: 'text', text: 'Two' },
+    ]);
+    expect(provider.body()).toMatchObject({ n: 2 });
+    expect(provider.body()).not.toHaveProperty('stream');
+  });
+
+  it.each(['model_length', 'insufficient_system_resource', 'length'])('cut off by %s fails', async reason => {
+    const result = await ask(engine, { body: { choices: [choice('x', { finish_reason: reason })] } });
+    expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });
+    expect(last(result)).toContain(reason);
+    expect(last(result)).toContain('it may have been paid for');
+  });
+
+  it('counts thinking that is only in the total', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 19 };
+    const { usage: counted } = await ask(engine, { body: { choices: [choice('x')], usage } });
+    expect(counted).toMatchObject({ input: 10, output: 9 });
+  });
+
+  it('takes a provider’s own figure of what it cost', async () => {
+    const counts = { prompt_tokens: 1, completion_tokens: 1 };
+    const asked = (more: object): Promise<EngineResult> =>
+      ask(engine, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });
+    expect((await asked({ cost: 0.25 })).usage?.dollars).toBe(0.25);
+    expect((await asked({ cost_in_usd_ticks: 10_000_000_000 })).usage?.dollars).toBe(1);
+  });
+
+  it('must end with its mark, whatever reason it gave before', async () => {
+    const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
+    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(/broke its answer off/);
+    const failed = await ask({ ...engine, onText: () => {} }, events(delta, { error: { message: 'oh no' } }));
+    expect(last(failed)).toMatch(/error: oh no/);
+  });
+
+  it('leaves out once what it refuses, for the rest of the command', async () => {
+    const refused = {
+      status: 400,
+      body: { error: { message: "'seed' is not supported by this model", param: 'seed' } },
+    };
+    provider.reset(refused, { body: { choices: [choice('x')] } });
+    const run = createEngines({ env: {} }).provider.run;
+    const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
+    const job = (): Parameters<typeof run>[0] => jobOf({ model, runOptions: { seed: 1, temperature: 0.5 } });
+    const [first, second] = [await run(job()), await run(job())];
+    expect(provider.asked.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
+    for (const { failed, warnings } of [first, second]) {
+      expect({ failed, warnings }).toEqual({
+        failed: false,
+        warnings: ['tiny does not take seed: left out'],
+      });
+    }
+  });
+
+  it('is asked no third time for options that it refuses', async () => {
+    const refusing = (name: string): ProviderAnswer => ({
+      status: 400,
+      body: { error: { message: `${name} is not supported`, param: name } },
+    });
+    const runOptions = { seed: 1, temperature: 0.5 };
+    const { failed } = await ask({ ...engine, runOptions }, refusing('seed'), refusing('temperature'));
+    expect(failed).toBe(true);
+    expect(provider.asked).toHaveLength(2);
+  });
+
+  it('with a line without an end is given up in time', async () => {
+    const piece = Buffer.alloc(1024, 'a');
+    let sent = 0;
+    const endless: ProviderHandler = response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: ');
+      const more = (): void => {
+        sent += 1;
+        if (sent < 100_000 && !response.destroyed) response.write(piece, more);
+      };
+      more();
+    };
+    const result = await ask({ ...engine, onText: () => {} }, endless);
+    expect(last(result)).toContain('a line of its stream is larger than 8 MiB');
+    expect(sent).toBeLessThan(20_000);
+  });
+});
