@@ -43,21 +43,10 @@ export function refusedOptions(
   const options = [...sent];
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
-  const named = options.filter(option => isNamed(option, what));
+  const named = options.filter(option => FIELDS[option].some(field => isField(field, what)));
   // Of two that exclude each other the first stays.
   return /cannot both be/i.test(what) ? named.slice(1) : named;
 }
-
-function isNamed(option: OptionName, text: string): boolean {
-  return WORDS[option]?.test(text) === true || FIELDS[option].some(field => isField(field, text));
-}
-
-/** What providers call options besides the names of their fields. */
-const WORDS: Readonly<Partial<Record<OptionName, RegExp>>> = {
-  frequencyPenalty: /^answered \d+ penalty\b/i,
-  presencePenalty: /^answered \d+ penalty\b/i,
-  reasoningEffort: /\bthinking (?:level|budget)\b/i,
-};
 
 /** Short names are also words of the language: those count only where a field is named. */
 function isField(field: string, text: string): boolean {

@@ -52,11 +52,11 @@ export default {
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
     },
     warnings: [
+      "claude-haiku-4-5 does not take topP: left out",
       "claude-haiku-4-5 does not take seed: left out",
       "claude-haiku-4-5 does not take frequencyPenalty: left out",
       "claude-haiku-4-5 does not take presencePenalty: left out",
       "claude-haiku-4-5 does not take reasoningEffort: left out",
-      "claude-haiku-4-5 does not take topP: left out",
     ],
   },
   "claude-haiku-4-5: a schema": {

@@ -50,11 +50,11 @@ export default {
       anthropic_version: "bedrock-2023-05-31",
     },
     warnings: [
+      "anthropic.claude-haiku-4-5-20251001-v1:0 does not take topP: left out",
       "anthropic.claude-haiku-4-5-20251001-v1:0 does not take seed: left out",
       "anthropic.claude-haiku-4-5-20251001-v1:0 does not take frequencyPenalty: left out",
       "anthropic.claude-haiku-4-5-20251001-v1:0 does not take presencePenalty: left out",
       "anthropic.claude-haiku-4-5-20251001-v1:0 does not take reasoningEffort: left out",
-      "anthropic.claude-haiku-4-5-20251001-v1:0 does not take topP: left out",
     ],
   },
   "anthropic.claude-haiku-4-5-20251001-v1:0: a schema": {
