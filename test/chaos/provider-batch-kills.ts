@@ -72,7 +72,7 @@ async function run(
   writeBatch(
     home,
     rows,
-    `{baseUrl: "${engine === 'openai' ? provider.baseUrl : ledger.origin}", batch: true, engine: ${engine}}`,
+    `{baseUrl: "${engine === 'openai' ? provider.baseUrl : ledger.origin}", batch: true, engine: ${engine}, apiKeyEnv: P_KEY}`,
   );
   const out = path.join(home, 'out.jsonl');
   let starts = 0;
@@ -121,7 +121,7 @@ function writeBatch(home: string, rows: number, provider: string): void {
 function start(home: string, resumes: boolean): ReturnType<typeof startCommand> {
   const flags = ['--out', 'out.jsonl', '--provider-batch', ...(resumes ? ['--resume'] : [])];
   const argv = [path.resolve('bin/promptrun.js'), 'batch', 'ask.prompt', '--from', 'rows.csv', ...flags];
-  return startCommand(argv, home, { PROMPTRUN_DATA_DIR: path.join(home, 'data') });
+  return startCommand(argv, home, { PROMPTRUN_DATA_DIR: path.join(home, 'data'), P_KEY: 'k-12345678' });
 }
 
 function readLines(file: string): Line[] {

@@ -25,7 +25,7 @@ beforeEach(async () => {
     path.join(dataDir, 'models.yaml'),
     `providers:
   o: {baseUrl: "${provider.baseUrl}", batch: true, apiKeyEnv: O_KEY}
-  a: {baseUrl: "${ledger.origin}", batch: true, engine: anthropic}
+  a: {baseUrl: "${ledger.origin}", batch: true, engine: anthropic, apiKeyEnv: O_KEY}
   plain: {baseUrl: "${provider.baseUrl}"}
 models:
   - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}
@@ -86,7 +86,8 @@ const journal = (): string => path.join(home, 'out.jsonl.journal');
 describe('the ledger', () => {
   it('answers the providers’ own packages', async () => {
     const open = new OpenAI({ apiKey: 'k', baseURL: provider.baseUrl, maxRetries: 0 });
-    const line = '{"custom_id":"x","method":"POST","url":"/v1/chat/completions","body":{"messages":[]}}\n';
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
+    const line = `${JSON.stringify({ custom_id: 'x', method: 'POST', url: '/v1/chat/completions', body })}\n`;
     const file = await open.files.create({
       file: await toFile(Buffer.from(line), 'x.jsonl'),
       purpose: 'batch',
@@ -99,8 +100,10 @@ describe('the ledger', () => {
     expect((await open.batches.retrieve(made.id)).status).toBe('completed');
     const content = await (await open.files.content(`out-${made.id}`)).text();
     expect(content).toContain('"custom_id":"x"');
-    const claude = new Anthropic({ apiKey: 'k', baseURL: ledger.origin, maxRetries: 0 });
-    const params = { model: 'm', max_tokens: 1, messages: [] };
+    // The package asks for a newer version of the interface than we do.
+    const defaultHeaders = { 'anthropic-version': '2023-06-01' };
+    const claude = new Anthropic({ apiKey: 'k', baseURL: ledger.origin, maxRetries: 0, defaultHeaders });
+    const params = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'Hi' } as const] };
     const message = await claude.messages.batches.create({ requests: [{ custom_id: 'y', params }] });
     expect((await claude.messages.batches.retrieve(message.id)).processing_status).toBe('ended');
     const results = [];

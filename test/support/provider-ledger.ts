@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ProviderHandler, ProviderRequest } from './fake-provider.ts';
+import { batchRefusal, linesIn } from './providers/batches.ts';
 
 interface Entry {
   readonly custom_id: string;
@@ -59,6 +60,12 @@ export class ProviderLedger {
         .writeHead(status, { ...headers })
         .end('{"error":{"message":"not now, k-secret-12345"}}');
     }
+    const wrong = batchRefusal(request, 'local');
+    if (wrong) {
+      return void response
+        .writeHead(wrong.status ?? 400, { 'content-type': 'application/json' })
+        .end(JSON.stringify(wrong.body));
+    }
     const stop = this.#stop?.at.test(place) ? this.#stop : undefined;
     if (stop) this.#stop = undefined;
     if (stop?.point === 'before') return stop.onStop();
@@ -102,13 +109,7 @@ export class ProviderLedger {
   }
 
   #upload(text: string): object {
-    const lines = text.split(/\r?\n/).filter(line => line.startsWith('{"custom_id"'));
-    this.files.push(
-      lines.map(line => {
-        const { custom_id, body } = JSON.parse(line) as { custom_id: string; body: Record<string, unknown> };
-        return { custom_id, parameters: body };
-      }),
-    );
+    this.files.push(linesIn(text).map(({ custom_id, body }) => ({ custom_id, parameters: body })));
     return { id: `file-${this.files.length}`, object: 'file', purpose: 'batch' };
   }
 

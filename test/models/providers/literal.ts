@@ -1,10 +1,10 @@
-/** A file of requests as TypeScript, held against the type of their bodies. */
-export function literal(type: string, requests: object): string {
+/** A value as a file of TypeScript that is held against a type. */
+export function literal(imports: readonly string[], type: string, value: object): string {
   return [
-    '// Made by test/models/providers/requests.test.ts.',
-    `import type { ${type}, SentRequests } from '../wire-types.ts';`,
+    `// Made by \`npx vitest run test/models/providers/requests.test.ts --update\`.`,
+    `import type { ${imports.join(', ')} } from '../wire-types.ts';`,
     '',
-    `export default ${printed(requests)} satisfies SentRequests<${type}>;`,
+    `export default ${printed(value)} satisfies ${type};`,
     '',
   ].join('\n');
 }

@@ -1,8 +1,14 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
+import type { ModelEntry, Provider } from '../../../src/models/entry.ts';
+import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
+import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
+import { buildRequest } from '../../../src/models/providers/request.ts';
 import { FakeProvider, type ProviderRequest } from '../../support/fake-provider.ts';
+import { ProviderLedger } from '../../support/provider-ledger.ts';
 import { answerTo } from '../../support/providers/answers.ts';
+import { linesIn } from '../../support/providers/batches.ts';
 import { type JobOptions, jobOf } from '../job.ts';
 import { ASKED, type AskedProvider, askedAt, CASES } from './asked-for.ts';
 import { literal } from './literal.ts';
@@ -62,6 +68,53 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
       }
     }
     const file = path.join(import.meta.dirname, 'sent', `${name}.ts`);
-    await expect(literal(asked.type, requests)).toMatchFileSnapshot(file);
+    const { type } = asked;
+    const text = literal([type, 'SentRequests'], `SentRequests<${type}>`, requests);
+    await expect(text).toMatchFileSnapshot(file);
   });
 });
+
+const BATCHES = [
+  { name: 'openai', model: 'gpt-5.6', create: openAiBatches, type: 'ResponsesBatch' },
+  { name: 'openai-chat', model: 'gpt-5.6', create: openAiBatches, type: 'ChatBatch' },
+  { name: 'anthropic', model: 'claude-haiku-4-5', create: anthropicBatches, type: 'MessagesBatch' },
+] as const;
+
+describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) => {
+  it('is sent as its own client sends it', async () => {
+    const { entry, env, origin } = askedAt(provider.baseUrl, name, id);
+    const access = { provider: known(entry), key: `key-of-${known(entry).name}`, env };
+    provider.dialect = ASKED[name]?.dialect ?? 'local';
+    const ledger = new ProviderLedger();
+    provider.reset(ledger.handler);
+    const requests = await Promise.all(
+      Object.entries(CASES)
+        .filter(([, { onText }]) => onText === undefined)
+        .map(async ([, job], at) => {
+          const { body = new Uint8Array() } = await buildRequest(jobOf({ ...job, model: entry }), access);
+          const parameters = JSON.parse(Buffer.from(body).toString()) as object;
+          return { customId: `row-${at}`, parameters };
+        }),
+    );
+    const upload = { onUploaded: async () => {} };
+    expect(
+      await create(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(10_000)),
+    ).toBe('batch_1');
+    const parts = provider.asked.map(request => {
+      const sentAs = { url: `${origin}${request.path}`, headers: judgedHeaders(request) };
+      if (!request.path.endsWith('/files')) {
+        return ['batch', { ...sentAs, body: JSON.parse(request.text) as object }];
+      }
+      const { 'content-type': _, ...headers } = sentAs.headers;
+      const [, purpose = ''] = /name="purpose"\r\n\r\n(\w+)/.exec(request.text) ?? [];
+      return ['file', { ...sentAs, headers, purpose, lines: linesIn(request.text) }];
+    });
+    const file = path.join(import.meta.dirname, 'sent', `batch-${name}.ts`);
+    await expect(literal([type], type, Object.fromEntries(parts) as object)).toMatchFileSnapshot(file);
+  });
+});
+
+function known({ provider: at }: ModelEntry): Provider {
+  if (!at) throw new Error('a model without a provider');
+  return at;
+}

@@ -94,3 +94,34 @@ export interface Converse {
   readonly additionalModelRequestFields?: object;
   readonly additionalModelResponseFieldPaths?: readonly string[];
 }
+
+/** A file of requests and the batch that is made of it, as OpenAI takes them. */
+export interface SentBatch<Url, Body> {
+  readonly file: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly purpose: OpenAI.FilePurpose;
+    readonly lines: readonly { custom_id: string; method: 'POST'; url: Url; body: Body }[];
+  };
+  readonly batch: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: OpenAI.BatchCreateParams;
+  };
+}
+
+export type ResponsesBatch = SentBatch<'/v1/responses', OpenAI.Responses.ResponseCreateParamsNonStreaming>;
+export type ChatBatch = SentBatch<'/v1/chat/completions', OpenAI.ChatCompletionCreateParamsNonStreaming>;
+
+export interface MessagesBatch {
+  readonly batch: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly requests: readonly {
+        custom_id: string;
+        params: Anthropic.MessageCreateParamsNonStreaming & Sampling;
+      }[];
+    };
+  };
+}

@@ -1,4 +1,4 @@
-// Made by test/models/providers/requests.test.ts.
+// Made by `npx vitest run test/models/providers/requests.test.ts --update`.
 import type { OpenAiChat, SentRequests } from '../wire-types.ts';
 
 export default {
