@@ -11,7 +11,6 @@ import {
 import type { EngineName } from './entry.ts';
 import { drawCard } from './offline/card/draw.ts';
 import type { Env } from './outgoing/proxy.ts';
-import { providerEngine } from './providers/engine.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
@@ -22,8 +21,21 @@ export function createEngines({ env }: { env: Env }): Engines {
     card,
     clip,
     sandbox,
-    provider: providerEngine(env),
+    provider: loadedLate(async () => (await import('./providers/engine.ts')).providerEngine(env)),
   } satisfies Engines;
+}
+
+/** An engine whose code is loaded by its first job, because most of its code is of others. */
+function loadedLate(load: () => Promise<Required<Engine>>): Engine {
+  let engine: Promise<Required<Engine>> | undefined;
+  const loaded = (): Promise<Required<Engine>> => {
+    engine ??= load();
+    return engine;
+  };
+  return {
+    run: async job => (await loaded()).run(job),
+    read: async (job, body) => (await loaded()).read(job, body),
+  };
 }
 
 /** Gives the rendered prompt back as it is. */
@@ -55,7 +67,7 @@ const card: Engine = {
 /** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
 const clip: Engine = {
   run: async ({ prompt: { text } }) => {
-    const file = installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'service/engines/clip.mp4');
+    const file = installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
     return madeOf(text, { type: 'video', bytes: await readFile(file), mediaType: 'video/mp4' });
   },
 };

@@ -28,7 +28,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
 /** Runs prompts on the models of any provider. The client of an interface is loaded at the first run, keys are read at each. */
-export function providerEngine(env: Env, timeoutMs?: number): Engine {
+export function providerEngine(env: Env, timeoutMs?: number): Required<Engine> {
   const refused = new RefusedOptions();
   return {
     async run(job) {
