@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './error-utils.ts';
-import { checkBelow, type FileBelow } from './write-below.ts';
+import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** How often the holder shows that it is alive, in milliseconds. */
 const BEAT_MS = 10_000;
@@ -22,7 +22,7 @@ export type Release = () => void;
  * a dead process leaves behind: it is free at once for its own machine, after a minute for others.
  *
  * @returns undefined if another process holds the lock
- * @throws {LinkFault} and what writing the lock throws
+ * @throws {PathFault} and what writing the lock throws
  */
 export function lockFile({ folder, name }: FileBelow): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
@@ -45,7 +45,7 @@ export function lockFile({ folder, name }: FileBelow): Release | undefined {
  * As `lockFile`, once no other process holds the lock.
  *
  * @returns undefined if another process held it for more than a minute
- * @throws {LinkFault} and what writing the lock throws
+ * @throws {PathFault} and what writing the lock throws
  */
 export async function waitForLock(
   file: FileBelow,
@@ -101,7 +101,8 @@ function breakLock(lock: string, holder: string): void {
 function holderOf(lock: string): string | undefined {
   const stats = lstatSync(lock, { throwIfNoEntry: false });
   // Reading a pipe would wait for ever.
-  if (stats && !(stats.isFile() && stats.size <= MOST_LOCK_BYTES)) throw new Error(`${lock} is not a lock`);
+  if (stats && !(stats.isFile() && stats.size <= MOST_LOCK_BYTES))
+    throw new PathFault(`${lock} is not a lock`);
   try {
     return readFileSync(lock, 'utf8');
   } catch {

@@ -14,10 +14,15 @@ export interface FileBelow {
   readonly name: string;
 }
 
+/** Something that stands where a file is to be written, and must stay as it is. */
+export class PathFault extends Error {
+  override readonly name: string = 'PathFault';
+  readonly code = 'PATH_FAULT';
+}
+
 /** A link in a path that is to be written, and would lead elsewhere. */
-export class LinkFault extends Error {
+export class LinkFault extends PathFault {
   override readonly name = 'LinkFault';
-  readonly code = 'LINK_IN_THE_WAY';
 
   constructor(readonly link: string) {
     super(`${link} is a link, and nothing is written through it`);
@@ -75,7 +80,7 @@ const { O_NOFOLLOW, O_NONBLOCK } = constants;
  * Opens a regular file to write to it. A pipe or a device at its name never blocks.
  *
  * @param flags of `open`, as numbers
- * @throws {LinkFault} and what the file system throws
+ * @throws {PathFault} and what the file system throws
  */
 export async function openBelow(file: FileBelow, flags: number, mode = 0o666): Promise<FileHandle> {
   const place = checkBelow(file);
@@ -88,7 +93,7 @@ export async function openBelow(file: FileBelow, flags: number, mode = 0o666): P
     // Windows has no O_NOFOLLOW.
     checkBelow(file);
     if ((await handle.stat()).isFile()) return handle;
-    throw new Error(`${place} is not a regular file`);
+    throw new PathFault(`${place} is not a regular file`);
   } catch (error) {
     await handle.close();
     throw error;

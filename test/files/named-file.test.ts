@@ -57,8 +57,8 @@ describe('a file that another one names', () => {
       expect([name, namesOtherComputer(name, 'win32')]).toEqual([name, true]);
       expect(namesOtherComputer(name, 'linux')).toBe(false);
     }
-    for (const name of ['C:\\x', '\\x', '/x', 'a\\\\b'])
-      expect(namesOtherComputer(name, 'win32')).toBe(false);
+    const names = ['C:\\x', '\\x', '/x', 'a\\\\b'];
+    expect(names.filter(name => namesOtherComputer(name, 'win32'))).toEqual([]);
   });
 });
 

@@ -81,10 +81,10 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   INVALID_INPUTS: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   PAST_BOUND: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   INVALID_MODELS_FILE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
-  LINK_IN_THE_WAY: {
+  PATH_FAULT: {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
-    hint: 'Remove the link, or name another place.',
+    hint: 'Remove it, or name another place.',
   },
   FILE_FAULT: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   UNKNOWN_MODEL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },

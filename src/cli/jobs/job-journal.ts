@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AppendLog, openForAppend } from '../../files/append-log.ts';
 import { isDirectory, syncDirectory } from '../../files/directories.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { type FileBelow, LinkFault } from '../../files/write-below.ts';
+import { type FileBelow, PathFault } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -161,7 +161,7 @@ function stateLines(id: string, { row, step, entry, runIds, ...state }: JobState
 
 /** A file of a batch that can't be written any more: what comes after is not started. */
 export function unwritable(file: string, cause: unknown): Error {
-  if (cause instanceof LinkFault) return cause;
+  if (cause instanceof PathFault) return cause;
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -174,7 +174,7 @@ async function openFile(file: FileBelow): Promise<FileHandle> {
   try {
     return await openForAppend(file);
   } catch (error) {
-    if (error instanceof LinkFault) throw error;
+    if (error instanceof PathFault) throw error;
     throw usageError(`${path.join(file.folder, file.name)} can't be written: ${messageOf(error)}`);
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -86,6 +87,18 @@ describe('a link that a repository brings', () => {
       expect(await repository.runs()).toBe(0);
     }
   });
+
+  it.runIf(process.platform !== 'win32').each(['lock', 'journal'])(
+    'or a pipe in the place of a %s stops a batch, which does not wait for it',
+    async ending => {
+      const repository = new Repository({});
+      execFileSync('mkfifo', [path.join(repository.home, `results.jsonl.${ending}`)]);
+      const ran = outcome(await repository.run([...BATCH, 'results.jsonl', '--resume']));
+      const pipe = expect.stringContaining(`results.jsonl.${ending} is not a`) as string;
+      expect(ran).toMatchObject({ exitCode: 2, stderr: pipe });
+      expect(await repository.runs()).toBe(0);
+    },
+  );
 
   it('in the place of a page stops batch report', async () => {
     const repository = new Repository({ 'page.html': 'file' });

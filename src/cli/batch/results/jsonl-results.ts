@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { fileIn, LinkFault, openBelow } from '../../../files/write-below.ts';
+import { fileIn, openBelow, PathFault } from '../../../files/write-below.ts';
 import { flushData, flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
@@ -104,7 +104,7 @@ export async function openResultsFile(file: string, name: string, resume: boolea
 
 /** Why a file of results can't be made or opened. */
 export function openFault(error: unknown, file: string, name: string): CliError {
-  if (error instanceof LinkFault) throw error;
+  if (error instanceof PathFault) throw error;
   const code = codeOf(error);
   if (code === 'EEXIST') return existsAlready(name);
   return code === 'ENOENT'

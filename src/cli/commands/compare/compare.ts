@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { LinkFault } from '../../../files/write-below.ts';
+import { PathFault } from '../../../files/write-below.ts';
 import { replaceNamedFile } from '../../../files/write-file.ts';
 import { type ComparedRow, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
@@ -95,7 +95,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
     await replaceNamedFile(path.resolve(ctx.cwd, file), page);
     ctx.io.note(`note: the page is ${file}`);
   } catch (error) {
-    if (error instanceof LinkFault) throw error;
+    if (error instanceof PathFault) throw error;
     throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
       status: 'FILE_ERROR',
       exitCode: EXIT.fault,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { checkBelow, fileIn, LinkFault } from '../../../files/write-below.ts';
+import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -93,7 +93,7 @@ async function writeBoth(
     }
   } catch (error) {
     if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
-    if (codeOf(error) === undefined || error instanceof LinkFault) throw error;
+    if (codeOf(error) === undefined || error instanceof PathFault) throw error;
     throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${messageOf(error)}`);
   }
 }
