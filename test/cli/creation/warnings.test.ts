@@ -16,7 +16,7 @@ const version: Exchange = {
 
 function run(warnings?: unknown): object {
   const outputs = [{ type: 'text', data: 'Hi' }];
-  return { runId: randomUUID(), outputs, runStatus: 'succeeded', tokens: 1, ...{ warnings } };
+  return { runId: randomUUID(), outputs, runStatus: 'succeeded', tokens: 1, warnings };
 }
 
 function creation(warnings: unknown): Exchange {
