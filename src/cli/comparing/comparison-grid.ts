@@ -5,14 +5,14 @@ import { counted } from '../core/counted.ts';
 import { fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditsText } from '../creation/caps.ts';
-import { SPENT, spentCells } from '../creation/spending-text.ts';
+import { spentCells, spentTitles } from '../creation/spending-text.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
 import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** What of a variant is told in all, in the order of its totals. */
-const MEASURES = ['succeeded', 'failed', 'time', ...SPENT] as const;
+const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles(true)];
 
 /** Rows by variants: what each made, and how it differs from the first. */
 export async function comparisonGrid(
@@ -50,7 +50,7 @@ function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, results.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
-  return [...counts, ...spentCells(spent)];
+  return [...counts, ...spentCells(spent, true)];
 }
 
 async function gridRow(ctx: Context, row: ComparedRow, budget: Budget): Promise<GridRow> {

@@ -19,6 +19,7 @@ import {
   UNKNOWN,
   type Unit,
 } from './spending.ts';
+import { hasPaidCredits } from './spending-text.ts';
 
 /** What is kept free for a creation, from before it is sent until it is known what it came to. */
 export interface Reservation {
@@ -230,6 +231,11 @@ export class Budget {
     await this.#spending.learnCosts().catch(() => {});
     if (asks && this.#lost.length === 0) await this.#learnCredits({ retries: 0 });
     return this.totalsOf();
+  }
+
+  /** True if summaries mention credits: a cap is about them, or another service than this machine's own took them. */
+  get mentionsCredits(): boolean {
+    return this.#caps.credits !== undefined || hasPaidCredits(this.totalsOf());
   }
 
   /** What these runs came to, or all, as far as it has been learnt. */

@@ -3,16 +3,27 @@ import { counted } from '../core/counted.ts';
 import { credits, creditsText } from './caps.ts';
 import type { Totals } from './spending.ts';
 
-/** What runs came to in words: a line for all, and one for each model if there are several. */
-export function spendingText({ models, tokens, tokensUnknown, ...sums }: Totals): string[] {
+/** Returns false if this machine's own service made all runs: its credits are nobody's money. */
+export function hasPaidCredits({ runs, models }: Totals): boolean {
+  return models.reduce((sum, own) => sum + own.runs, 0) < runs;
+}
+
+/**
+ * What runs came to in words: a line for all, and one for each model if there are several.
+ *
+ * @param withCredits by default if they pay for something
+ */
+export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals)): string[] {
+  const { models, tokens, tokensUnknown, ...sums } = totals;
   if (sums.runs === 0) return [];
   const lines = models.map(({ model, tokens: used, ...own }) => {
     const counts = used && `${used.input} tokens in (${used.cached} cached), ${used.output} out`;
-    return `  ${model}: ${[...(counts === null ? [] : [counts]), ...sumsText(own, true)].join(', ')}`;
+    const amounts = sumsText(own, { isHere: true, withCredits });
+    return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
   const taken = `${counted(tokens, 'token')}${unknown(tokensUnknown)}`;
   return [
-    `${counted(sums.runs, 'run')} took ${[taken, ...sumsText(sums, models.length > 0)].join(', ')}`,
+    `${counted(sums.runs, 'run')} took ${[taken, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
     ...(models.length > 1 ? lines : []),
   ];
 }
@@ -22,12 +33,12 @@ type Sums = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
 /** @param isHere whether this machine's own service made some of the runs, which can tell what they cost */
 function sumsText(
   { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: Sums,
-  isHere: boolean,
+  { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   return [
-    ...(taken === null ? [] : [`${creditsText(credits(taken))}${unknown(creditsUnknown)}`]),
+    ...(taken === null || !withCredits ? [] : [`${creditsText(credits(taken))}${unknown(creditsUnknown)}`]),
     ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknown(costUnknown)}`]),
-    ...(taken === null && creditsUnknown === runs ? ['credits not known'] : []),
+    ...(taken === null && creditsUnknown === runs && withCredits ? ['credits not known'] : []),
     ...(cost === null && isHere ? ['cost not known'] : []),
   ];
 }
@@ -40,12 +51,18 @@ function dollarsText(dollars: number, estimated: boolean): string {
   return `${formatDollars(money(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
-/** What `spentCells` gives of totals, in its order. */
-export const SPENT = ['tokens', 'credits', 'cost'] as const;
+/** The titles of `spentCells`. */
+export function spentTitles(withCredits: boolean): string[] {
+  return ['tokens', ...(withCredits ? ['credits'] : []), 'cost'];
+}
 
 /** What runs came to as the cells of a table. */
-export function spentCells({ tokens, credits: taken, cost, estimated }: Totals): string[] {
-  return [String(tokens), String(taken ?? '–'), cost === null ? '–' : dollarsText(cost, estimated)];
+export function spentCells(
+  { tokens, credits: taken, cost, estimated }: Totals,
+  withCredits: boolean,
+): string[] {
+  const creditCells = withCredits ? [String(taken ?? '–')] : [];
+  return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];
 }
 
 /** What runs came to as names and values, for reports that have no other form for it. */

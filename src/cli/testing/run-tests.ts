@@ -93,7 +93,7 @@ export async function runRound(
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   const totals = await budget.totals(true);
   if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget });
-  for (const line of spendingText(totals))
+  for (const line of spendingText(totals, budget.mentionsCredits))
     ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   reportLeft(ctx, results);

@@ -124,7 +124,9 @@ describe('batch report', () => {
     const spent = { runs: 2, credits: 2, creditsUnknown: 0, cost: 0, costUnknown: 0, estimated: false };
     expect(JSON.parse(stdout())).toMatchObject({ ...spent, models: [{ ...spent, model: 'echo' }] });
     await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
-    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 credits, $0.00');
+    const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+    expect(page).toContain('2 runs took 18 tokens, $0.00');
+    expect(page).not.toContain('credits');
   });
 
   it('makes a page in which what came is text, and which loads nothing', async () => {

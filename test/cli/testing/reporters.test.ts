@@ -39,7 +39,7 @@ describe('the report of tests', () => {
     const project = projectOf(MIXED);
     const { stdout } = await project.run(['test', '--json', ...files]);
     const read = (name: string): string => readFileSync(path.join(project.home, name), 'utf8');
-    const took = '2 runs took 16 tokens, 2 credits, $0.00';
+    const took = '2 runs took 16 tokens, $0.00';
     expect(JSON.parse(stdout())).toMatchObject({ totals: { runs: 2, credits: 2, cost: 0 } });
     expect(JSON.parse(read('json'))).toMatchObject({ totals: { models: [{ model: 'echo', credits: 2 }] } });
     expect(read('junit')).toContain('<property name="credits" value="2"/>');
@@ -48,6 +48,8 @@ describe('the report of tests', () => {
       expect.stringContaining(took),
       expect.stringContaining(took),
     ]);
+    const capped = await project.run(['test', '--max-credits', '9', '--reporter', 'markdown']);
+    expect(capped.stdout()).toContain('2 runs took 16 tokens, 2 credits, $0.00');
   });
 
   it('has an error in JUnit for what could not be run', async () => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { SPENT, spendingText, spentCells } from '../../creation/spending-text.ts';
+import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
@@ -22,14 +22,15 @@ export async function reportPage(
   const gridRows: Grid['rows'][number][] = [];
   for (const row of rows) gridRows.push(await gridRow(row, directories));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
+  const withCredits = hasPaidCredits(summary);
   return gridPage({
     title,
     facts: [
       `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...spendingText(summary),
     ],
-    measures: ['time', ...SPENT],
-    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary)] }],
+    measures: ['time', ...spentTitles(withCredits)],
+    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary, withCredits)] }],
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });

@@ -35,7 +35,7 @@ export async function conclude(
   if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = cutShort(ctx, running, { counts, isComplete });
   if (cut === undefined) tellEnd(running, counts);
-  for (const line of spendingText(totals)) ctx.io.note(`note: ${line}`);
+  for (const line of spendingText(totals, budget.mentionsCredits)) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);

@@ -72,7 +72,7 @@ export async function compare(
   }
   const keepMedia = report !== undefined;
   const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia });
-  const spent = spendingText(await budget.totals(true));
+  const spent = spendingText(await budget.totals(true), budget.mentionsCredits);
   const grid = await comparisonGrid(ctx, compared, variants, budget);
   const data = compared.map(row => rowData(row, variants, budget));
   await present(ctx, data, {

@@ -3,7 +3,7 @@ import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { SPENT, spendingText, spentCells } from '../../creation/spending-text.ts';
+import { spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
@@ -16,7 +16,7 @@ export interface ReportMaterial {
   /** Pictures, by their URLs. */
   readonly media: Map<string, MediaContent>;
   /** What runs took. */
-  readonly budget: Pick<Budget, 'totalsOf'>;
+  readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits'>;
 }
 
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
@@ -29,13 +29,14 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
     const { testCase } = result.entry;
     byCase.set(testCase, [...(byCase.get(testCase) ?? []), result]);
   }
+  const { budget } = material;
   return {
     title: 'Prompt tests',
-    facts: [totalsText(results), ...spendingText(material.budget.totalsOf())],
+    facts: [totalsText(results), ...spendingText(budget.totalsOf(), budget.mentionsCredits)],
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
-    measures: ['passed', 'failed', 'not run', 'time', ...SPENT],
+    measures: ['passed', 'failed', 'not run', 'time', ...spentTitles(budget.mentionsCredits)],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? 'the prompt’s own model' : 'answer'),
       totals: columnTotals(
@@ -51,7 +52,10 @@ function columnTotals(results: readonly ReportedResult[], { budget }: ReportMate
   const { passed, failed, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
-  return [...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String), ...spentCells(spent)];
+  return [
+    ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
+    ...spentCells(spent, budget.mentionsCredits),
+  ];
 }
 
 function runIdsOf(repetitions: readonly Repetition[]): string[] {
