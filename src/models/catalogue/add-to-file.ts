@@ -10,6 +10,8 @@ const HEAD = ` Models of other endpoints. Change what you like: \`promptrun mode
 /** The models of a provider that are to be in the file. */
 interface ProviderOffer {
   readonly provider: Provider;
+  /** The variable that holds its key, if one does. */
+  readonly keyVariable: string | undefined;
   readonly models: readonly OfferedModel[];
 }
 
@@ -18,11 +20,13 @@ interface ProviderOffer {
  * very same text if nothing is.
  *
  * @param text undefined if there is no file yet
+ * @param isPrefix true for what a name can begin with to be taken for a provider's: no new name takes such a place
  */
 export function addToModelsFile(
   text: string | undefined,
   described: ModelsFile,
   offers: readonly ProviderOffer[],
+  isPrefix: (name: string) => boolean,
 ): { text: string | undefined; added: readonly (readonly string[])[] } {
   const names = new Set([
     ...RESERVED_NAMES,
@@ -32,7 +36,7 @@ export function addToModelsFile(
   const document = parseDocument(text ?? '');
   if (text === undefined) document.commentBefore = HEAD.trimEnd();
   let isChanged = false;
-  const addOrComplete = (provider: Provider, offered: OfferedModel): string[] => {
+  const addOrComplete = ({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string[] => {
     const entry = describedAs(described, provider, offered.id);
     if (entry && !isMoreThan(offered, entry)) return [];
     isChanged = true;
@@ -40,12 +44,14 @@ export function addToModelsFile(
       fillIn(document, entry, offered);
       return [];
     }
-    addProvider(document, described, provider);
+    addProvider(document, described, provider, keyVariable);
+    const [prefix = '', ...rest] = offered.id.split('/');
+    if (rest.length > 0 && isPrefix(prefix)) names.add(offered.id);
     const model = freeName(offered.id, provider.name, names);
     addModel(document, model, fileName(provider), offered);
     return [model];
   };
-  const added = offers.map(({ provider, models }) => models.flatMap(model => addOrComplete(provider, model)));
+  const added = offers.map(offer => offer.models.flatMap(model => addOrComplete(offer, model)));
   return { text: isChanged ? document.toString({ lineWidth: 0 }) : text, added };
 }
 
@@ -92,15 +98,22 @@ function freeName(id: string, provider: string, names: Set<string>): string {
   return name;
 }
 
-/** Known providers need no description. */
-function addProvider(document: Document, { providers }: ModelsFile, provider: Provider): void {
+/** Known providers need no description, unless they were moved: then all that is known of them is written down. */
+function addProvider(
+  document: Document,
+  { providers }: ModelsFile,
+  provider: Provider,
+  keyVariable: string | undefined,
+): void {
   const name = fileName(provider);
   if (!provider.isMoved || providers.some(described => described.name === name)) return;
-  const { baseUrl, engine, keyVariables, needsKey } = provider;
+  const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
+  const apiKeyEnv = keyVariable ?? (needsKey ? keyVariables[0] : undefined);
   const entry = {
     baseUrl,
-    ...(needsKey ? { apiKeyEnv: keyVariables[0] } : {}),
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
     ...(engine === 'openai' ? {} : { engine }),
+    ...(batch && { batch }),
   };
   if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
   const map = asBlock(document.get('providers') as YAMLMap);

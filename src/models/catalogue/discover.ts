@@ -3,12 +3,19 @@ import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { fileIn } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
-import type { Provider } from '../entry.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { askForModels, type Offer } from '../providers/endpoints.ts';
-import { configuredProviders, knownProviders } from '../providers/providers.ts';
+import {
+  configuredProviders,
+  keyVariable,
+  knownProviders,
+  providerName,
+  sameEndpoint,
+} from '../providers/providers.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';
-import { type ModelsPlace, readModelsFile } from './file.ts';
+import { type ModelsPlace, parseModelsFile, readModelsFile } from './file.ts';
+import { pricingOf } from './prices.ts';
 
 interface DiscoverOptions extends ModelsPlace {
   readonly signal: AbortSignal;
@@ -33,48 +40,69 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
   );
-  const { text: extended, added } = addToModelsFile(text, described, answered);
+  const known = knownProviders(env);
+  const isPrefix = (name: string): boolean =>
+    [...known, ...described.providers].some(one => one.name === name || one.name === providerName(name));
+  const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
     // A file of the user's own, which may well be a link to where the others are kept.
     await replaceFile(fileIn(await realpath(file).catch(() => file)), extended, 0o600);
   }
+  const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
+  const unpriced = await namesWithoutPrice(written);
   const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
     /** Models that are new in models.yaml, by the names prompts use. */
     const news = added[index] ?? [];
     const counts = { added: news, known: models.length - news.length, others };
-    return { provider: name, baseUrl, ...(fault !== undefined && { fault }), ...counts };
+    return {
+      provider: name,
+      baseUrl,
+      ...(fault !== undefined && { fault }),
+      ...counts,
+      /** Those of them whose price nobody knows. */
+      unpriced: news.filter(model => unpriced.has(model)),
+    };
   });
   /** `file` is models.yaml, `faults` what takes away entries of it, each as `file:line: what`. */
   return { file, endpoints, faults: described.faults };
 }
 
-/** Those that the file describes, those that the environment has a key or an address for, and Ollama. */
+async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
+  const priced = await Promise.all(
+    models.map(async entry => ((await pricingOf(entry)) === undefined ? [entry.model] : [])),
+  );
+  return new Set(priced.flat());
+}
+
+/**
+ * Returns the providers to ask: those that the environment has a key or an address for, which come first because a name
+ * without a prefix may be a model of theirs already, then those that the file describes, and Ollama.
+ */
 function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !described.some(one => one.name === fileName(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
-  return [...described, ...[...configuredProviders(env), ...own].filter(isNew)];
+  const all = [...configuredProviders(env).filter(isNew), ...described, ...own.filter(isNew)];
+  return all.filter(({ listsModels }) => listsModels !== false);
 }
 
-function sameEndpoint(one: string, other: string): boolean {
-  const plain = (url: string): string =>
-    new URL(url).href.replace(/(?<!\/)\/+$/, '').replace('://localhost', '://127.0.0.1');
-  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
+/** What an endpoint offers, or why it could not be asked. */
+interface Asked extends Offer {
+  readonly provider: Provider;
+  readonly keyVariable: string | undefined;
+  readonly fault?: string;
 }
 
-async function offerOf(
-  provider: Provider,
-  env: Env,
-  signal: AbortSignal,
-): Promise<Offer & { readonly provider: Provider; readonly fault?: string }> {
+async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promise<Asked> {
+  const asked = { provider, keyVariable: keyVariable(provider, env) };
   try {
-    return { provider, ...(await askForModels(provider, env, signal)) };
+    return { ...asked, ...(await askForModels(provider, env, signal)) };
   } catch (error) {
     signal.throwIfAborted();
-    return { provider, models: [], others: 0, fault: reasonOf(error) };
+    return { ...asked, models: [], others: 0, fault: reasonOf(error) };
   }
 }
 

@@ -1,9 +1,19 @@
 import { FileFault } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import type { RunOption } from '../../wire/index.ts';
-import { INTERFACES, type ModelEntry, type Price, type Provider, RESERVED_NAMES } from '../entry.ts';
+import {
+  INTERFACES,
+  type InterfaceName,
+  type ModelEntry,
+  OPTION_NAMES,
+  type OptionName,
+  type Price,
+  type Provider,
+  RESERVED_NAMES,
+} from '../entry.ts';
 import { DEFAULT_CREDITS } from '../providers/guessed-model.ts';
-import { baseUrlFault } from '../providers/provider-address.ts';
+import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
+import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
 
 /** What a field may hold, and the rule as a sentence that begins after the field's name. */
 interface Form {
@@ -25,25 +35,61 @@ const CREDITS: Form = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 o
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
 /**
- * Reads an entry of `providers`.
+ * Reads an entry of `providers`. One with the name of a known provider keeps what it does not mention.
  *
+ * @param known the known providers, as the environment has them
  * @throws {FileFault} for one that can't be used
  */
-export function readProvider({ key: name, line, value }: YamlEntry): Provider {
+export function readProvider(
+  { key: name, line, value }: YamlEntry,
+  known: ReadonlyMap<string, Provider> = new Map(),
+): Provider {
   const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
-  const baseUrl = fields.required('baseUrl');
-  const fault = baseUrlFault(baseUrl);
+  const base = known.get(providerName(name));
+  const written = base ? fields.text('baseUrl') : fields.required('baseUrl');
+  const fault = written === undefined ? undefined : baseUrlFault(written);
   if (fault !== undefined) throw fields.fault('baseUrl', fault);
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
   const headers = fields.value('headers');
+  const batch = fields.oneOf('batch', ['true', 'false']);
+  const reached = reachedAt(written, fields.oneOf('engine', INTERFACES), base);
+  const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
   return {
     name,
-    baseUrl,
-    engine: fields.oneOf('engine', INTERFACES) ?? 'openai',
-    keyVariables: apiKeyEnv === undefined ? [] : [apiKeyEnv],
-    needsKey: apiKeyEnv !== undefined,
-    batch: fields.oneOf('batch', ['true', 'false']) === 'true',
+    ...reached,
+    keyVariables,
+    needsKey: apiKeyEnv !== undefined || (keyVariables.length > 0 && !isLoopback(reached.baseUrl)),
+    batch: batch === undefined ? (base?.batch ?? false) : batch === 'true',
     ...(headers && { headers: readHeaders(headers) }),
+  };
+}
+
+/** Where and how a provider is asked: as the file says, else as is known of it. */
+function reachedAt(
+  written: string | undefined,
+  engine: InterfaceName | undefined,
+  base: Provider | undefined,
+): Pick<Provider, 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'> {
+  if (written === undefined && base) {
+    const { baseUrl, listsModels, missing, fault, isMoved } = base;
+    return {
+      baseUrl,
+      engine: engine ?? base.engine,
+      ...(listsModels === false && { listsModels }),
+      ...(missing && { missing }),
+      ...(fault !== undefined && { fault }),
+      ...(isMoved && { isMoved }),
+    };
+  }
+  const data = base && providerData(base.name);
+  const own = engine ?? data?.engine ?? 'openai';
+  const form = { name: base?.name ?? '', engine: own, baseUrl: data?.baseUrl ?? '' };
+  const baseUrl = normalisedBaseUrl(written ?? '', form);
+  const listsModels = !['azure', 'bedrock', 'vertexai'].includes(own);
+  return {
+    baseUrl,
+    engine: engine ?? (data ? interfaceAt(data, baseUrl) : own),
+    ...(listsModels ? {} : { listsModels }),
   };
 }
 
@@ -71,6 +117,8 @@ const MODEL_FIELDS = [
   'credits',
   'price',
   'shutdown_date',
+  'leaveOut',
+  'reasoning',
 ];
 
 /**
@@ -90,6 +138,8 @@ export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provid
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
   const price = fields.value('price');
   const shutdownDate = fields.text('shutdown_date', DAY)?.slice(0, 10);
+  const leaveOut = fields.value('leaveOut');
+  const reasoning = fields.oneOf('reasoning', ['true', 'false']);
   return {
     model,
     modality,
@@ -101,7 +151,18 @@ export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provid
     ...(responseFormat && { responseFormat }),
     ...(price && { price: readPrice(price) }),
     ...(shutdownDate !== undefined && { shutdownDate }),
+    ...(leaveOut && { leaveOut: readLeaveOut(leaveOut) }),
+    ...(reasoning && { reasoning: reasoning === 'true' }),
   };
+}
+
+function readLeaveOut(value: YamlValue): OptionName[] {
+  return value.items('leaveOut').map(item => {
+    const text = item.text('an option of `leaveOut`');
+    const option = OPTION_NAMES.find(name => name === text);
+    if (option) return option;
+    throw new FileFault(item.line, `leaveOut takes ${OPTION_NAMES.join(', ')}, not \`${text}\``);
+  });
 }
 
 function readRunOptions(value: YamlValue | undefined): RunOption[] {

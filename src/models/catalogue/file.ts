@@ -72,7 +72,8 @@ function readEntries(
     faults,
   });
   const described = listed(faults, fields.value('providers'), value => value.entries('providers', faults));
-  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry)) ?? []);
+  const known = new Map(predefined.map(provider => [provider.name, provider]));
+  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry, known)) ?? []);
   const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
   const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
   const byName = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));

@@ -11,6 +11,7 @@ import {
   keyVariable,
   knownProviders,
   providerName,
+  sameEndpoint,
 } from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
@@ -69,7 +70,8 @@ class WatchedModels {
   get(name: string): ModelEntry | undefined {
     const wanted = this.#fromFile.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
-    return described ?? (this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted)));
+    if (described) return this.#atKnownProvider(described);
+    return this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted));
   }
 
   /** Why a model is not there and how to have it, as one line without a path of this machine. */
@@ -164,6 +166,23 @@ class WatchedModels {
     return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
   }
 
+  /**
+   * Returns a model at an address to which the environment moves a known provider as one of that provider's: what is
+   * known of the provider goes on being true of the model, its key as well.
+   */
+  #atKnownProvider(entry: ModelEntry): ModelEntry {
+    const { provider } = entry;
+    if (!provider || provider.headers) return entry;
+    const known = this.#knownProviders.find(
+      one =>
+        one.isMoved &&
+        sameEndpoint(one.baseUrl, provider.baseUrl) &&
+        provider.keyVariables.every(variable => one.keyVariables.includes(variable)),
+    );
+    const isDescribed = this.#fromFile.providers.some(({ name }) => name === known?.name);
+    return known && !isDescribed ? { ...entry, provider: known } : entry;
+  }
+
   /** What stands after a provider's name is sent to it as it is. */
   #byPrefix(name: string): ModelEntry | undefined {
     const slash = name.indexOf('/');
@@ -173,9 +192,9 @@ class WatchedModels {
     const provider =
       providers.find(one => one.name === prefix) ?? providers.find(one => one.name === providerName(prefix));
     if (!provider) return undefined;
-    const described = this.#fromFile.models.find(
-      entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id,
-    );
+    const described = this.#fromFile.models
+      .map(entry => this.#atKnownProvider(entry))
+      .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
     return described ?? guessedModel(provider, name, { id, by: 'prefix' });
   }
 

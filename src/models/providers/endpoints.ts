@@ -164,9 +164,9 @@ function priceOf(item: object): Price | undefined {
   return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
 }
 
-/** A day, or a time in seconds; OpenAI and Mistral have names of their own for it. */
+/** A day, or a time in seconds; OpenAI, Mistral and Anthropic have names of their own for it. */
 function shutdownDateOf(item: Record<string, unknown>): string | undefined {
-  const date = item['shutdown_date'] ?? item['deprecation'];
+  const date = item['shutdown_date'] ?? item['deprecation'] ?? item['retires_at'];
   const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));
   return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString().slice(0, 10) : undefined;
 }

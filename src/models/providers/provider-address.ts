@@ -41,7 +41,7 @@ export function normalisedBaseUrl(
   const { pathname } = new URL(plain);
   if (engine === 'anthropic') return plain.replace(/(?<!\/)\/+v1$/, '');
   if (engine === 'azure' && pathname === '/openai') return `${plain}/v1`;
-  if (name === 'openai' || pathname !== '/') return plain;
+  if (name === 'openai' || pathname !== '/' || baseUrl === '') return plain;
   const path = baseUrl.replace(/^[a-z]+:\/\/[^/]+/, '');
   return `${plain}${path}`;
 }

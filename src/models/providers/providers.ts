@@ -99,3 +99,10 @@ export function configuredProviders(env: Env): readonly Provider[] {
     return keyVariables.length > 0 && (isUsable || fault !== undefined);
   });
 }
+
+/** Returns true for two ways to write one address. */
+export function sameEndpoint(one: string, other: string): boolean {
+  const plain = (url: string): string =>
+    new URL(url).href.replace(/(?<!\/)\/+$/, '').replace('://localhost', '://127.0.0.1');
+  return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
+}

@@ -148,6 +148,71 @@ describe('discovering models', () => {
     expect(table.get('openai/gpt-9')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
   });
 
+  it('takes nothing away from a provider that was moved to this machine', async () => {
+    const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl };
+    const table = async () => await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    const before = await table();
+    provider.reset(offering('tiny'));
+    await discover(env);
+    const after = await table();
+    expect(after.get('tiny')?.provider).toEqual(before.get('tiny')?.provider);
+    expect(after.get('openai/tiny')?.provider).toEqual(before.get('openai/tiny')?.provider);
+    const alone = await loadModels({
+      dataDir,
+      env: { OPENAI_API_KEY: KEY },
+      watch: false,
+      onProblem: () => {},
+    });
+    expect(alone.get('tiny')?.provider).toMatchObject({ keyVariables: ['OPENAI_API_KEY'], batch: true });
+  });
+
+  it('names the variable that held the key, and how a moved provider is asked', async () => {
+    provider.reset({
+      body: { models: [{ name: 'models/gemini-9', supportedGenerationMethods: ['generateContent'] }] },
+    });
+    await discover({ GOOGLE_API_KEY: KEY, GEMINI_BASE_URL: `${provider.baseUrl}beta` });
+    expect(provider.asked[0]).toMatchObject({
+      path: '/v1beta/models?pageSize=1000',
+      headers: { 'x-goog-api-key': KEY },
+    });
+    const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
+    expect(table.get('gemini-9')?.provider).toMatchObject({
+      keyVariables: ['GOOGLE_API_KEY'],
+      engine: 'google',
+    });
+  });
+
+  it('gives no model the name of another provider’s', async () => {
+    provider.reset(offering('openai/gpt-9', 'meta/llama-9'));
+    const env = { OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: provider.baseUrl, OPENAI_API_KEY: KEY };
+    const moved = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+    expect((await discover(moved)).endpoints).toContainEqual(
+      expect.objectContaining({ added: ['openrouter/openai/gpt-9', 'meta/llama-9'] }),
+    );
+    const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    expect(table.get('openai/gpt-9')?.provider?.name).toBe('openai');
+    expect(table.get('openrouter/openai/gpt-9')?.id).toBe('openai/gpt-9');
+  });
+
+  it('warns of shutdowns behind a moved address by either name of a model', async () => {
+    provider.reset({ body: { data: [{ id: 'old', type: 'model', retires_at: '2020-02-01T00:00:00Z' }] } });
+    const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: new URL(provider.baseUrl).origin };
+    await discover(env);
+    const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+    for (const name of ['old', 'anthropic/old']) {
+      expect(table.get(name)).toMatchObject({ shutdownDate: '2020-02-01', provider: { name: 'anthropic' } });
+    }
+  });
+
+  it('names the new models that have no price', async () => {
+    const pricing = { prompt: '0.000001', completion: '0.000002' };
+    provider.reset({ body: { data: [{ id: 'priced', pricing }, { id: 'unpriced' }] } });
+    await write(`providers: {corner: {baseUrl: "${provider.baseUrl}"}}\n`);
+    expect((await discover({})).endpoints).toMatchObject([
+      { added: ['priced', 'unpriced'], unpriced: ['unpriced'] },
+    ]);
+  });
+
   it('takes no name that could not be written as it is', async () => {
     provider.reset(offering('a b', 'x\u001b[31m', 'y\nmodels: []', '', 'fine:1', '- {a: b}'));
     expect((await discover({ OPENAI_BASE_URL: provider.baseUrl })).endpoints).toMatchObject([

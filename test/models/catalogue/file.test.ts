@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
 import { InvalidModelsFile } from '../../../src/models/catalogue/models-file.ts';
+import { INTERFACES } from '../../../src/models/entry.ts';
+import { knownProviders } from '../../../src/models/providers/providers.ts';
 
 const openai = {
   name: 'openai',
@@ -76,6 +78,67 @@ describe('models.yaml', () => {
       provider: { headers: { 'X-Title': 'a b', 'X-Count': '3' } },
     });
     expect([...aliases]).toEqual([['vertexai/y', 'x']]);
+  });
+
+  describe('an entry with the name of a known provider', () => {
+    const parsed = (entry: string, env: Record<string, string> = {}) => {
+      const { providers, faults } = parseModelsFile(`providers: {${entry}}`, 'm.yaml', knownProviders(env));
+      expect(faults).toEqual([]);
+      return providers[0];
+    };
+
+    it.each<[string, object]>([
+      [
+        'openai: {baseUrl: "https://proxy.example/v1"}',
+        { engine: 'openai', keyVariables: ['OPENAI_API_KEY'], needsKey: true, batch: true },
+      ],
+      [
+        'openai: {batch: false}',
+        { engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1', batch: false },
+      ],
+      ['openai: {baseUrl: "https://eu.api.openai.com/v1", engine: openai}', { engine: 'openai' }],
+      [
+        'openai: {apiKeyEnv: OTHER_KEY}',
+        { keyVariables: ['OTHER_KEY'], engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1' },
+      ],
+      [
+        'anthropic: {baseUrl: "https://proxy.example/v1/"}',
+        { engine: 'anthropic', baseUrl: 'https://proxy.example' },
+      ],
+      [
+        'gemini: {baseUrl: "https://proxy.example/v1beta"}',
+        { engine: 'google', keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
+      ],
+      ['azure: {apiKeyEnv: MINE}', { engine: 'azure', missing: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] }],
+      ['groq: {baseUrl: "http://127.0.0.1:9"}', { needsKey: false, baseUrl: 'http://127.0.0.1:9/openai/v1' }],
+    ])('keeps what it does not mention: %s', (entry, provider) => {
+      expect(parsed(entry)).toMatchObject(provider);
+    });
+
+    it('keeps the address of the environment', () => {
+      const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+      expect(parsed('openai: {batch: false}', env)).toMatchObject({ baseUrl: 'http://127.0.0.1:9/v1' });
+    });
+  });
+
+  it('says which options are left out for good, and whether a model thinks', () => {
+    const text = lines(
+      'models:',
+      '  - {model: a, modality: text, provider: openai, leaveOut: [temperature, topP], reasoning: true}',
+      '  - {model: b, modality: text, provider: openai, leaveOut: [warmth]}',
+      '  - {model: c, modality: text, provider: openai, reasoning: maybe}',
+    );
+    const { models, faults } = parseModelsFile(text, 'm.yaml', [openai]);
+    expect(models).toMatchObject([{ leaveOut: ['temperature', 'topP'], reasoning: true }]);
+    expect(faults).toEqual([
+      expect.stringMatching(/^m\.yaml:3: leaveOut takes temperature, .*, n, not `warmth`$/),
+      expect.stringMatching(/^m\.yaml:4: reasoning must be true or false$/),
+    ]);
+  });
+
+  it.each(INTERFACES.map(name => [name]))('may have a provider be asked by %s', engine => {
+    const text = `providers: {here: {baseUrl: "https://x.example/v1", engine: ${engine}}}`;
+    expect(parseModelsFile(text, 'm.yaml', []).providers).toMatchObject([{ engine }]);
   });
 
   it('tells every fault, by line', () => {

@@ -27,9 +27,17 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
       plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, wordFor(ok), detail])),
     },
   );
-  if (!ctx.io.stdout.isTerminal) for (const hint of failed?.hints ?? []) ctx.io.note(oneLine(hint));
+  if (!ctx.io.stdout.isTerminal) for (const hint of hintsToNote(checks)) ctx.io.note(oneLine(hint));
   return failed?.exitCode ?? EXIT.ok;
 }
+
+/** Returns the hints that a pipe does not get with the checks: what to do about the first failure, and all warnings. */
+function hintsToNote(checks: readonly Check[]): string[] {
+  const failed = checks.find(({ ok }) => ok === false);
+  return checks.flatMap(check => check.hints.filter(hint => check === failed || hint.startsWith(WARNING)));
+}
+
+const WARNING = 'warning: ';
 
 async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
   const { check, connection } = await checkConfiguration(ctx);
@@ -186,7 +194,7 @@ function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
   }
   if (exists) {
     const soon = shutdowns.map(
-      ({ model, date, isPast }) => `warning: ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
+      ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
     );
     return passed('models', `${file} can be used`, soon);
   }

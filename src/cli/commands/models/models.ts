@@ -25,6 +25,7 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
     terminal: () => `${[...endpoints.map(lineOf), `They are in ${oneLine(file)}`].join('\n')}\n`,
     plain: () => plainRows(endpoints.map(rowOf)),
   });
+  noteUnpriced(ctx, endpoints);
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
     if (!ctx.io.stdout.isTerminal) for (const one of faults) ctx.io.note(`note: ${lineOf(one)}`);
@@ -37,12 +38,23 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
   });
 }
 
+function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
+  const names = endpoints.flatMap(({ unpriced }) => unpriced);
+  if (names.length === 0) return;
+  io.note(
+    `note: no price is known for ${shownNames(names)}: give each a price in models.yaml, in US dollars per million tokens (price: {input: 0.5, output: 2}) or per picture (price: {image: 0.04})`,
+  );
+}
+
+function shownNames(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
+  return `${names.slice(0, SHOWN).map(oneLine).join(', ')}${more}`;
+}
+
 function lineOf({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
   const place = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
   if (fault !== undefined) return `${place} could not be asked: ${oneLine(fault)}`;
-  const shown = added.slice(0, SHOWN).map(oneLine).join(', ');
-  const more = added.length > SHOWN ? ` and ${added.length - SHOWN} more` : '';
-  const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shown}${more}`;
+  const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
   const rest = [
     known > 0 ? `${known} known before` : '',
     others > 0 ? `${others} that answer no prompts` : '',
