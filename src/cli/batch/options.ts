@@ -24,12 +24,16 @@ export interface BatchOptions {
   readonly format: Format | undefined;
   /** What separates the cells of CSV; what its header has if undefined. */
   readonly delimiter: string | undefined;
+  /** Columns that are left out; `*` stands for all that are not inputs. */
+  readonly ignoredColumns: readonly string[];
   /** True for CSV that a spreadsheet opens safely. */
   readonly excel: boolean;
   readonly out: string | undefined;
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
+  /** In place of the one that the prompt names. */
+  readonly model: string | undefined;
   readonly validate: boolean;
   /** True if rows may name files outside their folder. */
   readonly allowOutside: boolean;

@@ -33,6 +33,7 @@ export interface PreparedBatch {
   /** The inputs of every row. */
   readonly common: GivenInputs;
   readonly runOptions: ReadonlyMap<string, string>;
+  readonly ignoredColumns: readonly string[];
   /** Where rows find the files they name. */
   readonly folder: NamingFolder;
 }
@@ -44,7 +45,10 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const openedImages = await openGivenImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
   const connection = pacedConnection(ctx, opened, options.rate);
-  const resolved = await resolveTarget(ctx, connection, options.target, { source: 'command line' });
+  const resolved = await resolveTarget(ctx, connection, options.target, {
+    source: 'command line',
+    model: options.model,
+  });
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   await checkModelAccess(connection, promptVersionId);
   if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions);
@@ -56,6 +60,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     fields,
     common: await takeNamedImages(fields, { text, images: openedImages }, imagesHere(ctx)),
     runOptions,
+    ignoredColumns: options.ignoredColumns,
     folder: rowsFolder(ctx, options.from, options.allowOutside),
   };
 }
@@ -64,15 +69,35 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
-  const named = { text: textOf(batch, row), images: await openGivenImages(finder, row.inputs.images) };
+  const named = { text: textOf(batch, row), images: await openGivenImages(finder, imagesOf(batch, row)) };
   const own = await takeNamedImages(fields, named, finder);
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
 
 /** A row's id is an input as well where the prompt is known to ask for one of that name. */
-function textOf({ fields }: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
-  const isInput = named && fields.text.some(({ key }) => key === ID_COLUMN);
-  return new Map([...inputs.text, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
+function textOf(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
+  const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
+  const kept = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
+  return new Map([...kept, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
+}
+
+function imagesOf(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
+  if (batch.ignoredColumns.length === 0) return inputs.images;
+  const columns = Object.entries(cells)
+    .flatMap(([name, image]) => ({ name, image, order: imageColumnOrder(name) ?? Number.NaN }))
+    .filter(({ image, order }) => image !== '' && !Number.isNaN(order))
+    .sort((one, other) => one.order - other.order);
+  return columns.filter(({ name }) => !isIgnored(batch, name)).map(({ image }) => image);
+}
+
+function isIgnored({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
+  if (ignoredColumns.includes(name)) return true;
+  const takesImages = fields.images.length > 0 && imageColumnOrder(name) !== undefined;
+  return ignoredColumns.includes('*') && fields.known && !takesImages && !namesOf(fields).includes(name);
+}
+
+function namesOf({ text, images }: InputFields): string[] {
+  return [...text.map(({ key }) => key), ...images.flatMap(({ name }) => name ?? [])];
 }
 
 /**
@@ -84,16 +109,20 @@ function textOf({ fields }: PreparedBatch, { inputs, named, id }: ReadableRow): 
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
   if (source.format !== 'csv' || !fields.known) return;
-  const keys = [...fields.text.map(({ key }) => key), ...fields.images.flatMap(({ name }) => name ?? [])];
+  const keys = namesOf(fields);
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>
-      value !== '' && name !== ID_COLUMN && imageColumnOrder(name) === undefined && !keys.includes(name),
+      value !== '' &&
+      name !== ID_COLUMN &&
+      imageColumnOrder(name) === undefined &&
+      !keys.includes(name) &&
+      !isIgnored(batch, name),
   );
   if (stray !== undefined) {
     const [name] = stray;
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. --ignore-columns ${name} leaves the column out.`,
     );
   }
 }

@@ -259,6 +259,33 @@ describe('a batch on the local service', () => {
   });
 });
 
+const REMARKED = {
+  'rows.csv': 'name,remark,image\nAda,friend,a.png\nBo,,\n',
+  'echo.prompt': '---\nmodel: echo\ninput: { schema: { name: string } }\n---\nHello {{name}}\n',
+};
+
+test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', async columns => {
+  const home = homeWith(REMARKED);
+  const { exitCode, stderr } = await runBatchCommand(
+    ['echo.prompt', '--from', 'rows.csv', '--out', 'results.jsonl', '--sorted', '--ignore-columns', columns],
+    { home, env: {}, local: embedded },
+  );
+  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada', 'Hello Bo']);
+});
+
+test('-m runs every row with another model than the prompt names', async () => {
+  const home = homeWith(REMARKED);
+  const flags = ['--out', 'results.jsonl', '--ignore-columns', '*', '-m', 'card'];
+  const { exitCode } = await runBatchCommand(['echo.prompt', '--from', 'rows.csv', ...flags], {
+    home,
+    env: {},
+    local: embedded,
+  });
+  expect(exitCode).toBe(0);
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual(['image', 'image']);
+});
+
 test('a column that the prompt has no input for is refused once, before anything is created', async () => {
   const { env, runs } = await localService();
   const home = homeWith({ 'rows.csv': 'nam\nAda\nBo\n' });

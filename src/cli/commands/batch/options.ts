@@ -49,11 +49,13 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     from: flags.from,
     format: flags.format,
     delimiter: flags.delimiter,
+    ignoredColumns: parseNames(flags.ignoreColumns),
     excel: flags.excel ?? false,
     out: flags.out,
     inputs: flags.input,
     images: flags.image,
     runOptions: flags.option,
+    model: flags.model,
     validate: flags.validate,
     allowOutside: ctx.globals.allowOutside,
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
@@ -75,6 +77,13 @@ function refuseWithoutResume(flags: BatchFlags): void {
     flags.cancel === true && '--cancel',
   ].find(flag => flag !== false);
   if (flag !== undefined && flags.resume !== true) throw usageError(`${flag} needs --resume`);
+}
+
+function parseNames(text = ''): string[] {
+  return text
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '');
 }
 
 function parseCount(text: string): number {

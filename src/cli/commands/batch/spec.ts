@@ -8,6 +8,10 @@ export const BATCH = {
   flags: [
     ['--from <file>', 'rows from a .csv or .jsonl file, - for standard input'],
     ...ROW_FORMAT_FLAGS,
+    [
+      '--ignore-columns <names>',
+      'leave these columns out, separated by commas; * for all that are not inputs',
+    ],
     ['--out <file>', 'write results there; may be left out if standard output is piped'],
     ['--resume', 'go on with the batch that wrote --out'],
     ['--retry-failed', 'with --resume: run rows that failed again'],
@@ -21,6 +25,7 @@ export const BATCH = {
     ['--sorted', 'leave the results in the order of the rows'],
     ['--with-inputs', 'what was sent stands in the results as well'],
     ...ROW_INPUT_FLAGS,
+    ['-m, --model <model>', "another model than the prompt names; this machine's own service only"],
     ['--no-validate', 'send run options that no model lists'],
     ...PACE_FLAGS,
     ...CAP_FLAGS,
@@ -41,9 +46,9 @@ export const BATCH = {
     "jq -c '{name}' users.json | promptrun batch hello --from - --format jsonl",
     'batch describe --from photos.csv --out part-1.jsonl --shard 1/4',
   ],
-  notes: `Rows: the header of a CSV file names inputs; image, image1, image2 … are images, too, id names the row. An empty cell gives
-nothing. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
--i, --image and -o apply to every row: an input given with -i wins over the row's own, images given with --image stand
+  notes: `Rows: the header of a CSV file names inputs; image, image1, image2 … are images, too, id names the row. An empty cell leaves
+the input out. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
+-i, --image, -o and -m apply to every row: an input given with -i wins over the row's own, images given with --image stand
 before the row's own. Files are found from the folder of --from. --timeout bounds the whole batch.
 
 Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, credits, cost, seconds, error. The
