@@ -2,24 +2,53 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLink } from './write-below.ts';
 
+/** Many and much: with this file, the one that names it names too many, or too much in all. */
+export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'many' | 'much';
+
+/** What one file may name. */
+export const MOST_NAMED_FILES = 1000;
+export const MOST_NAMED_BYTES = 64 * 1024 * 1024;
+
+/** The different files that one file names. */
+export class NamedFiles {
+  readonly #seen = new Set<string>();
+  #bytes = 0;
+
+  /** Counts a file, each once; `many` or `much` if that is beyond a bound. */
+  add(real: string, bytes: number): 'many' | 'much' | undefined {
+    if (this.#seen.has(real)) return undefined;
+    if (this.#seen.size >= MOST_NAMED_FILES) return 'many';
+    if (this.#bytes + bytes > MOST_NAMED_BYTES) return 'much';
+    this.#seen.add(real);
+    this.#bytes += bytes;
+    return undefined;
+  }
+}
+
 /** A file that another file names, by its real path, and why it must not be opened. */
 export interface NamedFile {
   readonly real: string;
-  readonly fault: 'outside' | 'irregular' | 'large' | undefined;
+  readonly fault: NamedFileFault | undefined;
 }
 
 /**
  * Looks at a file that a stranger's file may name, before it is opened: a device or a pipe could be read without end.
  *
  * @param folder below which it must lie; undefined if it may lie anywhere
+ * @param counted counts it, unless it must not be opened anyway
  * @throws what the file system says
  */
-export function lookAtNamedFile(file: string, folder: string | undefined, mostBytes: number): NamedFile {
+export function lookAtNamedFile(
+  file: string,
+  folder: string | undefined,
+  mostBytes: number,
+  counted?: NamedFiles,
+): NamedFile {
   const real = realPathOf(file);
   if (folder !== undefined && !isWithin(realPathOf(folder), real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
-  return { real, fault: stats.size > mostBytes ? 'large' : undefined };
+  return { real, fault: stats.size > mostBytes ? 'large' : counted?.add(real, stats.size) };
 }
 
 /**

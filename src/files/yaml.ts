@@ -80,7 +80,7 @@ export interface YamlEntry extends Place {
 
 /** Values that one value may hold once its aliases are written out, and all that are read of one document. */
 const MAX_VALUES = 50_000;
-const MAX_VALUES_READ = 250_000;
+const MAX_VALUES_READ = 2_000_000;
 const MAX_DEPTH = 200;
 
 /** The document that values are of. */

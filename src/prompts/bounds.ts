@@ -4,6 +4,10 @@ export const BOUNDS = {
   fileBytes: 128 * 1024,
   /** Bytes of a file of another form. */
   foreignBytes: 8 * 1024 * 1024,
+  /** Cases of one file of tests. */
+  cases: 100_000,
+  /** Evaluators of all cases of one file. */
+  checks: 1_000_000,
   /** Partials of a prompt, and bytes of all of them. */
   partials: 100,
   partialBytes: 1024 * 1024,

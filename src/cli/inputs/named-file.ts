@@ -1,5 +1,12 @@
 import path from 'node:path';
-import { lookAtNamedFile, type NamedFile, namesOtherComputer } from '../../files/named-file.ts';
+import {
+  lookAtNamedFile,
+  MOST_NAMED_BYTES,
+  MOST_NAMED_FILES,
+  type NamedFile,
+  type NamedFiles,
+  namesOtherComputer,
+} from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { REVISION_MARK } from '../targets/git/revision.ts';
@@ -11,6 +18,8 @@ export interface NamingFolder {
   readonly cwd: string;
   /** Whether it may name files elsewhere. */
   readonly allowOutside: boolean;
+  /** Counts the files that one file names; what rows name is not counted. */
+  readonly counted?: NamedFiles;
   /** Told of each file that is named, absolute. */
   readonly onNamed?: (file: string) => void;
 }
@@ -23,13 +32,14 @@ const LARGEST = 20 * 1024 * 1024;
  *
  * @throws {CaseFault} for a git revision, and for a file that lies elsewhere, is not a regular file, or is larger than 20 MiB
  */
-export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, file: string): void {
+export function checkNamedFile(folder: NamingFolder, file: string): void {
+  const { cwd, allowOutside, counted, onNamed } = folder;
   if (file.includes(REVISION_MARK))
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
-  const fault = faultOf(whole, allowOutside ? undefined : cwd);
+  const fault = faultOf(whole, allowOutside ? undefined : cwd, counted);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside of the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
@@ -37,11 +47,17 @@ export function checkNamedFile({ cwd, allowOutside, onNamed }: NamingFolder, fil
   }
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
+  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${TOO_MANY[fault]}`);
 }
 
-function faultOf(file: string, folder: string | undefined): NamedFile['fault'] {
+const TOO_MANY = {
+  many: `a file may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
+  much: `those that a file names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
+};
+
+function faultOf(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
   try {
-    return lookAtNamedFile(file, folder, LARGEST).fault;
+    return lookAtNamedFile(file, folder, LARGEST, counted).fault;
   } catch {
     // What isn't there is said by who reads it.
     return undefined;

@@ -1,16 +1,28 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
-/** The text of a file, byte for byte. Refuses what is missing or no valid UTF-8, naming the flag. */
-export async function readTextFile(file: string, cwd: string, flag: string): Promise<string> {
+/**
+ * The text of a file, byte for byte. Refuses what is missing, not valid UTF-8 or larger than `most` bytes, naming the
+ * flag.
+ */
+export async function readTextFile(
+  file: string,
+  cwd: string,
+  flag: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<string> {
   if (file === '')
     throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
+  const place = path.resolve(cwd, file);
   try {
-    return decodeUtf8(await readFile(path.resolve(cwd, file)), `${flag}: ${file}`);
+    if (Number.isFinite(most) && (await stat(place)).size > most) {
+      throw usageError(`${flag}: ${file} is larger than ${most / 1024 / 1024} MiB`);
+    }
+    return decodeUtf8(await readFile(place), `${flag}: ${file}`);
   } catch (error) {
     throw fileFault(error, file, flag);
   }

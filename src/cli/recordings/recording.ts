@@ -86,8 +86,7 @@ export class TooBig extends Error {
   override readonly name = 'TooBig';
 }
 
-/** Of a recording: an answer of the largest size and inputs of the largest size. */
-const MOST_RECORDING_BYTES = 160 * 1024 * 1024;
+const MOST_RECORDING_BYTES = 64 * 1024 * 1024;
 
 /** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -184,7 +183,8 @@ export class RecordingDirectory {
     const stats = await lstat(place).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
-    if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, 'it is too large');
+    if (stats.size > MOST_RECORDING_BYTES)
+      throw this.#damaged(file, `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`);
     const json = parseJsonText(await readFile(place, 'utf8'));
     const fault = json === undefined ? 'it is not JSON' : faultOf(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);

@@ -1,5 +1,6 @@
 import { faultAt } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { filled } from './as-template.ts';
 import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-tests.ts';
@@ -53,11 +54,23 @@ export function readGithubTests(
     (item, at) => findings.attempt(() => readEvaluator(item, at + 1, note)) ?? [],
   );
   const rows = findings.attempt(() => data.items('testData')) ?? [];
+  const excess = excessOf(rows.length, evaluators.length);
+  if (excess !== undefined) {
+    findings.fault(data, excess);
+    return undefined;
+  }
   const cases = rows.flatMap(
     (row, at) => findings.attempt(() => readRow(row, at + 1, evaluators, inputs)) ?? [],
   );
   const model = entries.get('model')?.value.scalar;
   return { ...(model !== undefined && { model }), cases, notes };
+}
+
+/** Every evaluator looks at every row, which is counted before it is done. */
+function excessOf(rows: number, evaluators: number): string | undefined {
+  if (rows > BOUNDS.cases) return `there are more than ${BOUNDS.cases.toLocaleString('en-US')} rows`;
+  if (rows * evaluators <= BOUNDS.checks) return undefined;
+  return `its rows and evaluators make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`;
 }
 
 function readRow(

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
@@ -94,5 +96,64 @@ describe('a schema that leads back to itself', () => {
       2,
       expect.stringContaining(`a.prompt:10:15: fault: ${LOOP}`),
     ]);
+  });
+});
+
+describe('what a test file names', () => {
+  const files = (count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`files/${at}.txt`, String(at)]));
+  const naming = (count: number): string =>
+    Array.from({ length: count }, (_, at) => caseOf(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`)).join(
+      '',
+    );
+
+  it('is at most 1,000 different files: the case that names one more is a fault', async () => {
+    const project = projectOf(naming(1001), files(1001));
+    const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('line 1002: files/1000.txt is one file too many: a file may name 1,000'),
+    ]);
+  });
+
+  it('may be 1,000 files, and any of them again', async () => {
+    const project = projectOf(naming(1000) + caseOf('again', { seconds: 1000 }, '@files/0.txt'), files(1000));
+    const { exitCode, stdout } = await project.run(['test', '--filter', 'again']);
+    expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed')]);
+  });
+
+  it('has at most 64 MiB in all', async () => {
+    const project = projectOf(naming(5), files(5));
+    for (const at of [0, 1, 2, 3]) truncateSync(path.join(project.home, `files/${at}.txt`), 16 * 1024 * 1024);
+    const { exitCode, stdout } = await project.run(['test', '--filter', 'c4']);
+    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('may have 64 MiB in all')]);
+    truncateSync(path.join(project.home, 'files/4.txt'), 0);
+    expect((await project.run(['test', '--filter', 'c4'])).exitCode).toBe(0);
+  });
+});
+
+describe('a file beyond its bound', () => {
+  it('is the fault of that file alone, for a test file of more than 8 MiB', async () => {
+    const project = projectOf(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
+    truncateSync(path.join(project.home, 'large.test.yaml'), 8 * 1024 * 1024 + 1);
+    const { exitCode, stdout } = await project.run(['test']);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('large.test.yaml is larger than 8 MiB'),
+    ]);
+    expect(stdout()).toContain('1 passed');
+  });
+
+  it('is exit 2 for a recording of more than 64 MiB', async () => {
+    const project = projectOf(PASSING);
+    expect((await project.run(['test', '--record', 'kept'])).exitCode).toBe(0);
+    const runs = path.join(project.home, 'kept/runs');
+    const [recording = ''] = readdirSync(runs);
+    const text = readFileSync(path.join(runs, recording), 'utf8');
+    writeFileSync(path.join(runs, recording), text.padEnd(64 * 1024 * 1024));
+    expect((await project.run(['test', '--replay', 'kept'])).exitCode).toBe(0);
+    writeFileSync(path.join(runs, recording), text.padEnd(64 * 1024 * 1024 + 1));
+    const { exitCode, stdout, stderr } = await project.run(['test', '--replay', 'kept']);
+    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('larger than 64 MiB')]);
   });
 });

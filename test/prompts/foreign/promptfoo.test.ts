@@ -261,3 +261,41 @@ tests:
     ]);
   });
 });
+
+describe('what a configuration may make', () => {
+  const list = (count: number): string =>
+    JSON.stringify(Array.from({ length: count }, (_, at) => String(at)));
+  const lists = (one: number, other: number): string =>
+    `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${list(one)}, b: ${list(other)} }\n`;
+
+  it('is at most 100,000 cases, which are counted before they are made', async () => {
+    await expect(convert(lists(10_000, 10_000))).rejects.toThrow('its lists make more than 100,000 cases');
+    await expect(convert(lists(1001, 100))).rejects.toThrow('its lists make more than 100,000 cases');
+  });
+
+  it('are all combinations of its lists', async () => {
+    const { test = '' } = await convert(lists(101, 100));
+    expect(test.match(/^ {2}- name: /gmu)).toHaveLength(10_100);
+    expect(test).toContain('name: case 1 (10100)\n    inputs:\n      a: "100"\n      b: "99"\n');
+  });
+
+  it('is at most 64 MiB of inputs', async () => {
+    const files = { 'long.txt': 'x'.repeat(1024 * 1024) };
+    const config = (count: number): string =>
+      `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: file://long.txt, b: ${list(count)} }\n`;
+    await expect(convert(config(70), { files })).rejects.toThrow('more than 64 MiB in all');
+  });
+
+  it('reads at most 1,000 different files', async () => {
+    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`f${at}.txt`, 'x']));
+    const config = (count: number): string =>
+      `prompts: ['{{a}}']\n${PROVIDERS}tests:\n${Object.keys(files)
+        .slice(0, count)
+        .map(name => `  - vars: { a: file://${name} }\n`)
+        .join('')}`;
+    expect(casesOf(await convert(config(1000), { files }))).toHaveLength(1000);
+    await expect(convert(config(1001), { files })).rejects.toThrow(
+      'a configuration may name 1,000 different ones',
+    );
+  });
+});

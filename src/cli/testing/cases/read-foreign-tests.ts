@@ -6,6 +6,7 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { expectationOf, KINDS } from '../expectations/kinds.ts';
 import type { TestCase, TestFile } from './test-case.ts';
+import { MOST_TEST_FILE_BYTES } from './test-case.ts';
 
 /**
  * Reads the tests that a prompt file of another form has of its own.
@@ -16,7 +17,7 @@ import type { TestCase, TestFile } from './test-case.ts';
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = path.relative(ctx.cwd, file) || file;
   const { foreignTests } = await import('../../../prompts/foreign/convert.ts');
-  const tests = foreignTests(await readTextFile(file, ctx.cwd, 'test'), name);
+  const tests = foreignTests(await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES), name);
   if (!tests || tests.cases.length === 0) {
     throw usageError(
       `${name} has no testData: there is nothing to test`,
@@ -53,7 +54,7 @@ function valueOf(
 
 /** Whether a file has rows and checks for them; one that can't be read may have, which is told when it is read. */
 export async function hasForeignTests(ctx: Context, file: string): Promise<boolean> {
-  const text = await readTextFile(file, ctx.cwd, 'test');
+  const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
   if (!/^testData\s*:/mu.test(text) || !/^evaluators\s*:/mu.test(text)) return false;
   try {
     const { foreignTests } = await import('../../../prompts/foreign/convert.ts');

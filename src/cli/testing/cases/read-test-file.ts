@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
-import { namesOtherComputer } from '../../../files/named-file.ts';
+import { NamedFiles, namesOtherComputer } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { TargetCheck } from './target-folders.ts';
-import type { TestCase, TestFile } from './test-case.ts';
+import { MOST_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
 import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
 /** A prompt file of ours comes before one of GitHub Models. */
@@ -23,6 +23,7 @@ const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
 const FILE_KEYS = ['target', 'model', 'models', 'trim', 'cases'];
 /** Repetitions of a case at most. */
 const MOST_REPEATED = 1000;
+const MOST_CASES = 100_000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
 
 interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
@@ -41,8 +42,15 @@ export async function readTestFile(
 ): Promise<TestFile> {
   if (!isTestFile(file)) return await readForeignTests(ctx, file);
   const name = path.relative(ctx.cwd, file) || file;
-  const source = await readTextFile(file, ctx.cwd, 'test');
-  const inFolder = { ...ctx, cwd: path.dirname(file), allowOutside, mayTarget };
+  const source = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const inFolder = {
+    ...ctx,
+    cwd: path.dirname(file),
+    allowOutside,
+    mayTarget,
+    counted: new NamedFiles(),
+    texts: new Map(),
+  };
   try {
     return { file, name, ...(await contentOf(inFolder, parseYaml(source, 1, name), file)) };
   } catch (error) {
@@ -50,8 +58,14 @@ export async function readTestFile(
   }
 }
 
+/** What one test file is read with. */
+interface ReadingContext extends Context, NamingFolder, ReadOptions {
+  /** Of the files that inputs name, by their places: many cases may name one. */
+  readonly texts: Map<string, string>;
+}
+
 async function contentOf(
-  ctx: Context & NamingFolder & ReadOptions,
+  ctx: ReadingContext,
   root: YamlValue,
   file: string,
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
@@ -60,7 +74,11 @@ async function contentOf(
   if (listed === undefined) throw faultIn(root, 'there are no cases');
   const trims = trimsAnswers(fields);
   const cases: TestCase[] = [];
-  for (const [at, value] of listed.value.items('cases').entries()) {
+  const items = listed.value.items('cases');
+  if (items.length > MOST_CASES) {
+    throw faultIn(listed, `there are more than ${MOST_CASES.toLocaleString('en')} cases`);
+  }
+  for (const [at, value] of items.entries()) {
     cases.push({ ...(await readCase(ctx, value, at + 1)), trims });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
@@ -118,7 +136,7 @@ function trimsAnswers(fields: Fields): boolean {
   throw faultIn(trim, 'trim must be true or false');
 }
 
-async function readCase(ctx: Context & NamingFolder, value: YamlValue, number: number): Promise<TestCase> {
+async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<TestCase> {
   if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
   const fields = fieldsOf(value, 'a case', CASE_KEYS);
   const countOf = (key: string, otherwise: number, most: number, what: string): number => {
@@ -148,10 +166,7 @@ async function readCase(ctx: Context & NamingFolder, value: YamlValue, number: n
 }
 
 /** Inputs as `run` takes them, files found beside the test file. */
-async function inputsOf(
-  ctx: Context & NamingFolder,
-  fields: Fields,
-): Promise<Pick<TestCase, 'text' | 'images'>> {
+async function inputsOf(ctx: ReadingContext, fields: Fields): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
   for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
     const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
@@ -174,11 +189,16 @@ async function inputsOf(
 
 const NO_STANDARD_INPUT = 'a test reads no standard input';
 
-async function readValue(ctx: Context & NamingFolder, key: string, written: string): Promise<string> {
+async function readValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
   if (written === '@-') throw new Error(NO_STANDARD_INPUT);
-  if (/^@(?!@)/u.test(written)) checkNamedFile(ctx, written.slice(1));
+  const named = /^@(?!@)/u.test(written) ? path.resolve(ctx.cwd, written.slice(1)) : undefined;
+  if (named !== undefined) checkNamedFile(ctx, written.slice(1));
+  const read = named === undefined ? undefined : ctx.texts.get(named);
+  if (read !== undefined) return read;
   const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
-  return text.get(key) ?? '';
+  const value = text.get(key) ?? '';
+  if (named !== undefined) ctx.texts.set(named, value);
+  return value;
 }
 
 function optionsOf(fields: Fields): ReadonlyMap<string, string> {

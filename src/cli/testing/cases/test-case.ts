@@ -3,6 +3,9 @@ import type { GivenImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 
+/** Of a file of tests. */
+export const MOST_TEST_FILE_BYTES = 8 * 1024 * 1024;
+
 /** The cases of one test file, whatever its form. */
 export interface TestFile {
   /** Absolute. */

@@ -2,7 +2,13 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
-import { lookAtNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
+import {
+  lookAtNamedFile,
+  MOST_NAMED_BYTES,
+  MOST_NAMED_FILES,
+  NamedFiles,
+  namesOtherComputer,
+} from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions } from '../converted.ts';
 
@@ -24,6 +30,9 @@ export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   readonly #options: ConvertOptions;
   readonly #file: string;
+  readonly #counted = new NamedFiles();
+  /** Texts by real path: many values may name one file. */
+  readonly #texts = new Map<string, string>();
 
   /** @param file the configuration, as messages name it */
   constructor(options: ConvertOptions, file: string) {
@@ -59,9 +68,11 @@ export class Conversion {
     if (namesOtherComputer(relative)) throw refuse('is on another computer, or a device');
     try {
       const folder = allowOutside ? undefined : directory;
-      const { real, fault } = lookAtNamedFile(path.resolve(directory, relative), folder, MOST_BYTES);
+      const file = path.resolve(directory, relative);
+      const { real, fault } = lookAtNamedFile(file, folder, MOST_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]);
-      const text = readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
+      const text = this.#texts.get(real) ?? readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
+      this.#texts.set(real, text);
       return { text, file: path.join(path.dirname(this.#file), relative) };
     } catch (error) {
       if (error instanceof FileFault) throw error;
@@ -87,4 +98,6 @@ const FAULTS = {
   outside: 'lies outside the folder: --allow-outside takes it all the same',
   irregular: 'is not a file',
   large: `is larger than ${MOST_BYTES / 1024 / 1024} MiB`,
+  many: `is one file too many: a configuration may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
+  much: `is one file too many: those that a configuration names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
 };

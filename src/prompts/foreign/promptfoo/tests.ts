@@ -2,6 +2,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { BOUNDS } from '../../bounds.ts';
 import type { TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf } from './assertions.ts';
 import type { Conversion, Located, SourceText } from './source.ts';
@@ -16,8 +17,8 @@ interface Test {
 }
 
 const NOTHING: Test = { name: undefined, vars: new Map(), asserts: [] };
-/** Two long lists make a case of every pair. */
-const MOST_CASES = 10_000;
+/** Characters of all inputs of all cases. */
+const MOST_TEXT = 64 * 1024 * 1024;
 
 /** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
 export async function casesOf(
@@ -30,44 +31,57 @@ export async function casesOf(
   const tests = [...listed, ...(await scenariosIn(entries.get('scenarios'), conversion))];
   const isTested = tests.length > 0 || common.asserts.length > 0 || common.vars.size > 0;
   const all = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => merged(common, test));
-  const cases = all.flatMap((test, at) => casesOfTest(test, at + 1, inputs, conversion));
   const [root] = entries.values();
-  if (cases.length > MOST_CASES && root) {
-    throw faultAt(
-      entries.get('tests') ?? root,
-      `its lists make more than ${MOST_CASES.toLocaleString('en-US')} cases`,
-    );
+  const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
+  const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
+  if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${CASES} cases`);
+  const cases: TestCaseText[] = [];
+  let characters = 0;
+  for (const [index, test] of all.entries()) {
+    for (const one of casesOfTest(test, index + 1, inputs, conversion)) {
+      characters += Object.values(one.inputs).reduce((sum, text) => sum + text.length, 0);
+      if (characters > MOST_TEXT) throw faultAt(at, 'the inputs of its cases have more than 64 MiB in all');
+      cases.push(one);
+    }
   }
   return cases;
 }
 
-function casesOfTest(
+const CASES = BOUNDS.cases.toLocaleString('en-US');
+
+function* casesOfTest(
   test: Test,
   number: number,
   inputs: readonly string[],
   conversion: Conversion,
-): TestCaseText[] {
-  const combinations = combinationsOf(test.vars);
-  return combinations.map((values, at) => {
-    const vars = resolved(values);
+): Generator<TestCaseText> {
+  const count = combinationCount(test.vars);
+  for (let at = 0; at < count; at += 1) {
+    const vars = resolved(combinationAt(test.vars, at));
     const name = test.name === undefined ? `case ${number}` : render(test.name, vars);
-    return {
-      name: combinations.length > 1 ? `${name} (${at + 1})` : name,
+    yield {
+      name: count > 1 ? `${name} (${at + 1})` : name,
       inputs: Object.fromEntries(
         inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
       ),
       expect: test.asserts.flatMap(assertion => expectationsOf(assertion, vars, conversion)),
     };
-  });
+  }
 }
 
-function combinationsOf(vars: Test['vars']): Vars[] {
-  let combinations: Vars[] = [{}];
-  for (const [key, values] of vars) {
-    const next = combinations.flatMap(combination => values.map(value => ({ ...combination, [key]: value })));
-    combinations = next.slice(0, MOST_CASES + 1);
-  }
-  return combinations;
+function combinationCount(vars: Test['vars']): number {
+  return [...vars.values()].reduce((product, values) => product * values.length, 1);
+}
+
+/** The combination of this number; the last variable changes first. */
+function combinationAt(vars: Test['vars'], number: number): Vars {
+  let rest = number;
+  const chosen = [...vars].toReversed().map(([key, values]) => {
+    const value = values[rest % values.length] ?? '';
+    rest = Math.floor(rest / values.length);
+    return [key, value] as const;
+  });
+  return Object.fromEntries(chosen.toReversed());
 }
 
 function merged(one: Test, other: Test): Test {
@@ -98,6 +112,9 @@ async function scenariosIn(node: YamlValue | undefined, conversion: Conversion):
     const configs = await testsIn(entries.get('config'), conversion);
     const tests = await testsIn(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
+    if (combined.length + configs.length * each.length > BOUNDS.cases) {
+      throw faultAt(node, `its scenarios make more than ${CASES} cases`);
+    }
     combined.push(...configs.flatMap(config => each.map(test => merged(config, test))));
   }
   return combined;
