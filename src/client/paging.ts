@@ -28,7 +28,7 @@ export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
  * Pages as they arrive. Forwards, each page is older than the one before; with `endingBefore` each is newer, and the
  * rows of a page are newest first all the same.
  *
- * @throws {ProtocolError} where the list comes back to where it was
+ * @throws {ProtocolError} if the list comes back to where it was, or has more than 10,000 pages
  */
 export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
   list: PagedList<Q, P>,
@@ -38,7 +38,8 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
   const cursors = new Set<string>();
   let wanted = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = backwards ? query.endingBefore : query.startingAfter;
-  while (wanted > 0) {
+  for (let count = 1; wanted > 0; count += 1) {
+    checkPageCount(list.of, count);
     if (cursor !== undefined) cursors.add(cursor);
     const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) });
@@ -56,6 +57,15 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
       throw new ProtocolError(`the service gives the same page of ${list.of} again and again`);
     }
   }
+}
+
+/** Pages of one list at most: a service could send them without end. */
+const MOST_PAGES = 10_000;
+
+/** @throws {ProtocolError} for a list that never ends */
+export function checkPageCount(of: string, count: number): void {
+  if (count <= MOST_PAGES) return;
+  throw new ProtocolError(`the service's list of ${of} did not end within ${MOST_PAGES} pages`);
 }
 
 /**

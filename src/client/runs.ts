@@ -1,3 +1,4 @@
+import { isJsonObject } from '../wire/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
@@ -26,12 +27,12 @@ export class Runs extends Endpoints {
    */
   async create(request: CreateRunRequest | EncodedBody, options: CreateOptions = {}): Promise<Run> {
     const body = 'body' in request ? request.body : request;
-    return await this.read(['POST', '/runs'], { ...options, body }, 'run', runFault);
+    return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', runFault));
   }
 
   /** One run. */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
-    return await this.read(['GET', path`/runs/${runId}`], options, 'run', runFault);
+    return withoutSavedTo(await this.read<Run>(['GET', path`/runs/${runId}`], options, 'run', runFault));
   }
 
   /** The body that created one of the caller's runs. Only the local service keeps it; others answer 404. */
@@ -42,7 +43,8 @@ export class Runs extends Endpoints {
 
   /** Ends a run that has not ended, and gives it; an ended one as it is. Only the local service can; others answer 404. */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
-    return await this.read(['POST', path`/runs/${runId}/cancel`], options, 'run', runFault);
+    const route = ['POST', path`/runs/${runId}/cancel`] as const;
+    return withoutSavedTo(await this.read<Run>(route, options, 'run', runFault));
   }
 
   /** One page of runs, newest first. */
@@ -73,6 +75,16 @@ function timeOf({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before
   const seconds = Date.parse(createdAt) / 1000;
   if (since !== undefined && seconds < since) return 'before';
   return until !== undefined && seconds >= until ? 'after' : 'within';
+}
+
+/** Drops `savedTo` of outputs: it says where promptrun saved one, and a service must not name files of this machine. */
+export function withoutSavedTo(run: Run): Run {
+  if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
+  const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
+    const { savedTo: _, ...own } = output;
+    return own;
+  });
+  return { ...run, outputs };
 }
 
 function runFault(data: Fields): string | undefined {

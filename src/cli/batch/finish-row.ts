@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
@@ -119,11 +120,11 @@ function runFailed(run: Run): CliError {
 
 /** The run with the paths of its outputs, and why some of them were not saved. */
 async function savedRun(
-  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force }, tally }: RunningBatch,
+  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunFacts,
 ): Promise<{ run: Run; notSaved?: string }> {
-  if (saveTo === undefined) return { run: withPaths(run) };
+  if (saveTo === undefined) return { run };
   const { saveOutputs } = await import('../outputs/save.ts');
   const facts = {
     promptVersionId,
@@ -133,10 +134,17 @@ async function savedRun(
   try {
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
     for (const { link } of failures) tally.link ??= link;
-    return { run: withPaths(run, paths), notSaved: failures.map(({ message }) => message).join('; ') };
+    const fromResults = paths.map(file => file && (out === undefined ? file : pathFrom(ctx.cwd, out, file)));
+    return { run: withPaths(run, fromResults), notSaved: failures.map(({ message }) => message).join('; ') };
   } catch (error) {
-    return { run: withPaths(run), notSaved: errorText(error) };
+    return { run, notSaved: errorText(error) };
   }
+}
+
+/** The path of a saved file from the folder of the results, which may be read on another machine. */
+function pathFrom(cwd: string, results: string, file: string): string {
+  const relative = path.relative(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
+  return relative.split(path.sep).join('/');
 }
 
 function saveFault(reason = ''): CliError | undefined {

@@ -1,5 +1,6 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { isOver } from '../../client/poll.ts';
+import { withoutSavedTo } from '../../client/runs.ts';
 import { listOf, payload, strings } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
@@ -115,11 +116,12 @@ class Creation {
     options.onAnswer?.(answer);
     if (answer.error !== undefined) throw answer.error;
     const { data } = answer.envelope as { data: Run };
-    return payload(
+    const run = payload(
       { ...answer, data },
       'run',
       fields => strings(fields, 'runId', 'runStatus') ?? listOf(fields, 'outputs'),
     );
+    return withoutSavedTo(run);
   }
 
   #answered(run: Run): Created {

@@ -1,9 +1,6 @@
 import type { Context } from '../context.ts';
-import { visible } from '../terminal/sanitise.ts';
+import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
 import { applyQuery } from './query.ts';
-
-// Legal in JSON, but not harmless on a terminal: DEL, C1 and the characters that reorder text.
-const HOSTILE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** What printing JSON takes. */
 type Printing = Pick<Context, 'checks' | 'globals' | 'io'>;
@@ -34,19 +31,11 @@ async function shownJson(ctx: Printing, value: unknown, indent: number): Promise
   if (query === undefined) return `${toJson(value, isTerminal, indent)}\n`;
   const { bare, json } = await applyQuery(ctx, query, value, indent);
   if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
-  return `${isTerminal ? escapeJson(json) : json}\n`;
+  return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
 }
 
 /** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */
 export function toJson(value: unknown, terminal: boolean, indent = 2): string {
   const text = JSON.stringify(value ?? null, undefined, indent);
-  return terminal ? escapeJson(text) : text;
-}
-
-/** JSON, equal in value, without characters that could drive a terminal. */
-export function escapeJson(text: string): string {
-  return text.replace(
-    HOSTILE_IN_JSON,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return terminal ? withoutHiddenControls(text) : text;
 }

@@ -4,7 +4,7 @@ import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
 /** Larger pictures and videos are not part of a page. */
-const MOST_ON_PAGE = 8 * 1024 * 1024;
+export const MOST_ON_PAGE = 8 * 1024 * 1024;
 
 /** A picture or video of an output. */
 export interface MediaContent {

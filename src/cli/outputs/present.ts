@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { page } from '../terminal/pager.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
 
@@ -9,7 +9,7 @@ import { printValue, wantsJson } from './json.ts';
 export interface Forms {
   /** For programs: tab-separated lines without a header. */
   readonly plain: () => string | Promise<string>;
-  /** For people: tables, words. Must be sanitised. The same as for programs by default. */
+  /** For people: tables, words. Must be sanitised. By default the same as for programs, made inert. */
   readonly terminal?: () => string | Promise<string>;
   /** Whether a result longer than the screen goes through the pager. Default false. */
   readonly paged?: boolean;
@@ -22,7 +22,7 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
     await ctx.io.out(ended(await forms.plain()));
     return;
   }
-  const text = ended(await (forms.terminal ?? forms.plain)());
+  const text = ended(await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(visible)));
   if (forms.paged === true) await page(ctx, text, ctx.settings.get('pager'));
   else await ctx.io.out(text);
 }

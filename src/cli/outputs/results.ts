@@ -209,14 +209,12 @@ async function save(
   return saveOutputs(ctx, connection, run, options);
 }
 
-/** The run as it came, with the path of each output that was saved: nobody else's. */
+/** Adds to each output of a run the path where it was saved. */
 export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
-  const isAsItCame = paths.every(path => path === undefined) && !run.outputs.some(item => 'savedTo' in item);
-  if (isAsItCame) return run;
-  const outputs = run.outputs.map((item: Run['outputs'][number] & { savedTo?: unknown }, index) => {
-    const { savedTo: _, ...own } = item;
+  if (paths.every(path => path === undefined)) return run;
+  const outputs = run.outputs.map((output, index) => {
     const savedTo = paths[index];
-    return savedTo === undefined ? own : { ...own, savedTo };
+    return savedTo === undefined ? output : { ...output, savedTo };
   });
   return { ...run, outputs };
 }

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { visible } from './sanitise.ts';
+import { visible, withoutHiddenControls } from './sanitise.ts';
 
 /** Whether and how wide a stream is a terminal. */
 export interface TerminalFacts {
@@ -85,6 +85,9 @@ export function plainIo(streams: Streams): PlainIo {
   };
   streams.stderr.on('error', () => {}); // nobody is left to report to
   const write = resultWriter(streams.stdout);
+  const writeNote = (text: string): void => {
+    streams.stderr.write(streams.stderr.isTTY === true ? withoutHiddenControls(text) : text);
+  };
   return {
     stdout: factsOf(streams.stdout),
     stderr: Object.assign(factsOf(streams.stderr), { stream: streams.stderr as NodeJS.WriteStream }),
@@ -98,15 +101,14 @@ export function plainIo(streams: Streams): PlainIo {
     },
     out: data => {
       stepAside();
-      return write(data);
+      const isText = typeof data === 'string' && streams.stdout.isTTY === true;
+      return write(isText ? withoutHiddenControls(data) : data);
     },
     error: line => {
       stepAside();
-      streams.stderr.write(`${line}\n`);
+      writeNote(`${line}\n`);
     },
-    err: data => {
-      streams.stderr.write(data);
-    },
+    err: writeNote,
     beforeWrite: hook => {
       hooks.add(hook);
       return () => hooks.delete(hook);

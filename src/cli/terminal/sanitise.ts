@@ -2,11 +2,21 @@
 const HOSTILE =
   // oxlint-disable-next-line no-control-regex -- these are what this file is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+// None of these is part of a sequence that the program itself writes, such as a colour.
+const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const LONGEST_FILE_NAME = 80;
 
 /** The text with every control character but tab and newline made visible, so that it can't drive a terminal. */
 export function visible(text: string): string {
   return text.replace(HOSTILE, shown);
+}
+
+/** The text with DEL, C1 controls and what reorders text escaped as in JSON, which keeps JSON equal in value. */
+export function withoutHiddenControls(text: string): string {
+  return text.replace(
+    NEVER_MEANT,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The text on one line without tabs, fit for a cell of a table or of tab-separated values. */

@@ -7,6 +7,7 @@ import { printValue, wantsJson } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { checkFile } from '../outputs/writable.ts';
+import { visible } from '../terminal/sanitise.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
 import { jsonReport } from './reporters/json.ts';
 import { junitReport } from './reporters/junit.ts';
@@ -40,8 +41,9 @@ export async function reportTests(
   if (wantsJson(ctx)) return printValue(ctx, jsonReport(results, material.budget.totalsOf()));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
-  if (shown !== undefined || isOnGithub) await ctx.io.out(reportText(results, shown ?? 'github', material));
-  else await ctx.io.out(stdout.isTerminal ? treeReport(results, paint) : linesReport(results));
+  if (shown !== undefined || isOnGithub) {
+    await printReport(ctx, reportText(results, shown ?? 'github', material));
+  } else await ctx.io.out(stdout.isTerminal ? treeReport(results, paint) : linesReport(results));
 }
 
 function isGithub({ reporter }: ReportOutput): boolean {
@@ -71,12 +73,16 @@ function reportText(
 /** In characters: what GitHub takes as a comment. */
 const LONGEST_COMMENT = 65_536;
 
+async function printReport({ io }: Context, text: string): Promise<void> {
+  await io.out(io.stdout.isTerminal ? visible(text) : text);
+}
+
 /** The tests have run: a report that can't be written must not cost what is known of them. */
 async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
   try {
     await replaceNamedFile(path.resolve(ctx.cwd, out), text);
   } catch (error) {
-    await ctx.io.out(text);
+    await printReport(ctx, text);
     throw usageError(
       `--out: ${out} can't be written: ${messageOf(error)}`,
       'The report is on standard output.',

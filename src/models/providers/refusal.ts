@@ -150,8 +150,8 @@ function retryAfter(headers: Refused['headers']): number | undefined {
   if (Number.isFinite(exact) && exact >= 0) return exact;
   const after = String(headers['retry-after'] ?? '').trim();
   if (after === '') return undefined;
-  const seconds = Number(after);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const ms = Number(after) * 1000;
+  if (!Number.isNaN(ms)) return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
   const date = Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }

@@ -170,7 +170,7 @@ describe('a batch on the local service', () => {
     expect(exitCode).toBe(0);
     const [line] = lastLines(home);
     const { runId, outputs } = line ?? {};
-    expect(outputs?.[0]?.savedTo).toBe(path.join('pictures', `${runId}-1.png`));
+    expect(outputs?.[0]?.savedTo).toBe(`pictures/${runId}-1.png`);
     expect(new Set(readdirSync(path.join(home, 'pictures')))).toEqual(
       new Set([`${runId}-1.png`, `${runId}.json`]),
     );

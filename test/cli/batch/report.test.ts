@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess } from '../../support/context.ts';
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 import { Project } from '../testing/support.ts';
 
@@ -162,5 +164,39 @@ describe('batch report', () => {
   it('leaves batch as it was: without rows it says what is missing', async () => {
     const { exitCode, stderr } = await results().run(['batch', 'hello']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--from is missing')]);
+  });
+});
+
+describe('a saved picture of a page', () => {
+  const PIXEL = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+
+  it('is only taken from below the folder of the results, by its real path', async () => {
+    const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
+    const project = new Project({
+      'work/results.jsonl': saved
+        .map((savedTo, at) => ({
+          ...LINES[0],
+          row: at + 1,
+          id: String(at),
+          outputs: [{ type: 'image', data: 'https://example.com/x', savedTo }],
+        }))
+        .map(line => `${JSON.stringify(line)}\n`)
+        .join(''),
+    });
+    const at = (name: string): string => path.join(project.home, name);
+    mkdirSync(at('work/in'));
+    for (const name of ['private.png', 'work/in/a.png', 'gone.png']) writeFileSync(at(name), PIXEL);
+    symlinkSync(at('private.png'), at('work/link.png'));
+    symlinkSync(project.home, at('work/linked'));
+    const { exitCode, stderr } = await runInProcess(
+      ['batch', 'report', 'work/results.jsonl', '--html', 'page.html'],
+      { home: project.home, local: localService },
+    );
+    expect(exitCode).toBe(0);
+    expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
+    expect(stderr()).toContain(saved.slice(1).join(', '));
   });
 });

@@ -135,6 +135,19 @@ describe('a run that takes long', () => {
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
   });
 
+  it('prints an id that could drive the terminal inert', async () => {
+    const runId = `${RUN}\u001b]0;x\u0007\u009b31m\u202e`;
+    const service = await serviceOf(creation(runOf({ runId })), creation(runOf({ runId })));
+    for (const flags of [[], ['--json']]) {
+      const { stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags], {
+        terminal: { stdout: true },
+      });
+      expect(stdout()).toContain(RUN);
+      // oxlint-disable-next-line no-control-regex -- these are what must not come
+      expect(stdout()).not.toMatch(/[\u001b\u0007\u009b\u202e]/u);
+    }
+  });
+
   it.each([
     ['succeeded', 0],
     ['failed', 5],

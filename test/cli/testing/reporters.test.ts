@@ -139,6 +139,18 @@ describe('the report of tests', () => {
     );
   });
 
+  it.each(['json', 'junit', 'markdown', 'html'])('as %s is inert on a terminal', async reporter => {
+    const project = projectOf(
+      '  - inputs: { text: "\\u009b31m\\u202e\\u001b[2J" }\n    expect: [{ equals: x }]\n',
+    );
+    const { stdout } = await project.run(['test', '--no-color', '--reporter', reporter], {
+      terminal: { stdout: true },
+    });
+    expect(stdout()).toContain('31m');
+    // oxlint-disable-next-line no-control-regex -- these are what must not come
+    expect(stdout()).not.toMatch(/[\u001b\u009b\u202e]/u);
+  });
+
   it('is JSON with --json and with --reporter json alike', async () => {
     const project = projectOf(MIXED);
     const [one, other] = [

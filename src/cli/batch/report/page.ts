@@ -1,29 +1,32 @@
 import path from 'node:path';
+import { lookAtNamedFile } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
-import { fileDataUrl } from '../../outputs/media-content.ts';
+import { fileDataUrl, MOST_ON_PAGE } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, hasSucceeded } from './reported-rows.ts';
 
 /**
- * The results as one page: inputs beside outputs, saved pictures in it.
+ * Makes one page of the results: inputs beside outputs, saved pictures in it.
  *
- * @param directories where paths of saved outputs may start from
+ * @param folder of the results: paths of saved outputs start there and stay below it
+ * @returns the page, and the paths of saved outputs that are not in it
  */
 export async function reportPage(
   rows: readonly ResultsLine[],
   summary: BatchSummary,
-  { title, directories }: { readonly title: string; readonly directories: readonly string[] },
-): Promise<string> {
+  { title, folder }: { readonly title: string; readonly folder: string },
+): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
-  for (const row of rows) gridRows.push(await gridRow(row, directories));
+  const saved = new SavedPictures(folder);
+  for (const row of rows) gridRows.push(await gridRow(row, saved));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   const withCredits = hasPaidCredits(summary);
-  return gridPage({
+  const html = gridPage({
     title,
     facts: [
       `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
@@ -34,13 +37,14 @@ export async function reportPage(
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
+  return { html, leftOut: saved.leftOut };
 }
 
-async function gridRow(row: ResultsLine, directories: readonly string[]): Promise<Grid['rows'][number]> {
+async function gridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
   const state = hasSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
-  for (const output of outputs) parts.push(await outputPart(output, directories));
+  for (const output of outputs) parts.push(await outputPart(output, saved));
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [counted(tokens, 'token')];
   const price = row.cost === null ? [] : [formatDollars(money(row.cost))];
@@ -58,12 +62,32 @@ async function gridRow(row: ResultsLine, directories: readonly string[]): Promis
 /** A URL of a service is shown as text and never loaded. */
 async function outputPart(
   { type, data, savedTo }: ResultsLine['outputs'][number],
-  directories: readonly string[],
+  saved: SavedPictures,
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';
-  for (const directory of isMedia && typeof savedTo === 'string' ? directories : []) {
-    const url = await fileDataUrl(path.resolve(directory, savedTo ?? '')).catch(() => undefined);
-    if (url !== undefined) return { kind: 'media', url };
-  }
+  const url = isMedia && typeof savedTo === 'string' ? await saved.dataUrl(savedTo) : undefined;
+  if (url !== undefined) return { kind: 'media', url };
   return { kind: type === 'error' ? 'error' : 'text', text: fieldText(data) };
+}
+
+/** The saved outputs below the folder of a file of results, which may be a stranger's. */
+class SavedPictures {
+  readonly leftOut: string[] = [];
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The `data:` URL of a saved output; undefined, and noted, if it lies elsewhere or can't be shown. */
+  async dataUrl(savedTo: string): Promise<string | undefined> {
+    const url = await this.#read(path.resolve(this.#folder, savedTo)).catch(() => undefined);
+    if (url === undefined) this.leftOut.push(savedTo);
+    return url;
+  }
+
+  async #read(file: string): Promise<string | undefined> {
+    const { real, fault } = lookAtNamedFile(file, this.#folder, MOST_ON_PAGE);
+    return fault === undefined ? await fileDataUrl(real) : undefined;
+  }
 }

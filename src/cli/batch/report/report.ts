@@ -21,14 +21,27 @@ export async function reportBatch(
   const summary = summaryOf(rows, await spendingOf(ctx, rows));
   if (html !== undefined) {
     const { reportPage } = await import('./page.ts');
-    const directories = [ctx.cwd, path.dirname(path.resolve(ctx.cwd, results))];
-    await write(ctx, html, await reportPage(rows, summary, { title: path.basename(results), directories }));
+    const folder = path.dirname(path.resolve(ctx.cwd, results));
+    const page = await reportPage(rows, summary, { title: path.basename(results), folder });
+    await write(ctx, html, page.html);
+    noteLeftOut(ctx, page.leftOut);
   }
   await present(ctx, summary, {
     terminal: () => terminalReport(ctx, summary),
     plain: () => plainRows(lines(summary)),
   });
   return EXIT.ok;
+}
+
+const MOST_NAMED = 20;
+
+function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
+  if (leftOut.length === 0) return;
+  const named = leftOut.slice(0, MOST_NAMED).join(', ');
+  const more = leftOut.length > MOST_NAMED ? ` and ${leftOut.length - MOST_NAMED} more` : '';
+  ctx.io.note(
+    `note: not on the page, as they are no pictures below the folder of the results: ${named}${more}`,
+  );
 }
 
 async function write(ctx: Context, file: string, page: string): Promise<void> {

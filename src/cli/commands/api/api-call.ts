@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
+import { checkPageCount } from '../../../client/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -122,7 +123,7 @@ function put(into: Fields, [first = '', ...rest]: readonly string[], value: stri
 /**
  * The call for the page after this one, in the direction the first one asked for; undefined at the end.
  *
- * @throws {ProtocolError} where the list comes back to one of `cursors`, which it adds to
+ * @throws {ProtocolError} if the list comes back to one of `cursors`, which it adds to, or never ends
  */
 export function nextPage(
   call: ApiCall,
@@ -139,6 +140,7 @@ export function nextPage(
     throw new ProtocolError('the service gives the same page of runs again and again');
   }
   cursors.add(runId);
+  checkPageCount('runs', cursors.size + 1);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
   return { ...call, query };

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { escapeJson, printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import { singleQuoted } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
@@ -33,7 +34,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
       `  --data-binary @- <<'${end}'`,
-      escapeJson(body),
+      withoutHiddenControls(body),
       end,
       '',
     ].join('\n'),

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 import { type Started, startRun } from './start.ts';
@@ -73,7 +74,7 @@ async function giveRunId(ctx: Context, connection: Connection, started: Started)
     started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
   return giveRun(ctx, connection, runId, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
-    else await out.io.out(`${runId}\n`);
+    else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
   });
 }

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { pagesOf } from '../../src/client/paging.ts';
+
+it('gives a list up that never ends, and holds one page at a time', async () => {
+  let sent = 0;
+  const list = {
+    of: 'runs',
+    fetch: () => {
+      sent += 1;
+      return Promise.resolve({ rows: [`r${sent}`], hasMore: true });
+    },
+    cursorOf: (row: string) => row,
+  };
+  const read = async (): Promise<void> => {
+    for await (const { rows } of pagesOf(list, {})) expect(rows).toHaveLength(1);
+  };
+  await expect(read()).rejects.toThrow("the service's list of runs did not end within 10000 pages");
+  expect(sent).toBe(10_000);
+});
