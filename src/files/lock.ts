@@ -101,8 +101,8 @@ function breakLock(lock: string, holder: string): void {
 function holderOf(lock: string): string | undefined {
   const stats = lstatSync(lock, { throwIfNoEntry: false });
   // Reading a pipe would wait for ever.
-  if (stats && !(stats.isFile() && stats.size <= MOST_LOCK_BYTES))
-    throw new PathFault(`${lock} is not a lock`);
+  const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
+  if (!isLock) throw new PathFault(`${lock} is not a lock`);
   try {
     return readFileSync(lock, 'utf8');
   } catch {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isBelow, lookAtNamedFile, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
@@ -24,7 +24,7 @@ describe('a file that another one names', () => {
   it('lies below the folder by its real path, whatever leads to either', () => {
     const { home, folder, link } = scene();
     link('way', 'in');
-    const real = path.join(folder, 'in/file');
+    const real = realpathSync.native(path.join(folder, 'in/file'));
     for (const file of [real, path.join(folder, 'way/file'), path.join(home, 'linked/in/../way/file')]) {
       for (const base of [folder, path.join(home, 'linked')]) {
         expect(lookAtNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
