@@ -52,6 +52,8 @@ export interface Interface {
   readonly topK?: string;
   /** The name of `n`; undefined if one answer is all there is. */
   readonly count?: string;
+  /** True if the client itself puts into words that it wants JSON. */
+  readonly saysJson?: true;
   /** Default: as a schema. */
   json?(wanted: Wanted): 'schema' | 'object' | 'words';
 }
@@ -251,10 +253,12 @@ export const CLIENTS = {
       ...known(effort),
       providerOptions: { mistral: { strictJsonSchema: strict } },
     }),
+    saysJson: true,
   }),
   deepseek: plain({
     language: async (settings, { id }) => (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
     options: ({ effort }) => ({ providerOptions: { deepseek: defined({ reasoningEffort: effort }) } }),
+    saysJson: true,
   }),
   fireworks: {
     ...COMPATIBLE,

@@ -32,7 +32,8 @@ export function jsonFormOf(job: EngineJob, spoken: Interface, takesNone = false)
   if (form === 'schema' && isJsonObject(schema)) {
     return { responseFormat: { type: 'json', schema, name: 'output' }, strict };
   }
-  const words = isJsonObject(schema) ? wordsFor(schema) : saysJson(job) ? undefined : 'Answer with JSON.';
+  const isSaid = saysJson(job) || (form !== 'words' && spoken.saysJson === true);
+  const words = isJsonObject(schema) ? wordsFor(schema) : isSaid ? undefined : 'Answer with JSON.';
   const said = words === undefined ? {} : { words };
   if (form === 'words') return { ...said, strict };
   if (wanted.provider === 'lmstudio') {

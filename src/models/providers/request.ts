@@ -14,6 +14,7 @@ import { clientMessages } from './messages.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
 import { ProviderFault } from './refusal.ts';
 import { geminiFields, merged, snakeCased } from './request-body.ts';
+import { droppedKeywords } from './schema-notes.ts';
 import type { ProviderRequest } from './send.ts';
 import { reasons, targetOf } from './unsupported-options.ts';
 
@@ -116,8 +117,12 @@ async function buildChat(
     ...(spoken.count !== undefined && count !== undefined && { [spoken.count]: count }),
     ...others,
   };
-  const asFields = spoken.configIn === undefined ? snakeCased : geminiFields;
   const own = jsonBody(request);
+  const { schema } = job.json ?? {};
+  for (const keyword of droppedKeywords(schema, own)) {
+    notes.push(leftOutNote(model, `the schema’s ${keyword}`));
+  }
+  const asFields = spoken.configIn === undefined ? snakeCased : geminiFields;
   return {
     ...encoded(request, merged({ ...spoken.defaults, ...own }, asFields(fields))),
     form,

@@ -103,11 +103,7 @@ export default {
     body: {
       model: "deepseek-chat",
       response_format: { type: "json_object" },
-      messages: [
-        { role: "system", content: "Return JSON." },
-        { role: "system", content: "Answer with JSON." },
-        { role: "user", content: "Hello" },
-      ],
+      messages: [{ role: "system", content: "Return JSON." }, { role: "user", content: "Hello" }],
     },
     warnings: [],
   },

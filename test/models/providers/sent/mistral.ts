@@ -120,7 +120,7 @@ export default {
       model: "mistral-large-latest",
       response_format: { type: "json_object" },
       messages: [
-        { role: "system", content: "Answer with JSON.\n\nYou MUST answer with JSON." },
+        { role: "system", content: "You MUST answer with JSON." },
         { role: "user", content: [{ type: "text", text: "Hello" }] },
       ],
     },

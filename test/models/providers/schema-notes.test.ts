@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { InterfaceName } from '../../../src/models/entry.ts';
+import { buildRequest } from '../../../src/models/providers/request.ts';
+import { jobOf, providerAt } from '../job.ts';
+
+const SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 2, pattern: '^a', description: 'who' },
+    list: { type: 'array', items: { type: 'integer', minimum: 1 }, maxItems: 4 },
+    kind: { const: 'x' },
+  },
+  required: ['name', 'list', 'kind'],
+  additionalProperties: false,
+};
+
+async function warningsOf(engine: InterfaceName, id: string): Promise<readonly string[]> {
+  const provider = providerAt('https://models.example/v1', { name: 'p', engine });
+  const job = jobOf({ model: { model: id, engine: 'provider', provider }, json: { schema: SCHEMA } });
+  return (await buildRequest(job, { provider, key: 'k', env: {} })).warnings;
+}
+
+describe('keywords of a schema that a client leaves out', () => {
+  it('are reported, each once', async () => {
+    const warnings = await warningsOf('anthropic', 'claude-opus-4-8');
+    expect(warnings).toEqual(
+      ['minLength', 'pattern', 'minimum', 'maxItems'].map(
+        keyword => `claude-opus-4-8 does not take the schema’s ${keyword}: left out`,
+      ),
+    );
+  });
+
+  it('are none of a schema that goes as it is', async () => {
+    expect(await warningsOf('openai', 'tiny')).toEqual([]);
+    expect(await warningsOf('openai-responses', 'gpt-5')).toEqual([]);
+    expect(await warningsOf('google', 'gemini-2.5-flash')).toEqual([]);
+  });
+});
