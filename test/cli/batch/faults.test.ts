@@ -164,6 +164,26 @@ describe('too many requests', () => {
 });
 
 describe('a creation without an answer', () => {
+  test('is exit 1 if no request of the command was answered', async () => {
+    const rows = 'name\nAda\nBo\n';
+    const home = homeWith({ 'names.csv': rows });
+    const service = await scriptedServiceOf([
+      version,
+      creation('Ada', 'reset-after-body', 2),
+      creation('Bo', 'reset-after-body', 2),
+      { ...noRuns, answer: 'reset-after-body' },
+    ]);
+    onTestFinished(() => service.close());
+    const run = (out: string): Promise<BatchResult> =>
+      runBatchCommand([VERSION, '--from', 'names.csv', '--out', out], {
+        home,
+        env: serviceEnv(service.baseUrl),
+      });
+    expect((await run('first.jsonl')).exitCode).toBe(5);
+    // The version is cached by now, so that only creations and the look for their runs are sent.
+    expect((await run('second.jsonl')).exitCode).toBe(1);
+  });
+
   test('is in doubt, never sent again, and the other rows go on', async () => {
     const { exitCode, home, stderr, service } = await batchAgainst([
       creation('Ada', 'reset-after-body'),

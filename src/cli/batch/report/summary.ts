@@ -22,7 +22,7 @@ export async function conclude(
   running: RunningBatch,
   rows: number | undefined,
 ): Promise<ExitCode> {
-  const { options, tally, stop, results, journal, budget } = running;
+  const { batch, options, tally, stop, results, journal, budget } = running;
   const { out } = options;
   const counts = countsOf(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
@@ -41,7 +41,11 @@ export async function conclude(
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   if (tally.link !== undefined) throw new LinkFault(tally.link);
-  return counts.succeeded === rows ? EXIT.ok : EXIT.runFailed;
+  if (counts.succeeded === rows) return EXIT.ok;
+  // The client learns this from any answer of the service, so none has come.
+  const isUnanswered =
+    tally.now['in doubt'] > 0 && batch.connection.client.keepsIdempotencyKeys === undefined;
+  return isUnanswered ? EXIT.fault : EXIT.runFailed;
 }
 
 /** What ended the batch before its time, if something outside of it did. */

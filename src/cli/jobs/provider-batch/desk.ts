@@ -19,12 +19,14 @@ const LONGEST_POLL_MS = 30_000;
 const TELL_EVERY_MS = 30_000;
 
 const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
+const BUSY = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
 /** How the command ends after an answer with this HTTP status. */
 const ENDS: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
   401: DENIED,
   402: DENIED,
   403: DENIED,
-  429: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
+  429: BUSY,
+  529: BUSY,
 };
 
 export interface DeskParts {
