@@ -209,6 +209,11 @@ describe('a cap on what a command costs', () => {
     expect(await runCommand([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
     expect(provider.asked).toHaveLength(1);
     expect(await runCommand([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
+    // The other way round, one answer is expected to cost a ninth of the 82,000.
+    const [compare = '', one = '', nine = '', ...more] = args;
+    expect(await runCommand([compare, nine, one, ...more, '0.001'], { env, home })).toMatchObject({
+      code: 0,
+    });
   });
 
   it('refuses a model without a price before anything is sent, whichever case or side it is of', async () => {
