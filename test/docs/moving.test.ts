@@ -18,7 +18,7 @@ describe('moving here', () => {
   const data = path.join(directory, 'data');
   mkdirSync(data, { mode: 0o700 });
   // The provider of the examples is not asked: a built-in model stands in for it.
-  writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-4o-mini: echo\n');
+  writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-6-luna: echo\n');
 
   it('shows all that a newcomer may come from', () => expect(PARTS).toHaveLength(5));
 

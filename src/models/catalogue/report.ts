@@ -3,7 +3,13 @@ import { messageOf } from '../../files/error-utils.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { askForModels } from '../providers/endpoints.ts';
-import { accessFault, configuredProviders, keyVariable, knownProviders } from '../providers/providers.ts';
+import {
+  accessFault,
+  configuredProviders,
+  keyVariable,
+  knownProviders,
+  sameEndpoint,
+} from '../providers/providers.ts';
 import { reasonOf } from './discover.ts';
 import { type ModelsPlace, readModelsFile } from './file.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
@@ -52,7 +58,9 @@ function providersOf({ providers, models }: ModelsFile, env: Env): Provider[] {
   const used = models.flatMap(({ provider }) => provider ?? []);
   const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
   const all = [...providers, ...used, ...configuredProviders(env), ...moved];
-  return all.filter((one, index) => all.findIndex(({ name }) => name === one.name) === index);
+  const isSame = (one: Provider, other: Provider): boolean =>
+    one.name === other.name || sameEndpoint(one.baseUrl, other.baseUrl);
+  return all.filter((one, index) => all.findIndex(other => isSame(one, other)) === index);
 }
 
 async function reportProvider(
@@ -64,7 +72,8 @@ async function reportProvider(
     return { name, baseUrl, missingKey: keyVariables.join(' or ') };
   }
   const fault = accessFault(provider, env)?.message;
-  if (fault !== undefined || !ask) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
+  const isAsked = ask && provider.listsModels !== false;
+  if (fault !== undefined || !isAsked) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
   try {
     const { models } = await askForModels(provider, env, signal);
     return { name, baseUrl, models: models.length };

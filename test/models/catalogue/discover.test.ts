@@ -259,6 +259,24 @@ describe('the report on models', () => {
     expect(provider.asked).toEqual([]);
   });
 
+  it('asks an endpoint once, and none that has no list of models', async () => {
+    provider.reset(offering('a'));
+    const env = {
+      OPENAI_API_KEY: KEY,
+      OPENAI_BASE_URL: provider.baseUrl,
+      AZURE_API_KEY: KEY,
+      AZURE_RESOURCE_NAME: 'mine',
+    };
+    await discover(env);
+    expect(provider.asked).toHaveLength(1);
+    provider.reset(offering('a'));
+    expect((await report(env)).providers).toEqual([
+      { name: expect.stringMatching(/^openai-/) as string, baseUrl: provider.baseUrl, models: 1 },
+      { name: 'azure', baseUrl: 'https://mine.openai.azure.com/openai/v1' },
+    ]);
+    expect(provider.asked).toHaveLength(1);
+  });
+
   it('has nothing to tell where nothing is configured', async () => {
     expect(await report({})).toEqual({
       file: file(),

@@ -214,6 +214,10 @@ function checkProvider({
     const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];
     return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
   }
-  if (fault === undefined) return passed('provider', `${place} has ${counted(models ?? 0, 'model')}`);
+  if (fault === undefined) {
+    const found =
+      models === undefined ? 'is not asked: it has no list of models' : `has ${counted(models, 'model')}`;
+    return passed('provider', `${place} ${found}`);
+  }
   return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });
 }

@@ -17,7 +17,7 @@ export const MODELS_PROVIDERS = {
   path: 'models providers',
   summary: 'the providers whose models need no description, and whether their keys are set',
   examples: ['models providers', 'models providers --json'],
-  notes: `A model's name may begin with one of them: openai/gpt-4o-mini.
+  notes: `A model's name may begin with one of them: openai/gpt-6-luna.
 <NAME>_BASE_URL moves one (GEMINI_BASE_URL for googleai, OLLAMA_HOST too);
 models.yaml may describe more, under providers.
 Piped, a line is: provider, address, variables that may hold its key, whether one is set.`,

@@ -6,7 +6,10 @@ export const FRONT_MATTER_SCHEMA = {
   properties: {
     title: { type: 'string', description: 'What lists show' },
     description: { type: 'string', description: 'What the prompt does, in one sentence' },
-    model: { type: 'string', description: 'The model to run with, such as openai/gpt-4o; echo if left out' },
+    model: {
+      type: 'string',
+      description: 'The model to run with, such as openai/gpt-6-luna; echo if left out',
+    },
     config: {
       type: 'object',
       description: 'Default run options, and settings for the model’s provider',

@@ -106,7 +106,7 @@ export const RUNS_RERUN = {
   ],
   examples: [
     'runs rerun --last',
-    'runs rerun 5f0c8f0e -m openai/gpt-4o-mini --compare',
+    'runs rerun 5f0c8f0e -m openai/gpt-6-luna --compare',
     'runs rerun ./5f0c8f0e-….json --image photo.jpg',
   ],
   notes: `The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file
