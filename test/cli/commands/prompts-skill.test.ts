@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -39,6 +39,15 @@ it('keeps a file that differs unless --force, and writes through no link', async
   mkdirSync(path.join(home, 'elsewhere'));
   symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
   expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
+});
+
+it('refuses a prompt that would get the folder of another one, before it writes any', async () => {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'in'));
+  for (const name of ['My_prompt', 'in/my-prompt']) writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
+  const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
+  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('would get the folder of')]);
+  expect(existsSync(path.join(home, '.claude'))).toBe(false);
 });
 
 it('takes what a service says of a prompt as data', async () => {

@@ -30,6 +30,13 @@ export async function promptsSkill(
   const skills = [];
   for (const prompt of prompts) {
     const skill = await skillOf(ctx, prompt);
+    const first = skills.find(other => other.name === skill.name);
+    if (first !== undefined) {
+      throw usageError(
+        `${prompt} would get the folder of ${first.prompt}, ${skill.name}`,
+        'Write it with a command of its own, and another --to.',
+      );
+    }
     const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
     skills.push({ ...skill, below, file: path.join(folder, below.name) });
   }

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../src');
+const WRITES =
+  /^(?:appendFile|copyFile|cp|createWriteStream|link|open|rename|symlink|truncate|writeFile)(?:Sync)?$/u;
+
+/** Files outside of src/files that write by themselves, and why they may. */
+const EXCEPTIONS = [
+  'cli/inputs/images/image-source.ts', // reads
+  'cli/questions/editor.ts', // a temporary folder of its own
+  'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
+  'cli/targets/git/revision.ts', // a temporary folder of its own
+  'cli/testing/expectations/run-command.ts', // a temporary folder of its own
+  'cli/testing/run/judge.ts', // a temporary folder of its own
+  'service/store/blob-files.ts', // reads
+  'service/store/sqlite/connect.ts', // the database in the data directory
+  'service/store/sqlite/worker-locks.ts', // locks in the data directory
+];
+
+it('files are written in one way, which follows no links', () => {
+  const writers = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map(file => file.split(path.sep).join('/'))
+    .filter(file => file.endsWith('.ts') && !file.startsWith('files/'))
+    .filter(file => {
+      const source = readFileSync(path.join(root, file), 'utf8');
+      const imports = [...source.matchAll(/import (?!type)\{([^}]*)\} from 'node:fs(?:\/promises)?'/gu)];
+      const names = imports.flatMap(([, list = '']) => list.split(',').map(name => name.trim()));
+      return names.some(name => WRITES.test(name)) || /import \* as \w+ from 'node:fs/u.test(source);
+    });
+  expect(writers.toSorted()).toEqual(EXCEPTIONS);
+});
