@@ -31,7 +31,7 @@ function show(): void {
   const key = sessionStorage.getItem(KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
-  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decodeURIComponent);
+  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decoded);
   const view = VIEWS[Object.hasOwn(VIEWS, name) ? name : 'runs'];
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
@@ -116,6 +116,15 @@ function signOut(message = ''): void {
   left = new AbortController();
   history.replaceState(null, '', '#/');
   showSignIn(message);
+}
+
+/** A part of the address, as it is if it isn't encoded: anybody can write a link here. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 addEventListener('hashchange', show);

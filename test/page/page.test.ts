@@ -119,6 +119,15 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     expect(elsewhere.map(request => request.url())).toEqual([]);
   });
 
+  it('shows the list for an address that nobody could mean', async () => {
+    const { service, root } = await start();
+    const { page, complaints } = await open(`${root}#/x/%`);
+    await signIn(page, service.key);
+    for (const hash of ['#/runs/%', '#/__proto__', '#/x/%zz']) await page.goto(`${root}${hash}`);
+    await page.getByText('No runs.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('takes a picture as an input, and shows it with the run', async () => {
     const { service, root } = await start();
     const { page } = await open(root);
