@@ -31,8 +31,10 @@ function show(): void {
   const key = sessionStorage.getItem(KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
-  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decoded);
-  const view = VIEWS[Object.hasOwn(VIEWS, name) ? name : 'runs'];
+  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(decoded);
+  const isView = Object.hasOwn(VIEWS, name);
+  const view = VIEWS[isView ? name : 'runs'];
+  const path = isView ? rest : [];
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
   const content = el('div', {}, el('p', { class: 'quiet', role: 'status' }, 'Loading…'));

@@ -127,6 +127,23 @@ describe('an agent on a fresh machine', () => {
     ]);
   });
 
+  it('runs no git revision, whatever is allowed and also behind an alias', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: echo\n---\nNow.\n');
+    await runCommand(['alias', 'set', 'old', 'a.prompt@git:HEAD'], { home });
+    for (const flags of [[], ['--allow', 'a.prompt']]) {
+      const { call } = await startAgent(flags, { home });
+      expect((await call('run_prompt', { prompt: 'a.prompt' })).content[0]?.text?.trim()).toBe('Now.');
+      for (const prompt of ['a.prompt@git:HEAD', 'old']) {
+        const refused = await call('run_prompt', { prompt });
+        expect([refused.isError, refused.content[0]?.text]).toEqual([
+          true,
+          expect.stringContaining('names a git revision'),
+        ]);
+      }
+    }
+  });
+
   it('runs what an alias allows by any name, and what a version allows in that version alone', async () => {
     const home = temporaryDirectory();
     const publish = async (text: string): Promise<string> => {
