@@ -35,7 +35,11 @@ export function drawingCall(
     size: isSize(size) ? size : undefined,
     aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
     seed: typeof seed === 'number' ? seed : undefined,
-    files: pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes })),
+    // An empty list would count as pictures that are to be changed.
+    files:
+      pictures.length === 0
+        ? undefined
+        : pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes })),
     mask: undefined,
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },

@@ -52,7 +52,15 @@ export const CASES: Readonly<Record<string, JobOptions>> = {
   'two answers': { runOptions: { n: 2 } },
 };
 
+/** What is asked of models that draw. */
+export const DRAWINGS: Readonly<Record<string, JobOptions>> = {
+  'a picture': { template: 'A house', runOptions: { aspectRatio: '16:9' } },
+  'a picture that is changed': { template: 'Brighter: {{media url=p}}', images: [png(1, 1)] },
+};
+
 export interface AskedProvider {
+  /** True if its models draw. */
+  readonly draws?: boolean;
   /** Its prefix, if it is asked by more than one interface. */
   readonly provider?: string;
   /** Its models: one of each kind that is asked in another way. */
@@ -137,6 +145,45 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     type: 'LenientChat',
   },
   cerebras: { models: ['gpt-oss-120b'], dialect: 'cerebras', type: 'OpenAiChat' },
+  'openai-images': {
+    provider: 'openai',
+    draws: true,
+    models: ['gpt-image-1'],
+    type: 'OpenAiImage',
+    config: { quality: 'high' },
+  },
+  'azure-images': {
+    provider: 'azure',
+    draws: true,
+    models: ['gpt-image-1'],
+    env: { AZURE_RESOURCE_NAME: 'ada' },
+    type: 'OpenAiImage',
+  },
+  'together-images': {
+    provider: 'together',
+    draws: true,
+    models: ['black-forest-labs/FLUX.1-schnell'],
+    type: 'OpenAiImage',
+  },
+  'xai-images': { provider: 'xai', draws: true, models: ['grok-2-image'], type: 'XaiImage' },
+  'fireworks-images': {
+    provider: 'fireworks',
+    draws: true,
+    models: ['accounts/fireworks/models/flux-1-schnell-fp8'],
+    type: 'FireworksImage',
+  },
+  'googleai-images': {
+    provider: 'googleai',
+    draws: true,
+    models: ['gemini-2.5-flash-image'],
+    type: 'GenerateContent',
+  },
+  'openrouter-images': {
+    provider: 'openrouter',
+    draws: true,
+    models: ['google/gemini-2.5-flash-image'],
+    type: 'OpenRouterImage',
+  },
   ollama: { models: ['llama3.2'], type: 'LenientChat' },
   lmstudio: { models: ['qwen3-8b'], dialect: 'lmstudio', type: 'LenientChat' },
   llamacpp: { models: ['tiny'], type: 'LenientChat' },

@@ -10,7 +10,7 @@ import { ProviderLedger } from '../../support/provider-ledger.ts';
 import { answerTo } from '../../support/providers/answers.ts';
 import { linesIn } from '../../support/providers/batches.ts';
 import { type JobOptions, jobOf } from '../job.ts';
-import { ASKED, type AskedProvider, askedAt, CASES } from './asked-for.ts';
+import { ASKED, type AskedProvider, askedAt, CASES, DRAWINGS } from './asked-for.ts';
 import { literal } from './literal.ts';
 
 // What every provider is sent is kept in sent/, as literals of the types of the providers' own clients: a client of ours that
@@ -28,10 +28,24 @@ afterAll(() => provider.close());
 const JUDGED =
   /^(authorization|api-key|x-api-key|x-goog-api-key|anthropic-.*|content-type|accept|http-referer|x-title)$/;
 
-function judgedHeaders({ headers }: ProviderRequest): Record<string, unknown> {
+function judgedHeaders({ headers }: ProviderRequest): Record<string, string> {
   const [agent = ''] = headers['user-agent']?.split(' ') ?? [];
   const own = Object.entries(headers).filter(([name]) => JUDGED.test(name));
-  return { 'user-agent': agent.replace(/\/.*/, '/*'), ...Object.fromEntries(own.toSorted()) };
+  return {
+    'user-agent': agent.replace(/\/.*/, '/*'),
+    ...Object.fromEntries(
+      own.toSorted().map(([key, value]) => [key, String(value).replace(/boundary=.*/, 'boundary=*')]),
+    ),
+  };
+}
+
+/** JSON, or the fields of a form; a file is its name. */
+function bodyOf({ headers, text }: ProviderRequest): object {
+  if (!headers['content-type']?.startsWith('multipart/')) return JSON.parse(text) as object;
+  const fields = text.matchAll(
+    / name="(\w+)"(?:; filename="(.*?)")?\r\n(?:content-type[^\r]*\r\n)?\r\n(.*?)\r\n--/gis,
+  );
+  return Object.fromEntries([...fields].map(([, field = '', file, value = '']) => [field, file ?? value]));
 }
 
 async function sent(name: string, id: string, asked: AskedProvider, job: JobOptions): Promise<object> {
@@ -40,7 +54,8 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
   provider.reset((response, request) => {
     const answer = answerTo(request);
     if (typeof answer === 'function') return answer(response, request);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    const { headers = { 'content-type': 'application/json' }, body } = answer;
+    response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
   const result = await createEngines({ env }).provider.run(jobOf({ ...job, model: entry }));
   expect(result.failed && result.outputs).toBe(false);
@@ -51,7 +66,7 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
   return {
     url: `${origin}${request.path}`,
     headers: judgedHeaders(request),
-    body: provider.body(),
+    body: bodyOf(request),
     warnings: result.warnings ?? [],
   };
 }
@@ -60,11 +75,14 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
   it('is sent what its own client may send', async () => {
     const requests: Record<string, object> = {};
     for (const id of asked.models) {
-      for (const [what, job] of Object.entries(CASES)) {
+      for (const [what, job] of Object.entries(asked.draws ? DRAWINGS : CASES)) {
         requests[`${id}: ${what}`] = await sent(name, id, asked, job);
       }
       if (asked.config) {
-        requests[`${id}: keys of its own`] = await sent(name, id, asked, { runOptions: asked.config });
+        requests[`${id}: keys of its own`] = await sent(name, id, asked, {
+          ...(asked.draws ? DRAWINGS['a picture'] : {}),
+          runOptions: asked.config,
+        });
       }
     }
     const file = path.join(import.meta.dirname, 'sent', `${name}.ts`);

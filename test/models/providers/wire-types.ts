@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Content, GenerationConfig, SafetySetting } from '@google/genai';
+import type { Content, GenerateContentConfig, GenerationConfig, SafetySetting } from '@google/genai';
 import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
 import type OpenAI from 'openai';
@@ -18,6 +18,31 @@ export type SentRequests<Body> = Readonly<Record<string, Sent<Body>>>;
 
 export type OpenAiResponses = OpenAI.Responses.ResponseCreateParams;
 export type OpenAiChat = OpenAI.ChatCompletionCreateParams;
+
+/** Pictures are drawn from JSON and changed by a form, whose fields are texts. */
+export type OpenAiImage = OpenAI.ImageGenerateParams | { [Key in keyof OpenAI.ImageEditParams]?: string };
+
+/** xAI changes pictures by JSON too. */
+export type XaiImage = OpenAI.ImageGenerateParams & {
+  readonly aspect_ratio?: string;
+  readonly image?: { readonly url: string; readonly type: 'image_url' };
+};
+
+/** The workflows of Fireworks, by their documentation. */
+export interface FireworksImage {
+  readonly prompt: string;
+  readonly samples?: number;
+  readonly aspect_ratio?: string;
+  readonly width?: string;
+  readonly height?: string;
+  readonly input_image?: string;
+}
+
+/** OpenRouter has no endpoint for pictures: a chat answers with them. */
+export type OpenRouterImage = Omit<OpenAI.ChatCompletionCreateParams, 'modalities'> & {
+  readonly modalities: ('image' | 'text')[];
+  readonly image_config?: { readonly aspect_ratio?: string };
+};
 
 /** Sampling that servers of Chat Completions take besides what OpenAI takes. */
 interface LocalSampling {
@@ -57,7 +82,9 @@ type Wire<T> = T extends string
 export interface GenerateContent {
   readonly contents: Wire<Content>[];
   readonly systemInstruction?: Wire<Content>;
-  readonly generationConfig?: Wire<Omit<GenerationConfig, 'responseSchema'>> & { responseSchema?: object };
+  readonly generationConfig?: Wire<
+    Omit<GenerationConfig, 'responseSchema'> & Pick<GenerateContentConfig, 'imageConfig'>
+  > & { responseSchema?: object };
   readonly safetySettings?: Wire<SafetySetting>[];
 }
 

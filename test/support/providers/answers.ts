@@ -3,6 +3,7 @@ import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { type ProviderAnswer, type ProviderHandler, type ProviderRequest, said } from '../fake-provider.ts';
 import { message, messageStream } from '../messages-interface.ts';
+import { png } from '../pictures.ts';
 import type { Body } from './service.ts';
 
 /** An answer of OpenAI's Responses. */
@@ -152,11 +153,17 @@ export function answerTo(
   { path, text: body }: ProviderRequest,
   text = 'Hi',
 ): ProviderAnswer | ProviderHandler {
-  const { stream, n, generationConfig } = JSON.parse(body || '{}') as {
+  const { stream, n, generationConfig } = JSON.parse(body.startsWith('{') ? body : '{}') as {
     stream?: boolean;
     n?: number;
     generationConfig?: { candidateCount?: number };
   };
+  const picture = png(2, 2);
+  const base64 = picture.toString('base64');
+  if (path.includes('/images/')) return { body: { created: 1_780_000_000, data: [{ b64_json: base64 }] } };
+  if (path.endsWith('/text_to_image')) {
+    return { headers: { 'content-type': 'image/png' }, body: picture };
+  }
   if (path.endsWith('/responses')) return stream ? responseStream(text) : response(text);
   if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : message(text);
   if (path.includes(':streamGenerateContent')) return sendEvents([generated(text)]);

@@ -3,6 +3,7 @@ import { BEDROCK_MESSAGES, MESSAGES } from './anthropic.ts';
 import { CHAT_DIALECTS, type ChatDialect } from './chat-dialects.ts';
 import { CONVERSE } from './converse.ts';
 import { GENERATE_CONTENT } from './google.ts';
+import { openaiError } from './openai.ts';
 import { OPENAI_RESPONSES } from './responses.ts';
 import { refusalOf, type Service } from './service.ts';
 
@@ -15,8 +16,16 @@ const BY_PATH: readonly (readonly [RegExp, Service])[] = [
   [/\/model\/[^/]+\/(converse|converse-stream)$/, CONVERSE],
 ];
 
+const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
+  param: 'image',
+  code: 'missing_required_parameter',
+});
+
 /** What the real service answers to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
 export function refusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+  if (request.path.endsWith('/images/edits') && request.headers['content-type']?.startsWith('multipart/')) {
+    return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;
+  }
   if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) return undefined;
   const service = request.path.endsWith('/chat/completions')
     ? CHAT_DIALECTS[dialect]
